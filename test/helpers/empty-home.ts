@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+const home = mkdtempSync(join(tmpdir(), 'cursordex-home-'))
+for (const name of Object.keys(process.env)) {
+  if (name.startsWith('CURSORDEX_') || name.startsWith('XDG_')) delete process.env[name]
+}
+process.env['HOME'] = home
+process.env['USERPROFILE'] = home
+process.env['APPDATA'] = join(home, 'AppData', 'Roaming')
+process.env['LOCALAPPDATA'] = join(home, 'AppData', 'Local')
+
+afterAll(() => rmSync(home, { recursive: true, force: true }))

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/helpers/build-once.ts'],
+    // Every test file sees an empty home of its own: nothing here may open the machine's real Cursor.
+    setupFiles: ['test/helpers/empty-home.ts'],
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
