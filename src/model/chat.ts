@@ -1,0 +1,49 @@
+import type { ChatId } from './ids.ts'
+import type { ProjectRef } from './project.ts'
+
+export const chatFormats = ['split', 'inline', 'map', 'tab', 'prompts', 'transcript', 'cli'] as const
+export type ChatFormat = (typeof chatFormats)[number]
+
+export const titleSources = ['cursor', 'first-message', 'none'] as const
+export type TitleSource = (typeof titleSources)[number]
+
+export interface ContextTokens {
+  readonly used: number | null
+  readonly limit: number | null
+}
+
+export interface Chat {
+  readonly id: ChatId
+  /** Never empty: Cursor's name, else the first words of the user, else `Untitled chat`. */
+  readonly title: string
+  readonly titleSource: TitleSource
+  readonly summary: string | null
+  readonly project: ProjectRef | null
+  readonly projectSource: string | null
+  readonly createdAt: string | null
+  readonly lastActivityAt: string | null
+  readonly mode: string | null
+  readonly model: string | null
+  readonly models: readonly string[]
+  /** Counts are of the thread: orphans are not in them. */
+  readonly messageCount: number
+  readonly userMessageCount: number
+  readonly toolCallCount: number
+  readonly sizeBytes: number
+  readonly format: ChatFormat
+  readonly source: string
+  readonly status: string | null
+  readonly isArchived: boolean
+  readonly isSubagent: boolean
+  readonly parentChatId: ChatId | null
+  readonly childChatIds: readonly ChatId[]
+  readonly deletedInCursor: boolean
+  readonly deletedAt: string | null
+  readonly linesAdded: number | null
+  readonly linesRemoved: number | null
+  readonly filesChanged: number | null
+  readonly contextTokens: ContextTokens | null
+  readonly recordedCostCents: number | null
+}
+
+export const UNTITLED_CHAT = 'Untitled chat'

@@ -1,0 +1,35 @@
+import type { ChatId, MessageId } from './ids.ts'
+import type { Part } from './part.ts'
+
+export const roles = ['user', 'assistant'] as const
+export type Role = (typeof roles)[number]
+
+/**
+ * Where a message's time comes from, best first: its own row, its entry in the chat's list, its request
+ * timings, the nearest message with a time, the chat's creation.
+ */
+export type TimeSource = 'message' | 'header' | 'timing' | 'neighbour' | 'chat'
+
+export interface Tokens {
+  readonly input: number
+  readonly output: number
+  readonly source: 'recorded' | 'estimated'
+}
+
+export interface Message {
+  readonly id: MessageId
+  readonly chatId: ChatId
+  /** Index in Cursor's own order; gaps are allowed. Null for an orphan. */
+  readonly position: number | null
+  readonly role: Role
+  readonly createdAt: string | null
+  readonly createdAtSource: TimeSource | null
+  readonly model: string | null
+  readonly tokens: Tokens | null
+  readonly parts: readonly Part[]
+  /** A row that its chat no longer names. */
+  readonly isOrphan: boolean
+  /** Sent in the user's name by Cursor, not typed by the user. */
+  readonly isSimulated: boolean
+  readonly deletedInCursor: boolean
+}

@@ -1,0 +1,113 @@
+import type { Json } from '../model/json.ts'
+import type { Part, ToolPart } from '../model/part.ts'
+
+/** The columns of the full-text table, best first where two match a query alike. */
+export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
+export type ColumnName = (typeof columnNames)[number]
+
+export interface SearchColumns {
+  /** What is searchable of a message, by kind, as written: not yet cut into terms. */
+  readonly columns: Readonly<Record<ColumnName, string>>
+  /** True where something was too long to be indexed whole. */
+  readonly isCapped: boolean
+}
+
+export interface SearchableText {
+  readonly text: string
+  readonly isCapped: boolean
+}
+
+/** UTF-16 units of one tool call's input, and of its output. */
+const TOOL_DATA_LENGTH_MAX = 65_536
+/** UTF-16 units of one column of one message. */
+const COLUMN_LENGTH_MAX = 2_097_152
+const DEPTH_MAX = 200
+const SEPARATOR = '\n\n'
+
+/** Cuts a message's parts into the raw texts that its row in the full-text table is made of. */
+export function searchColumns(parts: readonly Part[]): SearchColumns {
+  const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
+  let isCapped = false
+  for (const part of parts) {
+    const searchable = searchableText(part)
+    if (searchable.text !== '') texts[columnOf(part.kind)].push(searchable.text)
+    if (searchable.isCapped) isCapped = true
+  }
+  const column = (name: ColumnName): string => {
+    const joined = texts[name].join(SEPARATOR)
+    if (joined.length > COLUMN_LENGTH_MAX) isCapped = true
+    return cutText(joined, COLUMN_LENGTH_MAX)
+  }
+  const columns = {
+    text: column('text'),
+    thinking: column('thinking'),
+    code: column('code'),
+    tool: column('tool'),
+    attachment: column('attachment'),
+  }
+  return { columns, isCapped }
+}
+
+/** Under which column a kind of part is found. */
+export function columnOf(kind: Part['kind']): ColumnName {
+  return kind === 'todo' || kind === 'error' ? 'text' : kind
+}
+
+/** What of one part can be found, as written. */
+export function searchableText(part: Part): SearchableText {
+  switch (part.kind) {
+    case 'text':
+    case 'thinking':
+    case 'error':
+      return whole([part.text])
+    case 'code':
+    case 'attachment':
+      return whole([part.path, part.text])
+    case 'todo':
+      return whole(part.items.map((item) => item.content))
+    default:
+      return toolText(part)
+  }
+}
+
+function whole(pieces: readonly (string | null)[]): SearchableText {
+  return { text: pieces.filter((piece) => piece !== null && piece !== '').join('\n'), isCapped: false }
+}
+
+function toolText(part: ToolPart): SearchableText {
+  const input = stringLeaves(part.input)
+  const output = stringLeaves(part.output)
+  const { text } = whole([part.name, ...part.paths, input.text, output.text, part.error])
+  return { text, isCapped: input.isCapped || output.isCapped }
+}
+
+/** The strings of a JSON value in document order. Keys and numbers say nothing a person would look for. */
+function stringLeaves(value: Json): SearchableText {
+  const leaves: string[] = []
+  const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }]
+  let left = TOOL_DATA_LENGTH_MAX
+  let isCapped = false
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next.value === 'string') {
+      const room = Math.max(0, left)
+      if (next.value.length > room) isCapped = true
+      if (room === 0) break
+      leaves.push(cutText(next.value, room))
+      left -= next.value.length + 1
+    } else if (typeof next.value === 'object' && next.value !== null) {
+      if (next.depth >= DEPTH_MAX) isCapped = true
+      else pushReversed(pending, Object.values(next.value), next.depth + 1)
+    }
+  }
+  return { text: leaves.filter((leaf) => leaf !== '').join('\n'), isCapped }
+}
+
+function pushReversed(pending: { value: Json; depth: number }[], values: readonly Json[], depth: number): void {
+  for (let index = values.length - 1; index >= 0; index -= 1) pending.push({ value: values[index] ?? null, depth })
+}
+
+function cutText(text: string, length: number): string {
+  if (text.length <= length) return text
+  const last = text.charCodeAt(length - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
+}

@@ -1,0 +1,46 @@
+import { BREAK, kindOf, LOWER, UPPER } from './signs.ts'
+
+/** Stands between words that are not neighbours, so that no phrase reaches across. A private-use sign. */
+export const GAP_TERM = '\ue000'
+
+const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
+
+/**
+ * Calls `visit` with the lower-case spelling of each ASCII word that has humps. `JavaScript` falls into `java script`,
+ * and whoever types `javascript` means it all the same: the index holds both.
+ */
+export function visitLoweredWords(text: string, visit: (lowered: string, start: number, end: number) => void): void {
+  let at = 0
+  while (at < text.length) {
+    const end = wordEnd(text, at)
+    if (end - at > 1 && hasHump(text, at, end) && isWholeWord(text, at, end))
+      visit(text.slice(at, end).toLowerCase(), at, end)
+    at = end === at ? at + 1 : end
+  }
+}
+
+function wordEnd(text: string, from: number): number {
+  let end = from
+  while (end < text.length && kindAt(text, end) !== BREAK) end += 1
+  return end
+}
+
+/** A word that goes on beyond ASCII is left as it is. */
+function isWholeWord(text: string, start: number, end: number): boolean {
+  const isBreak = (at: number): boolean => at < 0 || at >= text.length || kindOf(text.codePointAt(at) ?? 0) === BREAK
+  return isBreak(start - 1) && isBreak(end)
+}
+
+const kindAt = (text: string, at: number): number => asciiKinds[text.charCodeAt(at)] ?? BREAK
+
+/** A capital behind a small letter, or the last of a row of capitals before a small letter. */
+function hasHump(text: string, start: number, end: number): boolean {
+  let before = kindAt(text, start)
+  for (let at = start + 1; at < end; at += 1) {
+    const kind = kindAt(text, at)
+    if (kind === UPPER && before === LOWER) return true
+    if (kind === UPPER && before === UPPER && at + 1 < end && kindAt(text, at + 1) === LOWER) return true
+    before = kind
+  }
+  return false
+}

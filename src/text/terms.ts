@@ -1,0 +1,270 @@
+import { GAP_TERM, visitLoweredWords } from './lowered-words.ts'
+import {
+  appendCluster,
+  BREAK,
+  DIGIT,
+  EMOJI,
+  kindOf,
+  LOWER,
+  MARK,
+  UNSPACED,
+  UNSPACED_MARK,
+  UPPER,
+  type Sign,
+} from './signs.ts'
+
+/** A term as indexed, and where it came from: UTF-16 offsets into the original text, end exclusive. */
+export interface Term {
+  readonly term: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Longer terms are cut to this many UTF-16 units, in the index and in a query alike. */
+export const TERM_LENGTH_MAX = 64
+
+const HASH_LENGTH_MIN = 8
+// A run without a separator is folded in slices of this many signs, so that a blob costs no more memory than a line.
+const RUN_SIGNS_MAX = 4096
+
+type VisitTerm = (term: string, start: number, end: number) => void
+
+/**
+ * Cuts text into the terms that stand for it in the index, in order. Identifiers fall into their parts, so that all
+ * spellings of the same parts give the same consecutive terms; unspaced scripts give overlapping pairs of signs and
+ * the last sign alone. Total: any string has a list of terms.
+ */
+export function tokenize(text: string): Term[] {
+  const terms: Term[] = []
+  visitTerms(text, (term, start, end) => terms.push({ term, start, end }))
+  return terms
+}
+
+/**
+ * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. Behind them stand, each once and
+ * behind a gap, the lower-case spellings of words with humps.
+ */
+export function indexTerms(text: string): string {
+  const pieces = spacedTerms(text)
+  const lowered = new Set<string>()
+  visitLoweredWords(text, (word) => lowered.add(word))
+  for (const word of lowered) pieces.push(GAP_TERM, indexAsciiTerms(word))
+  return pieces.join(' ')
+}
+
+function spacedTerms(text: string): string[] {
+  const pieces: string[] = []
+  let at = 0
+  while (at < text.length) {
+    const beyond = asciiEnd(text, at)
+    const runStart = beyond === text.length ? beyond : lastRunStart(text, at, beyond)
+    const ascii = indexAsciiTerms(text.slice(at, runStart))
+    if (ascii !== '') pieces.push(ascii)
+    if (runStart === text.length) break
+    at = kindAt(text, runStart) === BREAK ? runStart + 1 : visitRun(text, runStart, (term) => pieces.push(term))
+  }
+  return pieces
+}
+
+/** True for a term of one sign of an unspaced script, which the index mostly holds as the start of a pair. */
+export function isUnspacedSign(term: string): boolean {
+  const codePoint = term.codePointAt(0) ?? 0
+  if (term.length !== (codePoint > 0xffff ? 2 : 1)) return false
+  const kind = kindOf(codePoint)
+  return kind === UNSPACED || kind === UNSPACED_MARK
+}
+
+/** Calls `visit` for each term, in order, without holding them all. */
+export function visitTerms(text: string, visit: VisitTerm): void {
+  let at = 0
+  while (at < text.length) {
+    if (kindAt(text, at) === BREAK) {
+      at += 1
+      continue
+    }
+    const end = asciiRunEnd(text, at)
+    const isPlainWord = end > at && (end === text.length || kindAt(text, end) === BREAK)
+    if (isPlainWord) visitAsciiWord(text, at, end, visit)
+    at = isPlainWord ? end : visitRun(text, at, visit)
+  }
+}
+
+// The first unit of a pair says nothing of the sign: only the code point does.
+function kindAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xd800 && unit <= 0xdbff ? kindOf(text.codePointAt(at) ?? 0) : kindOf(unit)
+}
+
+function asciiEnd(text: string, from: number): number {
+  let end = from
+  while (end < text.length && text.charCodeAt(end) < 0x80) end += 1
+  return end
+}
+
+/** Where the word begins that a sign beyond ASCII stands in. */
+function lastRunStart(text: string, from: number, at: number): number {
+  let start = at
+  while (start > from && asciiKind(text, start - 1) !== BREAK) start -= 1
+  return start
+}
+
+function asciiRunEnd(text: string, from: number): number {
+  let end = from
+  while (end < text.length) {
+    const unit = text.charCodeAt(end)
+    if (unit > 0x7f || asciiKinds[unit] === BREAK) break
+    end += 1
+  }
+  return end
+}
+
+const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
+
+function asciiKind(text: string, at: number): number {
+  return asciiKinds[text.charCodeAt(at)] ?? BREAK
+}
+
+/** Between letters and digits, at a hump (`getUser`), and before the last capital of a row (`HTTPServer`). */
+function isPartStart(before: number, kind: number, after: number): boolean {
+  if ((before === DIGIT) !== (kind === DIGIT)) return true
+  if (kind !== UPPER) return false
+  return before === LOWER || (before === UPPER && after === LOWER)
+}
+
+function visitAsciiWord(text: string, start: number, end: number, visit: VisitTerm): void {
+  let from = start
+  while (from < end) {
+    const to = asciiPartEnd(text, from, start, end)
+    visit(text.slice(from, Math.min(to, from + TERM_LENGTH_MAX)).toLowerCase(), from, to)
+    from = to
+  }
+}
+
+function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: number): number {
+  if (from === wordStart && isHash(text, wordStart, wordEnd)) return wordEnd
+  let before = asciiKind(text, from)
+  for (let at = from + 1; at < wordEnd; at += 1) {
+    const kind = asciiKind(text, at)
+    if (isPartStart(before, kind, at + 1 < wordEnd ? asciiKind(text, at + 1) : BREAK)) return at
+    before = kind
+  }
+  return wordEnd
+}
+
+/** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */
+function isHash(text: string, start: number, end: number): boolean {
+  if (end - start < HASH_LENGTH_MIN) return false
+  let seen = 0
+  for (let at = start; at < end; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit >= 0x30 && unit <= 0x39) seen |= 1
+    else if (unit >= 0x61 && unit <= 0x66) seen |= 2
+    else if (unit >= 0x41 && unit <= 0x46) seen |= 4
+    else return false
+  }
+  return seen === 3 || seen === 5
+}
+
+/** The first index walks hundreds of megabytes of mostly ASCII: bytes out, no string per term. */
+function indexAsciiTerms(text: string): string {
+  const bytes = Buffer.allocUnsafe(text.length * 2)
+  let length = 0
+  let at = 0
+  while (at < text.length) {
+    const end = asciiRunEnd(text, at)
+    let from = at
+    while (from < end) {
+      const to = asciiPartEnd(text, from, at, end)
+      if (length > 0) bytes[length++] = 0x20
+      const cut = Math.min(to, from + TERM_LENGTH_MAX)
+      for (let unit = from; unit < cut; unit += 1) bytes[length++] = lowerAscii(text.charCodeAt(unit))
+      from = to
+    }
+    at = end === at ? at + 1 : end
+  }
+  return bytes.toString('latin1', 0, length)
+}
+
+function lowerAscii(unit: number): number {
+  return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit
+}
+
+/** A run that holds more than ASCII. Returns the offset behind it. */
+function visitRun(text: string, start: number, visit: VisitTerm): number {
+  const signs: Sign[] = []
+  let at = start
+  while (at < text.length && signs.length < RUN_SIGNS_MAX && kindAt(text, at) !== BREAK) {
+    at = appendCluster(text, at, signs)
+  }
+  let from = 0
+  while (from < signs.length) from = visitStretch(signs, from, visit)
+  return at
+}
+
+/** One emoji, one stretch of an unspaced script, or one word. Returns the index of the sign behind it. */
+function visitStretch(signs: readonly Sign[], from: number, visit: VisitTerm): number {
+  const first = signs[from]
+  if (first === undefined || first.kind === BREAK) return from + 1
+  if (first.kind === EMOJI) {
+    visit(first.text, first.start, first.end)
+    return from + 1
+  }
+  const isUnspaced = isUnspacedKind(first.kind)
+  let to = from + 1
+  while (to < signs.length && continues(signs[to]?.kind ?? BREAK, isUnspaced)) to += 1
+  const stretch = signs.slice(from, to)
+  if (isUnspaced) visitPairs(stretch, visit)
+  else visitWord(stretch, visit)
+  return to
+}
+
+function isUnspacedKind(kind: number): boolean {
+  return kind === UNSPACED || kind === UNSPACED_MARK
+}
+
+function continues(kind: number, isUnspaced: boolean): boolean {
+  if (kind === BREAK || kind === EMOJI) return false
+  return kind === MARK || isUnspacedKind(kind) === isUnspaced
+}
+
+function visitPairs(signs: readonly Sign[], visit: VisitTerm): void {
+  for (const [index, sign] of signs.entries()) {
+    const next = signs[index + 1]
+    if (next === undefined) visit(sign.text, sign.start, sign.end)
+    else visit(sign.text + next.text, sign.start, next.end)
+  }
+}
+
+function visitWord(signs: readonly Sign[], visit: VisitTerm): void {
+  const folded = signs.map((sign) => sign.text).join('')
+  const isWhole = isHash(folded, 0, folded.length) && isOneCase(signs)
+  let part: Sign[] = []
+  let before = BREAK
+  for (const [index, sign] of signs.entries()) {
+    const kind = sign.kind === MARK ? before : sign.kind
+    if (part.length > 0 && !isWhole && isPartStart(before, kind, signs[index + 1]?.kind ?? BREAK)) {
+      visitPart(part, visit)
+      part = []
+    }
+    part.push(sign)
+    before = kind
+  }
+  visitPart(part, visit)
+}
+
+function isOneCase(signs: readonly Sign[]): boolean {
+  return !(signs.some((sign) => sign.kind === UPPER) && signs.some((sign) => sign.kind === LOWER))
+}
+
+function visitPart(part: readonly Sign[], visit: VisitTerm): void {
+  const first = part[0]
+  const last = part.at(-1)
+  if (first === undefined || last === undefined) return
+  visit(cutTerm(part.map((sign) => sign.text).join('')), first.start, last.end)
+}
+
+function cutTerm(term: string): string {
+  if (term.length <= TERM_LENGTH_MAX) return term
+  const isInsidePair = (term.codePointAt(TERM_LENGTH_MAX - 1) ?? 0) > 0xffff
+  return term.slice(0, isInsidePair ? TERM_LENGTH_MAX - 1 : TERM_LENGTH_MAX)
+}
