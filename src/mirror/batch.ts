@@ -1,0 +1,157 @@
+import type { ChatFormat } from '../model/chat.ts'
+import type { ChatId, MessageId } from '../model/ids.ts'
+import type { IssueReason } from '../model/issue.ts'
+import type { Role } from '../model/message.ts'
+import type { Part, TodoItem } from '../model/part.ts'
+import type { Remote } from '../model/project.ts'
+import type { Outline } from '../model/thread.ts'
+
+/** A message as its row tells it, before its chat gave it a place and a time. */
+export interface MessageWrite {
+  readonly id: MessageId
+  /** Another id by which its chat may name it, where the row carries one. */
+  readonly alias: MessageId | null
+  readonly role: Role
+  /** Epoch milliseconds, the row's own word. */
+  readonly sentAtMs: number | null
+  readonly startedAtMs: number | null
+  /** Epoch milliseconds out of the request's timings. */
+  readonly timingAtMs: number | null
+  readonly model: string | null
+  readonly tokens: { readonly input: number; readonly output: number } | null
+  /** Never empty: a row that holds nothing to show is no message. */
+  readonly parts: readonly Part[]
+  readonly isSimulated: boolean
+  /** Bytes of the row; 0 for a message held in its chat's row. */
+  readonly octets: number
+  /** True where the chat's own row holds the message. */
+  readonly isEmbedded: boolean
+}
+
+/** What a chat's own row says of it. */
+export interface ChatFacts {
+  readonly format: ChatFormat
+  readonly name: string | null
+  readonly summary: string | null
+  readonly todos: readonly TodoItem[]
+  readonly createdAtMs: number | null
+  readonly updatedAtMs: number | null
+  readonly mode: string | null
+  readonly model: string | null
+  readonly status: string | null
+  readonly isArchived: boolean
+  readonly isDraft: boolean
+  readonly isSubagent: boolean
+  readonly parentChatId: ChatId | null
+  readonly childChatIds: readonly ChatId[]
+  readonly linesAdded: number | null
+  readonly linesRemoved: number | null
+  readonly filesChanged: number | null
+  readonly contextTokens: { readonly used: number | null; readonly limit: number | null } | null
+  readonly recordedCostCents: number | null
+}
+
+/** A root folder, normalised: two spellings of one folder give one `uri`. */
+export interface Root {
+  readonly uri: string
+  readonly path: string
+  readonly name: string
+  readonly remote: Remote | null
+}
+
+/**
+ * What a pass learned of the chat's own row. `unread`: nothing, what is known stays. `gone`: the source holds it no
+ * more; facts and order that were known stay.
+ */
+export type OwnRow =
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'unreadable' }
+  | { readonly kind: 'gone' }
+  | {
+      readonly kind: 'read'
+      readonly facts: ChatFacts
+      readonly outline: Outline
+      /** Every message the row holds now; an embedded message that is not among them vanished. */
+      readonly embeddedIds: ReadonlySet<MessageId>
+      /** Bytes of the row. */
+      readonly octets: number
+    }
+
+/** What a pass found out about one chat. */
+export interface ChatWrite {
+  readonly id: ChatId
+  readonly ownRow: OwnRow
+  readonly messages: readonly MessageWrite[]
+  /** Messages whose rows the source holds no more. */
+  readonly vanished: readonly MessageId[]
+}
+
+/** A reason to think that a chat belongs to a project; the least rank decides. */
+export interface EvidenceWrite {
+  readonly chatId: ChatId
+  readonly method: string
+  readonly rank: number
+  readonly root: Root
+}
+
+export interface WorkspaceWrite {
+  readonly id: string
+  readonly root: Root
+}
+
+export interface RowState {
+  readonly key: string
+  readonly rowid: number
+  readonly octets: number
+  readonly hash: Buffer
+}
+
+export interface RowIssue {
+  readonly key: string
+  readonly reason: IssueReason
+  readonly octets: number | null
+}
+
+/** Where a source has been read up to, and how to notice that its past was changed. */
+export interface Position {
+  /** Which file was read: device and inode. */
+  readonly identity: string
+  /** The file's state as of this position; null while more is known to be unread. */
+  readonly signature: string | null
+  readonly watermark: number | null
+  /** Key and content hash of the row at the watermark. */
+  readonly watermarkKey: string | null
+  readonly watermarkHash: Buffer | null
+}
+
+/** All that one transaction writes. */
+export interface Batch {
+  readonly source: number
+  readonly nowMs: number
+  readonly rows: readonly RowState[]
+  readonly goneKeys: readonly string[]
+  /** Reading a row again clears its issue, unless it is named here. */
+  readonly issues: readonly RowIssue[]
+  readonly chats: readonly ChatWrite[]
+  readonly evidence: readonly EvidenceWrite[]
+  readonly workspaces: readonly WorkspaceWrite[]
+  readonly position: Position | null
+}
+
+export const emptyBatch = {
+  rows: [],
+  goneKeys: [],
+  issues: [],
+  chats: [],
+  evidence: [],
+  workspaces: [],
+  position: null,
+}
+
+export interface BatchOutcome {
+  readonly added: number
+  readonly changed: number
+  readonly gone: number
+  readonly chatIds: readonly ChatId[]
+  readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+}

@@ -1,0 +1,112 @@
+import { UNTITLED_CHAT, type TitleSource } from '../model/chat.ts'
+import type { Part } from '../model/part.ts'
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+
+/** The columns of a chat that follow from its messages. */
+export interface DerivedChat {
+  readonly title: string
+  readonly title_source: TitleSource
+  readonly created_at: number | null
+  readonly last_activity_at: number | null
+  readonly model: string | null
+  readonly models: string
+  readonly message_count: number
+  readonly user_message_count: number
+  readonly tool_call_count: number
+  readonly size_bytes: number
+}
+
+interface ChatBasis {
+  readonly name: string | null
+  readonly cursor_created_at: number | null
+  readonly cursor_updated_at: number | null
+  readonly cursor_model: string | null
+  readonly octets: number
+}
+
+/** Times that are the chat's or a neighbour's say nothing of when something happened. */
+const SUM_UP_THREAD = `
+select
+  count(*) filter (where is_orphan = 0) as message_count,
+  count(*) filter (where is_orphan = 0 and role = 'user') as user_message_count,
+  coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
+  coalesce(sum(octets), 0) as octets,
+  count(*) filter (where is_live = 1) as live_messages,
+  min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as first_at,
+  max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as last_at
+from messages where chat = ?
+`
+
+interface ThreadSum {
+  readonly message_count: number
+  readonly user_message_count: number
+  readonly tool_call_count: number
+  readonly octets: number
+  readonly live_messages: number
+  readonly first_at: number | null
+  readonly last_at: number | null
+}
+
+const LIST_MODELS = `
+select model, max(key) as last_key from messages
+where chat = ? and is_orphan = 0 and model is not null
+group by model order by last_key desc
+`
+
+export function deriveChat(
+  db: Mirror,
+  chatNum: number,
+  basis: ChatBasis,
+): { readonly columns: DerivedChat; readonly liveMessages: number } {
+  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(chatNum)
+  if (sum === undefined) throw new Error('an aggregate returned no row')
+  const used = prepared<{ model: string }>(db, LIST_MODELS)
+    .all(chatNum)
+    .map((row) => row.model)
+  const models = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
+  const words = basis.name === null ? readFirstWords(db, chatNum) : null
+  return {
+    liveMessages: sum.live_messages,
+    columns: {
+      title: basis.name ?? words ?? UNTITLED_CHAT,
+      title_source: basis.name !== null ? 'cursor' : words !== null ? 'first-message' : 'none',
+      created_at: basis.cursor_created_at ?? sum.first_at,
+      last_activity_at: sum.last_at ?? basis.cursor_updated_at ?? basis.cursor_created_at,
+      model: models[0] ?? null,
+      models: JSON.stringify(models),
+      message_count: sum.message_count,
+      user_message_count: sum.user_message_count,
+      tool_call_count: sum.tool_call_count,
+      size_bytes: basis.octets + sum.octets,
+    },
+  }
+}
+
+const FIRST_USER_BODIES = `
+select bodies.parts from messages cross join bodies on bodies.key = messages.key
+where messages.chat = ? and messages.is_orphan = 0 and messages.role = 'user' and messages.is_simulated = 0
+order by messages.position limit 5
+`
+const TITLE_CHARS_MAX = 80
+
+function readFirstWords(db: Mirror, chatNum: number): string | null {
+  for (const { parts } of prepared<{ parts: string }>(db, FIRST_USER_BODIES).iterate(chatNum)) {
+    for (const part of JSON.parse(parts) as Part[]) {
+      const words = part.kind === 'text' ? firstWords(part.text) : ''
+      if (words !== '') return words
+    }
+  }
+  return null
+}
+
+/** The first words of a text on one line, at most 80 characters, never cut inside a character. */
+function firstWords(text: string): string {
+  const line = text.slice(0, 1000).replace(/\s+/g, ' ').trim()
+  const chars = Array.from(line)
+  if (chars.length <= TITLE_CHARS_MAX) return line
+  return `${chars
+    .slice(0, TITLE_CHARS_MAX - 1)
+    .join('')
+    .trimEnd()}…`
+}

@@ -1,0 +1,185 @@
+/**
+ * Why: the first schema.
+ *
+ * - `sources` and `source_rows` say what was read from where: the position moves in the transaction that
+ *   writes the rows it stands for, so a killed pass leaves neither a gap nor a double.
+ * - `messages` is dense and holds no text, so that filters over many hits stay cheap; `bodies` holds the parts.
+ * - `messages.key` grows with the message's time (see `sort-key.ts`): newest-first search is then a walk down the
+ *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
+ * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
+ *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
+ *   beyond ASCII, are term characters.
+ */
+export const rowsAndTerms = `
+create table sources (
+  num integer primary key,
+  id text not null unique,
+  kind text not null,
+  path text not null,
+  state text not null,
+  detail text,
+  identity text,
+  signature text,
+  watermark integer,
+  watermark_key text,
+  watermark_hash blob,
+  counted_at integer,
+  total_rows integer not null default 0,
+  null_keys integer not null default 0,
+  last_sync_at integer,
+  reconciled_at integer
+) strict;
+
+create table source_rows (
+  source integer not null references sources (num),
+  key text not null,
+  source_rowid integer not null,
+  octets integer not null,
+  hash blob not null,
+  is_live integer not null,
+  primary key (source, key)
+) strict, without rowid;
+
+create table row_issues (
+  source integer not null references sources (num),
+  key text not null,
+  reason text not null,
+  octets integer,
+  noted_at integer not null,
+  primary key (source, key)
+) strict, without rowid;
+
+create table projects (
+  num integer primary key,
+  id text not null unique,
+  uri text not null unique,
+  path text not null,
+  name text not null,
+  remote_kind text,
+  remote_host text
+) strict;
+create index projects_by_name on projects (name);
+create index projects_by_path on projects (path);
+
+create table workspaces (
+  id text not null,
+  source integer not null references sources (num),
+  uri text not null,
+  project integer not null references projects (num),
+  primary key (source, id)
+) strict, without rowid;
+create index workspaces_by_project on workspaces (project);
+
+create table evidence (
+  chat_id text not null,
+  method text not null,
+  project integer not null references projects (num),
+  rank integer not null,
+  noted_at integer not null,
+  primary key (chat_id, method, project)
+) strict, without rowid;
+
+create table chats (
+  num integer primary key,
+  id text not null unique,
+  source integer not null references sources (num),
+  format text not null,
+  name text,
+  title text not null,
+  title_source text not null,
+  summary text,
+  todos text,
+  project integer references projects (num),
+  project_source text,
+  cursor_created_at integer,
+  cursor_updated_at integer,
+  created_at integer,
+  last_activity_at integer,
+  mode text,
+  cursor_model text,
+  model text,
+  models text not null default '[]',
+  status text,
+  is_archived integer not null default 0,
+  is_draft integer not null default 0,
+  is_subagent integer not null default 0,
+  parent_chat_id text,
+  own_row text not null default 'none',
+  is_live integer not null default 1,
+  deleted_at integer,
+  lines_added integer,
+  lines_removed integer,
+  files_changed integer,
+  context_used real,
+  context_limit real,
+  recorded_cost_cents real,
+  octets integer not null default 0,
+  message_count integer not null default 0,
+  user_message_count integer not null default 0,
+  tool_call_count integer not null default 0,
+  size_bytes integer not null default 0,
+  revision integer not null
+) strict;
+create index chats_by_activity on chats (last_activity_at);
+create index chats_by_project on chats (project, last_activity_at);
+create index chats_by_revision on chats (revision);
+create index chats_by_parent on chats (parent_chat_id) where parent_chat_id is not null;
+
+create table chat_links (
+  parent_id text not null,
+  child_id text not null,
+  primary key (parent_id, child_id)
+) strict, without rowid;
+create index chat_links_by_child on chat_links (child_id);
+
+create table outlines (
+  chat integer primary key references chats (num),
+  entries text not null
+) strict;
+
+create table messages (
+  key integer primary key,
+  chat integer not null references chats (num),
+  id text not null,
+  role text not null,
+  alias text,
+  position integer,
+  created_at integer,
+  created_at_source text,
+  sent_at integer,
+  started_at integer,
+  timing_at integer,
+  model text,
+  input_tokens integer,
+  output_tokens integer,
+  is_orphan integer not null,
+  is_shadowed integer not null,
+  is_simulated integer not null,
+  is_embedded integer not null,
+  is_live integer not null,
+  deleted_at integer,
+  tool_calls integer not null,
+  octets integer not null,
+  content_hash blob not null,
+  is_index_capped integer not null,
+  unique (chat, id)
+) strict;
+create index messages_by_chat on messages (chat, position, key);
+create index orphans on messages (chat) where is_orphan = 1;
+create index gone_messages on messages (deleted_at) where is_live = 0;
+
+create table bodies (
+  key integer primary key,
+  parts text not null
+) strict;
+
+create virtual table message_terms using fts5 (
+  text, thinking, code, tool, attachment,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
+create virtual table chat_terms using fts5 (
+  title, summary,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+`

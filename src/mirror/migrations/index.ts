@@ -1,0 +1,4 @@
+import { rowsAndTerms } from './0001-rows-and-terms.ts'
+
+/** Append only: the number of migrations done is the mirror's `user_version`. */
+export const migrations: readonly string[] = [rowsAndTerms]

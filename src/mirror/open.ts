@@ -1,0 +1,70 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { Trouble } from '../model/trouble.ts'
+import { migrations } from './migrations/index.ts'
+
+export type Mirror = Database.Database
+
+const isWindows = process.platform === 'win32'
+
+/**
+ * The one connection that writes, migrated to this program's schema. The file is 0600 in a 0700 folder from the
+ * moment it exists; SQLite gives its WAL the same mode.
+ * @throws Trouble `mirror-newer` when a later version of the program wrote the file
+ */
+export function openWriter(path: string): Mirror {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createPrivately(path)
+  const db = new Database(path, { timeout: 10_000 })
+  try {
+    db.pragma('page_size = 16384')
+    db.pragma('journal_mode = wal')
+    // A message that Cursor drops tomorrow exists only here: a commit is on the disk before it counts.
+    db.pragma('synchronous = full')
+    db.pragma('foreign_keys = on')
+    db.pragma('cache_size = -16000')
+    migrate(db, path)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return db
+}
+
+/** A connection that cannot write. @throws Trouble `mirror-missing` when there is no mirror yet */
+export function openReader(path: string): Mirror {
+  if (!existsSync(path)) {
+    throw new Trouble('mirror-missing', `There is no mirror at ${path} yet.`, 'Start the daemon once: cursordex serve')
+  }
+  const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
+  db.pragma('query_only = on')
+  db.pragma('cache_size = -8000')
+  return db
+}
+
+function createPrivately(path: string): void {
+  if (existsSync(path)) {
+    if (!isWindows) chmodSync(path, 0o600)
+    return
+  }
+  closeSync(openSync(path, 'a', 0o600))
+}
+
+function migrate(db: Mirror, path: string): void {
+  const done = Number(db.pragma('user_version', { simple: true }))
+  if (done > migrations.length) {
+    throw new Trouble(
+      'mirror-newer',
+      `The mirror at ${path} has schema ${done}; this version of cursordex knows ${migrations.length}.`,
+      'Run the newer cursordex that wrote it, or point --data-dir at another folder.',
+    )
+  }
+  for (const [index, sql] of migrations.entries()) {
+    if (index < done) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${index + 1}`)
+    })()
+  }
+}

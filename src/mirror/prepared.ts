@@ -1,0 +1,13 @@
+import type Database from 'better-sqlite3'
+import type { Mirror } from './open.ts'
+
+const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
+
+/** The statement of this text on this connection, compiled once. */
+export function prepared<Row = unknown>(db: Mirror, sql: string): Database.Statement<unknown[], Row> {
+  let ofConnection = statements.get(db)
+  if (ofConnection === undefined) statements.set(db, (ofConnection = new Map()))
+  let statement = ofConnection.get(sql)
+  if (statement === undefined) ofConnection.set(sql, (statement = db.prepare(sql)))
+  return statement as Database.Statement<unknown[], Row>
+}

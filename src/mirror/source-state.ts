@@ -1,0 +1,126 @@
+import type { ChatId, SourceId } from '../model/ids.ts'
+import type { SourceState } from '../model/source.ts'
+import type { Position } from './batch.ts'
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+
+const ADD_SOURCE = `
+insert into sources (id, kind, path, state) values (?, ?, ?, 'missing') on conflict (id) do nothing
+`
+const FIND_SOURCE = `select num from sources where id = ?`
+
+/** The number by which rows name this source; made at first sight. */
+export function sourceNum(db: Mirror, source: { id: SourceId; kind: string; path: string }): number {
+  prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path)
+  const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)
+  if (row === undefined) throw new Error('an insert left no row')
+  return row.num
+}
+
+const READ_POSITION = `
+select identity, signature, watermark, watermark_key as watermarkKey, watermark_hash as watermarkHash,
+  counted_at as countedAtMs
+from sources where num = ?
+`
+
+/** `identity` is null before the first pass. `countedAtMs`: when rows were last counted against the source. */
+export interface HeldPosition extends Omit<Position, 'identity'> {
+  readonly identity: string | null
+  readonly countedAtMs: number | null
+}
+
+export function readPosition(db: Mirror, source: number): HeldPosition {
+  const row = prepared<HeldPosition>(db, READ_POSITION).get(source)
+  if (row === undefined) throw new Error(`there is no source ${source}`)
+  return row
+}
+
+const SAVE_STATE = `
+update sources set state = ?, detail = ?, last_sync_at = coalesce(?, last_sync_at) where num = ?
+`
+
+/** @param syncedAtMs when a pass ended well; null leaves the last time standing */
+export function saveSourceState(
+  db: Mirror,
+  source: number,
+  state: SourceState,
+  detail: string | null,
+  syncedAtMs: number | null,
+): void {
+  prepared(db, SAVE_STATE).run(state, detail, syncedAtMs, source)
+}
+
+const SAVE_COUNTS = `update sources set total_rows = ?, null_keys = ?, counted_at = ? where num = ?`
+
+export function saveCounts(
+  db: Mirror,
+  source: number,
+  counts: { readonly totalRows: number; readonly nullKeys: number },
+  nowMs: number,
+): void {
+  prepared(db, SAVE_COUNTS).run(counts.totalRows, counts.nullKeys, nowMs, source)
+}
+
+const LIST_ROWS = `
+select key, source_rowid as rowid, octets, hash from source_rows
+where source = ? and key > ? and key <= ? and is_live = 1
+`
+const FIND_ROW = `
+select key, source_rowid as rowid, octets, hash from source_rows where source = ? and key = ? and is_live = 1
+`
+const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
+const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
+
+export interface HeldRow {
+  readonly key: string
+  readonly rowid: number
+  readonly octets: number
+  readonly hash: Buffer
+}
+
+/** Rows that the source held when last read, with `after < key <= last`. */
+export function listHeldRows(db: Mirror, source: number, after: string, last: string): HeldRow[] {
+  return prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
+}
+
+export function findHeldRow(db: Mirror, source: number, key: string): HeldRow | undefined {
+  return prepared<HeldRow>(db, FIND_ROW).get(source, key)
+}
+
+/** Whether the source held this row once, and does no more. */
+export function isGoneRow(db: Mirror, source: number, key: string): boolean {
+  return prepared(db, WAS_ROW).get(source, key) !== undefined
+}
+
+export function countHeldRows(db: Mirror, source: number): number {
+  return prepared<{ count: number }>(db, COUNT_ROWS).get(source)?.count ?? 0
+}
+
+const RECENT_CHATS = `
+select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?
+`
+
+/** Chats of this source in which something happened since, newest first. */
+export function listRecentChats(db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] {
+  return prepared<{ id: ChatId }>(db, RECENT_CHATS)
+    .all(source, sinceMs, limit)
+    .map((row) => row.id)
+}
+
+const DROP_BAD_KEYS = `delete from row_issues where source = ? and reason = 'bad-key'`
+const ADD_BAD_KEY = `
+insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, 'bad-key', null, ?) on conflict do nothing
+`
+const COUNT_BAD_KEYS = `select count(*) as count from row_issues where source = ? and reason = 'bad-key'`
+
+/** Rows of a chat's family whose key names no chat: told anew by each walk over all keys. */
+export function replaceBadKeys(db: Mirror, source: number, names: readonly string[], nowMs: number): void {
+  db.transaction(() => {
+    prepared(db, DROP_BAD_KEYS).run(source)
+    for (const name of names) prepared(db, ADD_BAD_KEY).run(source, name, nowMs)
+  })()
+}
+
+export function countBadKeys(db: Mirror, source: number): number {
+  return prepared<{ count: number }>(db, COUNT_BAD_KEYS).get(source)?.count ?? 0
+}

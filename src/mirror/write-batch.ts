@@ -1,0 +1,31 @@
+import type { ArrangeThread } from '../model/thread.ts'
+import type { Batch, BatchOutcome } from './batch.ts'
+import type { Mirror } from './open.ts'
+import { writeChat } from './write-chat.ts'
+import { writeEvidence, writeWorkspaces } from './write-projects.ts'
+import { writePosition, writeRows } from './write-rows.ts'
+
+/**
+ * Rows, full-text rows, issues, evidence and position in one transaction: killed at any moment, the mirror holds all
+ * of a batch or nothing of it. Writing the same batch twice changes nothing.
+ * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
+ */
+export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
+  return db.transaction(() => {
+    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, arrange))
+    writeRows(db, batch)
+    writeWorkspaces(db, batch)
+    const moved = writeEvidence(db, batch)
+    if (batch.position !== null) writePosition(db, batch.source, batch.position)
+    const written = outcomes.filter((outcome) => outcome.isChanged)
+    return {
+      added: sum(outcomes.map((outcome) => outcome.added)),
+      changed: sum(outcomes.map((outcome) => outcome.changed)) + moved.length,
+      gone: sum(outcomes.map((outcome) => outcome.gone)),
+      chatIds: [...new Set([...written.map((outcome) => outcome.chatId), ...moved])],
+      messages: written.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+    }
+  })()
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

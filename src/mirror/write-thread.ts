@@ -1,0 +1,172 @@
+import { hash as digest } from 'node:crypto'
+import type { MessageId } from '../model/ids.ts'
+import type { Role, TimeSource } from '../model/message.ts'
+import type { ArrangeThread, Outline, Placement, ThreadEntry } from '../model/thread.ts'
+import { searchColumns } from '../text/columns.ts'
+import type { ChatWrite, MessageWrite } from './batch.ts'
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+import { saveMessage } from './save-message.ts'
+
+/** One row of `messages`, but for its key and its chat. */
+export interface MessageColumns {
+  readonly id: MessageId
+  readonly role: Role
+  readonly alias: MessageId | null
+  readonly position: number | null
+  readonly created_at: number | null
+  readonly created_at_source: TimeSource | null
+  readonly sent_at: number | null
+  readonly started_at: number | null
+  readonly timing_at: number | null
+  readonly model: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly is_orphan: number
+  readonly is_shadowed: number
+  readonly is_simulated: number
+  readonly is_embedded: number
+  readonly is_live: number
+  readonly deleted_at: number | null
+  readonly tool_calls: number
+  readonly octets: number
+  readonly content_hash: Buffer
+  readonly is_index_capped: number
+}
+
+export interface HeldMessage extends MessageColumns {
+  readonly key: number
+}
+
+/** A message as it will stand: `body` is given where the source was read again. */
+export interface NextMessage {
+  readonly held: HeldMessage | null
+  readonly columns: MessageColumns
+  readonly body: MessageBody | null
+}
+
+export interface MessageBody {
+  readonly partsJson: string
+  readonly searchable: ReturnType<typeof searchColumns>['columns']
+}
+
+export interface ThreadWrite {
+  readonly chatNum: number
+  readonly write: ChatWrite
+  readonly outline: Outline
+  readonly chatCreatedAtMs: number | null
+  readonly nowMs: number
+  readonly arrange: ArrangeThread
+}
+
+export interface ThreadOutcome {
+  readonly added: number
+  readonly changed: number
+  readonly gone: number
+  readonly messageIds: readonly MessageId[]
+}
+
+const LIST_HELD = `
+select key, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
+  input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
+  octets, content_hash, is_index_capped
+from messages where chat = ?
+`
+
+/**
+ * Brings the messages of one chat to what the source says, and gives all of them their place: a new list or a new
+ * neighbour can move a message that was itself not touched.
+ */
+export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const held = prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
+  const next = new Map<MessageId, NextMessage>(
+    held.map((message) => [message.id, { held: message, columns: keepOrLose(message, thread), body: null }]),
+  )
+  for (const message of thread.write.messages) {
+    next.set(message.id, readAgain(next.get(message.id)?.held ?? null, message))
+  }
+  const placements = thread.arrange(
+    thread.outline,
+    [...next.values()].map((message) => threadEntry(message.columns)),
+    thread.chatCreatedAtMs,
+  )
+  const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
+  for (const placement of placements) {
+    const message = next.get(placement.id)
+    if (message === undefined) throw new Error('a placement names no message of its chat')
+    const placed = { ...message, columns: { ...message.columns, ...placeColumns(placement) } }
+    const isSaved = saveMessage(db, thread.chatNum, placed)
+    if (!isSaved) continue
+    if (message.held === null) outcome.added += 1
+    else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
+    else outcome.changed += 1
+    outcome.messageIds.push(placement.id)
+  }
+  return outcome
+}
+
+/** What becomes of a message that this pass did not read. */
+function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
+  if (held.is_live === 0) return held
+  const isLost = held.is_embedded === 1 ? lostItsPlace(held.id, write.ownRow) : write.vanished.includes(held.id)
+  return isLost ? { ...held, is_live: 0, deleted_at: nowMs } : held
+}
+
+function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
+  if (ownRow.kind === 'gone') return true
+  return ownRow.kind === 'read' && !ownRow.embeddedIds.has(id)
+}
+
+function readAgain(held: HeldMessage | null, message: MessageWrite): NextMessage {
+  const { columns: searchable, isCapped } = searchColumns(message.parts)
+  const columns: MessageColumns = {
+    id: message.id,
+    role: message.role,
+    alias: message.alias,
+    position: held?.position ?? null,
+    created_at: held?.created_at ?? null,
+    created_at_source: held?.created_at_source ?? null,
+    sent_at: message.sentAtMs,
+    started_at: message.startedAtMs,
+    timing_at: message.timingAtMs,
+    model: message.model,
+    input_tokens: message.tokens?.input ?? null,
+    output_tokens: message.tokens?.output ?? null,
+    is_orphan: held?.is_orphan ?? 0,
+    is_shadowed: held?.is_shadowed ?? 0,
+    is_simulated: message.isSimulated ? 1 : 0,
+    is_embedded: message.isEmbedded ? 1 : 0,
+    is_live: 1,
+    deleted_at: null,
+    tool_calls: message.parts.filter((part) => part.kind === 'tool').length,
+    octets: message.octets,
+    content_hash: hashOf(Object.values(searchable)),
+    is_index_capped: isCapped ? 1 : 0,
+  }
+  return { held, columns, body: { partsJson: JSON.stringify(message.parts), searchable } }
+}
+
+const hashOf = (texts: readonly string[]): Buffer => digest('sha256', texts.join('\u0000'), 'buffer').subarray(0, 16)
+
+function threadEntry(columns: MessageColumns): ThreadEntry {
+  return {
+    id: columns.id,
+    alias: columns.alias,
+    role: columns.role,
+    sentAtMs: columns.sent_at,
+    startedAtMs: columns.started_at,
+    timingAtMs: columns.timing_at,
+    isLive: columns.is_live === 1,
+    contentHash: columns.content_hash.toString('latin1'),
+  }
+}
+
+function placeColumns(placement: Placement): Partial<MessageColumns> {
+  return {
+    position: placement.position,
+    created_at: placement.createdAtMs,
+    created_at_source: placement.createdAtSource,
+    is_orphan: placement.isOrphan ? 1 : 0,
+    is_shadowed: placement.isShadowed ? 1 : 0,
+  }
+}

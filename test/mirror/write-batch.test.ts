@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { emptyBatch, type Batch, type ChatFacts, type MessageWrite, type OwnRow } from '../../src/mirror/batch.ts'
+import { openReader, openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { sourceNum } from '../../src/mirror/source-state.ts'
+import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+
+let folder: string
+let mirror: Mirror
+let source: number
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cursordex-write-'))
+  mirror = openWriter(join(folder, 'mirror.db'))
+  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere' })
+})
+
+afterEach(() => {
+  mirror.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const T0 = 1_760_000_000_000
+
+function message(id: string, text: string, more: Partial<MessageWrite> = {}): MessageWrite {
+  return {
+    id: asMessageId(id),
+    alias: null,
+    role: 'user',
+    sentAtMs: T0,
+    startedAtMs: null,
+    timingAtMs: null,
+    model: null,
+    tokens: null,
+    parts: [{ kind: 'text', text }],
+    isSimulated: false,
+    octets: text.length,
+    isEmbedded: false,
+    ...more,
+  }
+}
+
+const noFacts: ChatFacts = {
+  format: 'split',
+  name: null,
+  summary: null,
+  todos: [],
+  createdAtMs: T0,
+  updatedAtMs: null,
+  mode: null,
+  model: null,
+  status: null,
+  isArchived: false,
+  isDraft: false,
+  isSubagent: false,
+  parentChatId: null,
+  childChatIds: [],
+  linesAdded: null,
+  linesRemoved: null,
+  filesChanged: null,
+  contextTokens: null,
+  recordedCostCents: null,
+}
+
+function ownRow(ids: readonly string[], facts: Partial<ChatFacts> = {}): OwnRow {
+  const outline = ids.map((id) => ({ id: asMessageId(id), role: null, createdAtMs: null, startedAtMs: null }))
+  return { kind: 'read', facts: { ...noFacts, ...facts }, outline, embeddedIds: new Set(), octets: 100 }
+}
+
+function write(chat: Partial<Batch['chats'][number]>, more: Partial<Batch> = {}) {
+  const whole = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages: [], vanished: [], ...chat }
+  return writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [whole], ...more }, arrangeThread)
+}
+
+const found = (term: string): number =>
+  (mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as { n: number }).n
+
+const chatRow = (): Record<string, unknown> => mirror.prepare('select * from chats').get() as Record<string, unknown>
+
+test('writing the same batch twice changes nothing', () => {
+  const chat = { ownRow: ownRow(['m1']), messages: [message('m1', 'hello')] }
+  expect(write(chat)).toMatchObject({ added: 1 })
+  const before = mirror.serialize()
+  expect(write(chat)).toEqual({ added: 0, changed: 0, gone: 0, chatIds: [], messages: [] })
+  expect(mirror.serialize().equals(before)).toBe(true)
+})
+
+test('a rewritten message replaces its words in the index', () => {
+  write({ messages: [message('m1', 'former words')] })
+  write({ messages: [message('m1', 'latter words')] })
+  expect([found('former'), found('latter'), found('words')]).toEqual([0, 1, 1])
+})
+
+test('a message that moves in time moves in the index, and is still found once', () => {
+  write({ messages: [message('m1', 'moving'), message('m2', 'staying', { sentAtMs: T0 + 5 })] })
+  write({ messages: [message('m1', 'moving', { sentAtMs: T0 + 10 })] })
+  expect(found('moving')).toBe(1)
+  const order = mirror.prepare('select id from messages order by key').all()
+  expect(order).toEqual([{ id: 'm2' }, { id: 'm1' }])
+})
+
+test('messages of one millisecond keep their order, and more of them than a millisecond has room for', () => {
+  const ids = Array.from({ length: 1500 }, (_, index) => `m${index}`)
+  write({ ownRow: ownRow(ids), messages: ids.map((id) => message(id, `text ${id}`)) })
+  const order = mirror.prepare('select position from messages order by key').all() as { position: number }[]
+  expect(order.slice(0, 1024).map(({ position }) => position)).toEqual(Array.from({ length: 1024 }, (_, at) => at))
+  expect(order).toHaveLength(1500)
+})
+
+test('what vanished stays, marked with the time it was missed', () => {
+  write({ ownRow: ownRow(['m1', 'm2']), messages: [message('m1', 'one'), message('m2', 'two')] })
+  expect(write({ vanished: [asMessageId('m2')] }, { nowMs: T0 + 99 })).toMatchObject({ gone: 1 })
+  expect(mirror.prepare('select position, is_live, deleted_at from messages where id = ?').get('m2')).toEqual({
+    position: 1,
+    is_live: 0,
+    deleted_at: T0 + 99,
+  })
+  expect(found('two')).toBe(1)
+  expect(write({ vanished: [asMessageId('m2')] }, { nowMs: T0 + 200 })).toMatchObject({ gone: 0, changed: 0 })
+  expect(write({ messages: [message('m2', 'two')] })).toMatchObject({ changed: 1 })
+  expect(mirror.prepare('select is_live, deleted_at from messages where id = ?').get('m2')).toEqual({
+    is_live: 1,
+    deleted_at: null,
+  })
+})
+
+test('a chat that vanished whole keeps its thread', () => {
+  write({ ownRow: ownRow(['m1']), messages: [message('m1', 'one')] })
+  write({ ownRow: { kind: 'gone' }, vanished: [asMessageId('m1')] }, { nowMs: T0 + 1 })
+  expect(chatRow()).toMatchObject({ is_live: 0, deleted_at: T0 + 1, message_count: 1 })
+  expect(mirror.prepare('select position, is_orphan from messages').get()).toEqual({ position: 0, is_orphan: 0 })
+})
+
+test('an unreadable own row leaves facts and order standing', () => {
+  write({ ownRow: ownRow(['m1'], { name: 'Named' }), messages: [message('m1', 'one')] })
+  expect(write({ ownRow: { kind: 'unreadable' } })).toMatchObject({ changed: 0, gone: 0 })
+  expect(chatRow()).toMatchObject({ title: 'Named', is_live: 1, message_count: 1 })
+})
+
+test('an embedded message that its chat no longer holds is gone', () => {
+  const embedded = { isEmbedded: true, octets: 0 }
+  const read = ownRow(['m1', 'm2'])
+  if (read.kind !== 'read') throw new Error('not read')
+  const both = { ...read, embeddedIds: new Set([asMessageId('m1'), asMessageId('m2')]) }
+  write({ ownRow: both, messages: [message('m1', 'one', embedded), message('m2', 'two', embedded)] })
+  const less = { ...ownRow(['m1']), embeddedIds: new Set([asMessageId('m1')]) } as OwnRow
+  expect(write({ ownRow: less, messages: [message('m1', 'one', embedded)] })).toMatchObject({ gone: 1 })
+  expect(mirror.prepare('select is_live, is_orphan from messages where id = ?').get('m2')).toEqual({
+    is_live: 0,
+    is_orphan: 1,
+  })
+})
+
+test('an orphan of the same content as the thread is kept, and not found', () => {
+  write({ ownRow: ownRow(['m1']), messages: [message('m1', 'same'), message('twin', 'same')] })
+  expect(found('same')).toBe(1)
+  write({ ownRow: ownRow([]), messages: [] })
+  write({ ownRow: ownRow(['twin']) })
+  expect(found('same')).toBe(1)
+})
+
+test('a title is the name, else the first words of the user, else said to be missing', () => {
+  write({ ownRow: ownRow(['a', 'm1']), messages: [message('a', 'answer', { role: 'assistant' })] })
+  expect(chatRow()).toMatchObject({ title: 'Untitled chat', title_source: 'none' })
+  write({ messages: [message('m1', `  first\n words ${'x'.repeat(100)}`)] })
+  expect(chatRow()).toMatchObject({ title_source: 'first-message' })
+  expect(String(chatRow()['title'])).toMatch(/^first words x+…$/)
+  write({ ownRow: ownRow(['a', 'm1'], { name: 'A name' }) })
+  expect(chatRow()).toMatchObject({ title: 'A name', title_source: 'cursor' })
+})
+
+test('evidence that arrives before the chat places it, and better evidence moves it', () => {
+  const root = (name: string) => ({ uri: `file:///${name}`, path: `/${name}`, name, remote: null })
+  const evidence = (rank: number, name: string, method: string) => ({
+    chatId: asChatId('chat'),
+    method,
+    rank,
+    root: root(name),
+  })
+  const project = (): unknown =>
+    mirror
+      .prepare('select projects.name, project_source as source from chats join projects on projects.num = project')
+      .get()
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, evidence: [evidence(1, 'first', 'weak')] }, arrangeThread)
+  write({ messages: [message('m1', 'one')] })
+  expect(project()).toMatchObject({ source: 'weak' })
+  const moved = writeBatch(
+    mirror,
+    { ...emptyBatch, source, nowMs: T0 + 1, evidence: [evidence(0, 'second', 'strong')] },
+    arrangeThread,
+  )
+  expect(moved.chatIds).toEqual(['chat'])
+  expect(project()).toEqual({ name: 'second', source: 'strong' })
+})
+
+test('files of the mirror are for their owner alone', () => {
+  if (process.platform === 'win32') return
+  write({ messages: [message('m1', 'one')] })
+  for (const name of ['mirror.db', 'mirror.db-wal', 'mirror.db-shm']) {
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+  }
+})
+
+test('a reader cannot write', () => {
+  const reader = openReader(join(folder, 'mirror.db'))
+  expect(() => reader.exec('delete from chats')).toThrow(/readonly|read-only|query_only/)
+  reader.close()
+})
+
+test('a mirror of a newer schema is refused with advice', () => {
+  mirror.pragma('user_version = 99')
+  expect(() => openWriter(join(folder, 'mirror.db'))).toThrow(/has schema 99/)
+})
