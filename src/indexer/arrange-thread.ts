@@ -1,0 +1,155 @@
+import type { Role, TimeSource } from '../model/message.ts'
+import type { ArrangeThread, Outline, OutlineEntry, Placement, ThreadEntry } from '../model/thread.ts'
+
+interface Placed {
+  readonly entry: ThreadEntry
+  readonly position: number
+  readonly listed: OutlineEntry | null
+}
+
+/**
+ * Order: the chat's own list; without one, by time. A message that the list does not name is an orphan.
+ * Times: the row's own, the list's, the request's timings, the next message with a time, the previous one, the chat's
+ * creation; the source of each is kept.
+ */
+export const arrangeThread: ArrangeThread = (outline, entries, chatCreatedAtMs) => {
+  const placed = outline === null ? placeByTime(entries) : placeByOutline(outline, entries)
+  const inThread = new Set(placed.map((item) => item.entry.id))
+  const hashes = new Set(placed.map((item) => item.entry.contentHash))
+  const orphans = entries.filter((entry) => !inThread.has(entry.id))
+  return [
+    ...withTimes(placed, chatCreatedAtMs),
+    ...orphans.map((entry) => placeOrphan(entry, hashes.has(entry.contentHash), chatCreatedAtMs)),
+  ]
+}
+
+function placeByTime(entries: readonly ThreadEntry[]): Placed[] {
+  const timed = entries.map((entry) => ({ entry, atMs: ownTime(entry)?.atMs ?? Number.MAX_SAFE_INTEGER }))
+  // Ids settle a tie: random, but the same after a rebuild. A rowid would change with every rewrite.
+  timed.sort((a, b) => a.atMs - b.atMs || compareText(a.entry.id, b.entry.id))
+  return timed.map(({ entry }, position) => ({ entry, position, listed: null }))
+}
+
+/**
+ * Entries take their place by id. After a checkpoint restore the list names other ids than the rows carry, while the
+ * start times stay the same: what is left over is matched by role and start. A message whose row vanished keeps its
+ * place only where no row of the source claims it.
+ */
+function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadEntry[]): Placed[] {
+  const taken = new Map<number, ThreadEntry>()
+  const left = new Map(entries.map((entry) => [entry.id, entry]))
+  const take = (position: number, entry: ThreadEntry | undefined): void => {
+    if (entry === undefined || taken.has(position)) return
+    taken.set(position, entry)
+    left.delete(entry.id)
+  }
+  const takeById = (isLive: boolean): void => {
+    for (const [position, listed] of outline.entries()) {
+      const entry = left.get(listed.id)
+      if (entry?.isLive === isLive) take(position, entry)
+    }
+  }
+  takeById(true)
+  const byAlias = new Map([...left.values()].filter((entry) => entry.isLive).map((entry) => [entry.alias, entry]))
+  for (const [position, listed] of outline.entries()) {
+    const entry = byAlias.get(listed.id)
+    if (entry !== undefined && left.has(entry.id)) take(position, entry)
+  }
+  const byStart = indexByStart([...left.values()].filter((entry) => entry.isLive))
+  for (const [position, listed] of outline.entries()) {
+    if (!taken.has(position)) take(position, findByStart(byStart, listed, left))
+  }
+  takeById(false)
+  return [...taken]
+    .map(([position, entry]) => ({ entry, position, listed: outline[position] ?? null }))
+    .sort((a, b) => a.position - b.position)
+}
+
+type ByStart = ReadonlyMap<string, readonly ThreadEntry[]>
+
+function indexByStart(entries: readonly ThreadEntry[]): ByStart {
+  const byStart = new Map<string, ThreadEntry[]>()
+  for (const entry of entries) {
+    for (const atMs of new Set([entry.startedAtMs, entry.sentAtMs, entry.timingAtMs])) {
+      if (atMs === null) continue
+      const key = startKey(entry.role, atMs)
+      const sameStart = byStart.get(key)
+      if (sameStart === undefined) byStart.set(key, [entry])
+      else sameStart.push(entry)
+    }
+  }
+  return byStart
+}
+
+function findByStart(
+  byStart: ByStart,
+  listed: OutlineEntry,
+  left: ReadonlyMap<string, ThreadEntry>,
+): ThreadEntry | undefined {
+  const roles: readonly Role[] = listed.role === null ? ['user', 'assistant'] : [listed.role]
+  for (const atMs of [listed.startedAtMs, listed.createdAtMs]) {
+    if (atMs === null) continue
+    for (const role of roles) {
+      const found = byStart.get(startKey(role, atMs))?.find((entry) => left.has(entry.id))
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+const startKey = (role: Role, atMs: number): string => `${role} ${atMs}`
+
+interface Time {
+  readonly atMs: number
+  readonly source: TimeSource
+}
+
+function ownTime(entry: ThreadEntry, listed: OutlineEntry | null = null): Time | null {
+  if (entry.sentAtMs !== null) return { atMs: entry.sentAtMs, source: 'message' }
+  const listedAtMs = listed?.createdAtMs ?? listed?.startedAtMs ?? null
+  if (listedAtMs !== null) return { atMs: listedAtMs, source: 'header' }
+  if (entry.timingAtMs !== null) return { atMs: entry.timingAtMs, source: 'timing' }
+  return null
+}
+
+function withTimes(placed: readonly Placed[], chatCreatedAtMs: number | null): Placement[] {
+  const own = placed.map((item) => ownTime(item.entry, item.listed))
+  const next = carry(own.toReversed()).toReversed()
+  const previous = carry(own)
+  return placed.map((item, index) => {
+    const time = own[index] ?? neighbour(next[index] ?? previous[index]) ?? chatTime(chatCreatedAtMs)
+    return {
+      id: item.entry.id,
+      position: item.position,
+      createdAtMs: time?.atMs ?? null,
+      createdAtSource: time?.source ?? null,
+      isOrphan: false,
+      isShadowed: false,
+    }
+  })
+}
+
+/** At each place the last time seen so far. */
+function carry(times: readonly (Time | null)[]): (Time | null)[] {
+  let last: Time | null = null
+  return times.map((time) => (last = time ?? last))
+}
+
+const neighbour = (time: Time | null | undefined): Time | null =>
+  time === null || time === undefined ? null : { atMs: time.atMs, source: 'neighbour' }
+
+const chatTime = (atMs: number | null): Time | null => (atMs === null ? null : { atMs, source: 'chat' })
+
+function placeOrphan(entry: ThreadEntry, isShadowed: boolean, chatCreatedAtMs: number | null): Placement {
+  const time = ownTime(entry) ?? chatTime(chatCreatedAtMs)
+  return {
+    id: entry.id,
+    position: null,
+    createdAtMs: time?.atMs ?? null,
+    createdAtSource: time?.source ?? null,
+    isOrphan: true,
+    isShadowed,
+  }
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,192 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statfsSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs'
+import Database from 'better-sqlite3'
+import type { SourceState } from '../model/source.ts'
+
+/** Up to this size a file that nobody's WAL protects is read into memory at once, and no lock is taken on it. */
+const COPY_BYTES_MAX = 32 * 1024 * 1024
+const BUSY_TIMEOUT_MS = 150
+
+type Db = Database.Database
+
+export interface OpenFile {
+  readonly kind: 'open'
+  /** Bytes read so far to get at the file; what queries read is counted by who runs them. */
+  readonly bytesRead: number
+  /** How long one read transaction may last: a reader of a rollback-journal file blocks its writer's commit. */
+  readonly readMsMax: number
+  /** What the file was when it was opened; compare with a later `fileSignature`. */
+  readonly signature: string
+  readonly identity: string
+  /**
+   * Runs a few reads. Where Cursor may be writing, the file is open no longer than that: if Cursor quits while we hold
+   * a handle, its closing checkpoint does not run and its backup copy is stale.
+   */
+  read<Value>(use: (db: Db) => Value): Value
+  close(): void
+}
+
+export interface ClosedFile {
+  readonly kind: 'closed'
+  readonly state: Exclude<SourceState, 'ok'>
+  readonly detail: string | null
+}
+
+const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+
+/** Device and inode: another identity means another file, however alike its name. Null while there is none. */
+export function fileIdentity(path: string): string | null {
+  const stat = statOrNull(path)
+  return stat === null ? null : `${stat.dev}:${stat.ino}`
+}
+
+/**
+ * State of a SQLite file and its WAL by `stat` alone: sizes and nanosecond times. In 20,000 commits none went unseen.
+ * Opens nothing, so that no lock of this process can be lost.
+ */
+export function fileSignature(path: string): string | null {
+  const main = statOrNull(path)
+  if (main === null) return null
+  const parts = [main, statOrNull(`${path}-wal`), statOrNull(`${path}-journal`)]
+  return parts.map((stat) => (stat === null ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`)).join(' ')
+}
+
+/** When the file or its WAL last changed, epoch milliseconds; 0 while there is none. */
+export function fileChangedAtMs(path: string): number {
+  const times = [path, `${path}-wal`, `${path}-journal`].map((name) => Number(statOrNull(name)?.mtimeMs ?? 0n))
+  return Math.max(...times)
+}
+
+/**
+ * Opens a SQLite file of Cursor's for one pass, without harm: read-only, never another user's file, never on a
+ * network mount, where our locks mean nothing to Cursor. A file outside WAL mode, or whose WAL is empty, is read from
+ * a copy in memory while it is small: no lock, no files left beside it.
+ * Everything that can be wrong with the file is an answer, not an error.
+ */
+export function openCursorFile(path: string): OpenFile | ClosedFile {
+  try {
+    return openChecked(path)
+  } catch (error) {
+    return closedBy(error)
+  }
+}
+
+function openChecked(path: string): OpenFile | ClosedFile {
+  const stat = statOrNull(path)
+  if (stat === null) return closed('missing', null)
+  if (!stat.isFile()) return closed('unreadable', `${path} is not a file.`)
+  const owner = foreignOwner(stat)
+  if (owner !== null) return closed('refused', owner)
+  const mount = networkMount(path)
+  if (mount !== null) return closed('refused', mount)
+  const signature = fileSignature(path)
+  const identity = `${stat.dev}:${stat.ino}`
+  if (signature === null) return closed('missing', null)
+  const head = readHead(path)
+  if (stat.size > 0n && !head.toString('latin1', 0, 16).startsWith('SQLite format 3\0')) {
+    return closed('corrupt', 'The file is not a SQLite database.')
+  }
+  const isWal = head[18] === 2
+  const walSize = statOrNull(`${path}-wal`)?.size ?? 0n
+  if (stat.size <= COPY_BYTES_MAX && (!isWal || walSize === 0n)) return openCopy(path, signature, identity)
+  return openLive(path, { signature, identity, bytesRead: 0, readMsMax: isWal ? 50 : 20 })
+}
+
+function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
+  const read = <Value>(use: (db: Db) => Value): Value => {
+    if (fileIdentity(path) !== facts.identity) throw new FileReplaced(path)
+    const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    try {
+      db.pragma('query_only = on')
+      db.pragma('cache_size = -4000')
+      return use(db)
+    } finally {
+      db.close()
+    }
+  }
+  return { kind: 'open', ...facts, read, close: () => undefined }
+}
+
+/** The file was swapped for another while a pass read it; the next pass starts on the new one. */
+class FileReplaced extends Error {
+  readonly code = 'SQLITE_BUSY'
+  constructor(path: string) {
+    super(`${path} was replaced while it was read`)
+  }
+}
+
+/** A copy counts only if the file did not change under it and no rollback journal was open. */
+function openCopy(path: string, signature: string, identity: string): OpenFile | ClosedFile {
+  const hasJournal = (): boolean => (statOrNull(`${path}-journal`)?.size ?? 0n) > 0n
+  if (hasJournal()) return closed('busy', 'Cursor is writing to it.')
+  const bytes = readFileSync(path)
+  if (fileSignature(path) !== signature || hasJournal()) return closed('busy', 'Cursor is writing to it.')
+  // A database in memory has no WAL; these two bytes say which journal the file uses.
+  if (bytes.length >= 20) bytes.fill(1, 18, 20)
+  const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
+  return {
+    kind: 'open',
+    signature,
+    identity,
+    bytesRead: bytes.length,
+    readMsMax: 50,
+    read: (use) => use(db),
+    close: () => db.close(),
+  }
+}
+
+function readHead(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const head = Buffer.alloc(100)
+    readSync(file, head, 0, 100, 0)
+    return head
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A reader under another user id leaves a WAL index that the owner cannot write. */
+function foreignOwner(stat: BigIntStats): string | null {
+  const us = process.geteuid?.()
+  if (us === undefined || stat.uid === BigInt(us)) return null
+  return `The file belongs to user ${stat.uid}, and this daemon runs as ${us}: run it as the user who runs Cursor.`
+}
+
+/** Types of `statfs` for mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
+const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
+  [0x01021997, '9p'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x6969, 'NFS'],
+])
+
+function networkMount(path: string): string | null {
+  if (process.platform === 'win32' || !existsSync(path)) return null
+  const name = NETWORK_MOUNTS.get(statfsSync(path).type)
+  if (name === undefined) return null
+  return `The file is on a ${name} mount, where Cursor cannot see our locks: run cursordex on the machine that runs Cursor.`
+}
+
+const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
+
+/** What an error of SQLite or of the file system says about the file. A bug of ours is thrown on. */
+export function closedBy(error: unknown): ClosedFile {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === 'ENOENT') return closed('missing', null)
+  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor holds a lock on it.')
+  if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code)) return closed('corrupt', message)
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {
+    return closed('unreadable', `${message}: check that your user may read the file and its folder.`)
+  }
+  throw error
+}

@@ -1,0 +1,39 @@
+import type { ChatFacts, MessageWrite } from '../mirror/batch.ts'
+import type { MessageId } from '../model/ids.ts'
+import type { IssueReason } from '../model/issue.ts'
+import type { Outline } from '../model/thread.ts'
+
+/** How an adapter came to know where a chat belongs. Best first; the first that names a root decides. */
+export const evidenceMethods = ['workspace-identifier', 'workspace-heads'] as const
+export type EvidenceMethod = (typeof evidenceMethods)[number]
+
+export interface Evidence {
+  readonly method: EvidenceMethod
+  /** Root URI as the source writes it. */
+  readonly uri: string
+}
+
+export interface DecodedIssue {
+  readonly kind: 'issue'
+  readonly reason: IssueReason
+}
+
+/** `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping). */
+export type DecodedMessage =
+  | { readonly kind: 'message'; readonly message: MessageWrite; readonly issue: IssueReason | null }
+  | { readonly kind: 'nothing'; readonly issue: IssueReason | null }
+  | DecodedIssue
+
+export interface DecodedChatRow {
+  readonly kind: 'chat'
+  readonly facts: ChatFacts
+  readonly outline: Outline
+  /** Messages that the chat's own row holds, in its order. */
+  readonly embedded: readonly MessageWrite[]
+  /** Tool data that old builds kept in the chat's row, by message; to be handed to the message's decoder. */
+  readonly toolData: ReadonlyMap<MessageId, unknown>
+  readonly evidence: readonly Evidence[]
+  readonly issue: IssueReason | null
+}
+
+export type DecodedChat = DecodedChatRow | DecodedIssue

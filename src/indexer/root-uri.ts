@@ -1,0 +1,101 @@
+import { posix } from 'node:path'
+import type { Root } from '../mirror/batch.ts'
+import type { Remote } from '../model/project.ts'
+
+/**
+ * Brings the spellings of one root folder to one URI: percent-encoding undone and done again, a Windows drive in lower
+ * case, no trailing slash. Hosts and remotes stay part of the identity. Paths of POSIX systems are case-sensitive and
+ * compared exactly.
+ * @param uri `file:///home/a/b`, `file:///c%3A/x`, `file://host/share`, `vscode-remote://ssh-remote%2Bhost/path`, or a
+ * plain absolute path
+ * @returns null where the text names no folder
+ */
+export function normaliseRoot(uri: string): Root | null {
+  const parts = splitUri(uri.trim())
+  if (parts === null) return null
+  const path = cleanPath(parts.path)
+  if (path === null) return null
+  const authority = parts.scheme === 'file' ? parts.authority.toLowerCase() : decodeText(parts.authority)
+  const remote = parts.scheme === 'vscode-remote' ? readRemote(authority) : null
+  const shown = shownPath(path, parts.scheme, authority)
+  return {
+    uri: `${parts.scheme}://${encodeAuthority(authority)}${encodePath(path)}`,
+    path: shown,
+    name: posix.basename(path).replace(/\.code-workspace$/, '') || shown,
+    remote,
+  }
+}
+
+interface UriParts {
+  readonly scheme: string
+  readonly authority: string
+  readonly path: string
+}
+
+function splitUri(uri: string): UriParts | null {
+  if (/^[A-Za-z]:[\\/]/.test(uri)) return { scheme: 'file', authority: '', path: `/${uri.replaceAll('\\', '/')}` }
+  if (uri.startsWith('\\\\')) return splitUri(`file:${uri.replaceAll('\\', '/')}`)
+  if (uri.startsWith('/')) return { scheme: 'file', authority: '', path: uri }
+  const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/]*)(\/.*)?$/s.exec(uri)
+  if (match === null) return null
+  const [, scheme = '', authority = '', path = '/'] = match
+  return { scheme: scheme.toLowerCase(), authority, path: decodeText(path) }
+}
+
+function cleanPath(path: string): string | null {
+  const clean = posix.normalize(path)
+  const trimmed = clean.length > 1 ? clean.replace(/\/+$/, '') : clean
+  const drive = /^\/([A-Za-z]):(.*)$/s.exec(trimmed)
+  if (drive !== null) return `/${(drive[1] ?? '').toLowerCase()}:${drive[2] === '' ? '/' : drive[2]}`
+  return trimmed === '' || trimmed.includes('\0') ? null : trimmed
+}
+
+function shownPath(path: string, scheme: string, authority: string): string {
+  if (scheme !== 'file') return path
+  if (/^\/[a-z]:/.test(path)) return path.slice(1)
+  return authority === '' ? path : `//${authority}${path}`
+}
+
+/** `ssh-remote+host`; the host can be JSON, plain or as hex digits: `ssh-remote+7b22686f…`. */
+function readRemote(authority: string): Remote {
+  const plus = authority.indexOf('+')
+  const name = plus < 0 ? authority : authority.slice(0, plus)
+  const rest = plus < 0 ? '' : authority.slice(plus + 1)
+  return { kind: remoteKinds.get(name) ?? name, host: hostIn(rest) }
+}
+
+const remoteKinds: ReadonlyMap<string, string> = new Map([
+  ['ssh-remote', 'ssh'],
+  ['wsl', 'wsl'],
+  ['dev-container', 'container'],
+  ['attached-container', 'container'],
+])
+
+function hostIn(text: string): string {
+  const plain = /^7b[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString() : text
+  if (!plain.startsWith('{')) return text
+  try {
+    const told = JSON.parse(plain) as Record<string, unknown>
+    const host = [told['hostName'], told['host'], told['containerName'], told['hostPath']].find(
+      (value): value is string => typeof value === 'string' && value !== '',
+    )
+    return host ?? text
+  } catch (error) {
+    if (error instanceof SyntaxError) return text
+    throw error
+  }
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    // A lone `%` is part of the name.
+    if (error instanceof URIError) return text
+    throw error
+  }
+}
+
+const encodePath = (path: string): string => path.split('/').map(encodeText).join('/')
+const encodeText = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':')
+const encodeAuthority = (authority: string): string => encodeURIComponent(authority.toWellFormed())

@@ -1,0 +1,51 @@
+import type { BatchOutcome } from '../mirror/batch.ts'
+import type { Mirror } from '../mirror/open.ts'
+import type { SourceId } from '../model/ids.ts'
+import type { SourceState } from '../model/source.ts'
+
+/**
+ * How thorough a pass is, each step including the one before. `nudge`: what is new, cheaply, whatever the store's
+ * size; nothing at all where the file is as it was. `count`: rows counted, and every key compared where the numbers
+ * differ. `reconcile`: every key compared. `full`: every value compared.
+ */
+export const passDepths = ['nudge', 'count', 'reconcile', 'full'] as const
+export type PassDepth = (typeof passDepths)[number]
+
+export interface PassRequest {
+  readonly depth: PassDepth
+  readonly now: () => number
+}
+
+/** What a running pass tells after each bounded step. */
+export interface PassStep {
+  readonly done: number
+  readonly total: number
+  /** Bytes read from the source by this step. */
+  readonly bytesRead: number
+  /** The longest time a read transaction on the source was open. */
+  readonly longestReadMs: number
+  readonly outcome: BatchOutcome | null
+}
+
+/** How a pass ended. `state` other than `ok`: the source could not be read, what is held stays. */
+export interface PassEnd {
+  readonly state: SourceState
+  readonly detail: string | null
+  /** True when a cheap pass left the counting of rows for later. */
+  readonly isCountDue: boolean
+}
+
+/**
+ * One store of Cursor's. An adapter knows its format; nothing of the format leaves it.
+ * A pass is a generator: it opens the store, works in bounded steps, and holds no handle once it ended.
+ */
+export interface Source {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  /** Folders whose changes are a reason to look at this source again. */
+  readonly watchFolders: readonly string[]
+  /** The file's state by `stat` alone, null while it does not exist. Equal signatures: nothing to read. */
+  signature(): string | null
+  pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
+}

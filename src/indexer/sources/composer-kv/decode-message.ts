@@ -1,0 +1,117 @@
+import type { MessageWrite } from '../../../mirror/batch.ts'
+import { asMessageId } from '../../../model/ids.ts'
+import type { ChatId, MessageId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Role } from '../../../model/message.ts'
+import type { Part } from '../../../model/part.ts'
+import type { DecodedMessage } from '../../decoded.ts'
+import { decodeAttachments } from './decode-attachments.ts'
+import { decodeCode, withoutCopies } from './decode-code.ts'
+import { decodeText, decodeThinking } from './decode-text.ts'
+import { decodeTodos } from './decode-todos.ts'
+import { decodeTool } from './decode-tool.ts'
+import { countIn, filledStringIn, listIn, parseJson, parseRow, recordIn } from './json-value.ts'
+import type { JsonRecord } from './json-value.ts'
+import { readModelName } from './read-model.ts'
+import { readRowTimes } from './read-time.ts'
+import { stringLeaves } from './string-leaves.ts'
+
+/** The key's ids. They outrank the id in the JSON, which is empty in some rows and another row's in others. */
+export interface MessageIdentity {
+  readonly chatId: ChatId
+  readonly messageId: MessageId
+}
+
+/**
+ * A `bubbleId:` row's value. Total: any bytes become a message, nothing to show, or an issue. `octets` is the row's
+ * size in bytes; `toolData` is what the chat's row holds for this message, in chats of old builds.
+ */
+export function decodeMessageRow(
+  value: Buffer,
+  identity: MessageIdentity,
+  octets: number,
+  toolData?: unknown,
+): DecodedMessage {
+  const row = parseRow(value)
+  if (row.kind === 'issue') return row
+  return decodeMessageRecord(row.record, { id: identity.messageId, octets, isEmbedded: false, toolData })
+}
+
+export interface MessagePlace {
+  readonly id: MessageId
+  readonly octets: number
+  readonly isEmbedded: boolean
+  readonly toolData: unknown
+}
+
+/** A message's object, wherever it stood. */
+export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
+  const role = readRole(record['type']) ?? 'assistant'
+  const { parts, issue } = decodeParts(record, role, place.toolData)
+  if (parts.length === 0) return { kind: 'nothing', issue }
+  const message: MessageWrite = {
+    id: place.id,
+    alias: readAlias(record, place.id),
+    role,
+    ...readRowTimes(record),
+    model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
+    tokens: readTokens(recordIn(record, 'tokenCount')),
+    parts,
+    isSimulated: record['isSimulatedMsg'] === true,
+    octets: place.octets,
+    isEmbedded: place.isEmbedded,
+  }
+  return { kind: 'message', message, issue }
+}
+
+/** Some rows' own id is not the one in their key; the chat's list may name them by either. */
+function readAlias(record: JsonRecord, id: MessageId): MessageId | null {
+  const alias = filledStringIn(record, 'bubbleId')
+  return alias === null || alias === id ? null : asMessageId(alias)
+}
+
+/** Numbers in composers, words in the tabs before them. Null where the entry does not say. */
+export function readRole(type: unknown): Role | null {
+  if (type === 1 || type === 'user') return 'user'
+  return type === undefined || type === null ? null : 'assistant'
+}
+
+/** Every row carries a count; since early 2026 it is zero on all, which means not recorded. */
+function readTokens(count: JsonRecord | null): MessageWrite['tokens'] {
+  const input = countIn(count, 'inputTokens') ?? 0
+  const output = countIn(count, 'outputTokens') ?? 0
+  return input > 0 || output > 0 ? { input, output } : null
+}
+
+interface DecodedParts {
+  readonly parts: readonly Part[]
+  readonly issue: IssueReason | null
+}
+
+/** A row may hold several things at once; all of them are given, in the order in which Cursor shows them. */
+function decodeParts(record: JsonRecord, role: Role, toolData: unknown): DecodedParts {
+  const tool = decodeTool(record['toolFormerData'], toolData)
+  const text = decodeText(record)
+  const thinking = decodeThinking(record)
+  const work = [...withoutCopies([...decodeCode(record, text?.text ?? ''), ...(tool?.code ?? [])]), tool?.part ?? null]
+  const attachments = decodeAttachments(record)
+  const closing = [todoPart(record), errorPart(record)]
+  const parts: readonly (Part | null)[] =
+    role === 'user'
+      ? [text, ...attachments, thinking, ...work, ...closing]
+      : [thinking, text, ...work, ...attachments, ...closing]
+  return { parts: parts.filter((part) => part !== null), issue: tool?.isTooDeep === true ? 'too-deep' : null }
+}
+
+function todoPart(record: JsonRecord): Part | null {
+  const items = decodeTodos(listIn(record, 'todos'))
+  return items.length === 0 ? null : { kind: 'todo', items }
+}
+
+/** The field names in here differ by build, so every string is taken. */
+function errorPart(record: JsonRecord): Part | null {
+  const details = record['errorDetails']
+  const parsed = typeof details === 'string' ? (parseJson(details)?.value ?? details) : details
+  const leaves = stringLeaves(parsed)
+  return leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
+}

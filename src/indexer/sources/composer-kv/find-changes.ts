@@ -1,0 +1,122 @@
+import type { HeldPosition } from '../../../mirror/source-state.ts'
+import * as held from '../../../mirror/source-state.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import type { OpenFile } from '../../cursor-file.ts'
+import { DirtyChats } from './dirty-chats.ts'
+import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
+import * as store from './read.ts'
+
+/** The last rows looked at on every pass for values rewritten in place. */
+const TAIL_ROWS = 500
+const RECENT_CHATS_MAX = 50
+const DAY_MS = 86_400_000
+/** More new rows than this and walking the keys, newest chat first, serves the user better. */
+const NEW_ROWS_MAX = 20_000
+
+export interface Found {
+  readonly dirty: DirtyChats
+  /** The newest chat row seen; the watermark once everything dirty is read. */
+  readonly top: store.RowRef | null
+  /** Something happened to rows already read that a cheap look cannot follow. */
+  readonly isAlarmed: boolean
+}
+
+/**
+ * What is new above the watermark. The canary is the row at the watermark: while it stands, no rowid up to it was used
+ * twice, so that every row inserted since lies above. A canary that was itself rewritten has a new rowid and no other
+ * row in its place. Values rewritten in place show in the sizes of the last rows and of the chats active within a day.
+ */
+export function findNew(file: OpenFile, mirror: Mirror, source: number, position: HeldPosition, nowMs: number): Found {
+  const dirty = new DirtyChats()
+  const watermark = position.watermark ?? 0
+  const recent = held.listRecentChats(mirror, source, nowMs - DAY_MS, RECENT_CHATS_MAX)
+  const seen = file.read((db) => ({
+    isCanaryWell: isCanaryWell(db, watermark, position.watermarkKey),
+    above: store.listAbove(db, watermark, NEW_ROWS_MAX),
+    tail: store.listTail(db, watermark, TAIL_ROWS),
+    recent: recent.map((chatId) => store.findByKey(db, chatKey(chatId))).filter((row) => row !== undefined),
+  }))
+  for (const ref of seen.above) dirty.add(ref)
+  for (const ref of [...seen.tail, ...seen.recent]) {
+    const known = held.findHeldRow(mirror, source, ref.key)
+    if (known?.rowid !== ref.rowid || known.octets !== ref.octets) dirty.add(ref, true)
+  }
+  const top = seen.above.at(-1) ?? seen.tail[0] ?? null
+  return { dirty, top, isAlarmed: !seen.isCanaryWell || seen.above.length === NEW_ROWS_MAX }
+}
+
+function isCanaryWell(db: Parameters<typeof store.findByRowid>[0], watermark: number, key: string | null): boolean {
+  if (key === null) return true
+  const there = store.findByRowid(db, watermark)
+  if (there !== undefined) return there.key === key
+  const now = store.findByKey(db, key)
+  return now !== undefined && now.rowid > watermark
+}
+
+/** Compares every key of the store with what the mirror holds, by pages of the index: values are not touched. */
+export function findByKeys(file: OpenFile, mirror: Mirror, source: number): Found & { readonly badKeys: string[] } {
+  const dirty = new DirtyChats()
+  const badKeys: string[] = []
+  let top: store.RowRef | null = null
+  for (const range of families) {
+    for (const page of pageBoth(file, mirror, source, range)) {
+      for (const ref of page.refs) {
+        if (splitKey(ref.key) === null) badKeys.push(`rowid ${ref.rowid}`)
+        else if (top === null || ref.rowid > top.rowid) top = ref
+        if (page.known.get(ref.key)?.rowid !== ref.rowid) dirty.add(ref)
+        page.known.delete(ref.key)
+      }
+      for (const gone of page.known.values()) dirty.add(gone)
+    }
+  }
+  return { dirty, top, isAlarmed: false, badKeys }
+}
+
+function* pageBoth(
+  file: OpenFile,
+  mirror: Mirror,
+  source: number,
+  range: KeyRange,
+): Generator<{ refs: readonly store.RowRef[]; known: Map<string, held.HeldRow> }> {
+  let after: Buffer | null = Buffer.from(range.from)
+  let afterKey = range.from
+  while (after !== null) {
+    const from: Buffer = after
+    const page = file.read((db) => store.listKeyPage(db, range, from))
+    const lastKey = page.next === null ? range.to : (page.refs.at(-1)?.key ?? range.to)
+    const rows = held.listHeldRows(mirror, source, afterKey, lastKey)
+    yield { refs: page.refs, known: new Map(rows.map((row) => [row.key, row])) }
+    after = page.next
+    afterKey = lastKey
+  }
+}
+
+export interface SweepStep {
+  readonly bytesRead: number
+  readonly elapsedMs: number
+  readonly rows: number
+}
+
+/** Compares every value with the hash the mirror holds, in rowid order; what differs is added to `dirty`. */
+export function* sweepValues(
+  file: OpenFile,
+  mirror: Mirror,
+  source: number,
+  dirty: DirtyChats,
+): Generator<SweepStep, void> {
+  let rowid = 0
+  for (;;) {
+    const after = rowid
+    const refs = file.read((db) => store.listAbove(db, after, 1000))
+    if (refs.length === 0) return
+    for (let rest = refs; rest.length > 0;) {
+      const page = file.read((db) => store.readPage(db, rest, file.readMsMax))
+      for (const row of page.rows) {
+        if (!(held.findHeldRow(mirror, source, row.key)?.hash.equals(row.hash) ?? false)) dirty.add(row, true)
+      }
+      rest = rest.slice(page.taken)
+      yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }
+    }
+    rowid = refs.at(-1)?.rowid ?? rowid
+  }
+}

@@ -1,0 +1,189 @@
+import { hash as digest } from 'node:crypto'
+import { join } from 'node:path'
+import { arrangeThread } from '../../arrange-thread.ts'
+import { closedBy, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
+import type { PassDepth, PassEnd, PassRequest, PassStep, Source } from '../../source.ts'
+import * as held from '../../../mirror/source-state.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { writeBatch } from '../../../mirror/write-batch.ts'
+import { emptyBatch, type Position } from '../../../mirror/batch.ts'
+import { asSourceId } from '../../../model/ids.ts'
+import { diffChats, type ChatDiff } from './diff-chats.ts'
+import { DirtyChats } from './dirty-chats.ts'
+import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
+import { emptyStore } from './empty-store.ts'
+import { readChats } from './read-chats.ts'
+import { countRows, listAbove, tableKind, type RowCounts, type RowRef } from './read.ts'
+
+const KIND = 'composer-kv'
+/** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
+const COUNT_EVERY_MS = 60_000
+/** Chats are read together until they hold this many changed rows. */
+const GROUP_ROWS_MAX = 400
+/** How many chats' keys are listed while the store is open once. */
+const CHATS_A_LOOK = 16
+/** During a long first pass, how often rows written meanwhile are let in first. */
+const LET_IN_EVERY_MS = 1000
+
+/** The global key-value store of one Cursor user folder. @param userDir Cursor's `User` folder */
+export function composerKvSource(userDir: string): Source {
+  const folder = join(userDir, 'globalStorage')
+  const path = join(folder, 'state.vscdb')
+  const id = asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16))
+  const source: Source = {
+    id,
+    kind: KIND,
+    path,
+    watchFolders: [folder],
+    signature: () => fileSignature(path),
+    *pass(mirror, request) {
+      const num = held.sourceNum(mirror, source)
+      if (request.depth === 'nudge' && fileSignature(path) === held.readPosition(mirror, num).signature) {
+        return { state: 'ok', detail: null, isCountDue: false }
+      }
+      const end = yield* openAndPass(path, { mirror, num, id, request })
+      const syncedAtMs = end.state === 'ok' ? request.now() : null
+      held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
+      return end
+    },
+  }
+  return source
+}
+
+interface Pass {
+  readonly mirror: Mirror
+  readonly num: number
+  readonly id: string
+  readonly request: PassRequest
+}
+
+function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
+  const file = openCursorFile(path)
+  if (file.kind === 'closed') return { state: file.state, detail: file.detail, isCountDue: false }
+  try {
+    const kind = file.read(tableKind)
+    if (kind === 'without-rowid') {
+      return { state: 'unreadable', detail: 'Its table has no rowids; this layout is not known.', isCountDue: false }
+    }
+    return yield* runPass(kind === 'none' ? emptyStore(file) : file, pass)
+  } catch (error) {
+    const { state, detail } = closedBy(error)
+    return { state, detail, isCountDue: false }
+  } finally {
+    file.close()
+  }
+}
+
+function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
+  const { mirror, num, request } = pass
+  const position = held.readPosition(mirror, num)
+  const isSwapped = position.identity !== null && position.identity !== file.identity
+  const depth = isSwapped ? 'full' : request.depth
+  let found: Found | null = null
+  if (file.bytesRead > 0) yield { done: 0, total: 0, bytesRead: file.bytesRead, longestReadMs: 0, outcome: null }
+  const isCheap = depth === 'nudge' || depth === 'count'
+  if (position.watermark !== null && isCheap) found = findNew(file, mirror, num, position, request.now())
+  const isCountDue = depth === 'count' || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+  const counts = found === null || isCountDue || found.isAlarmed ? file.read(countRows) : null
+  if (found !== null) yield* readDirty(file, pass, found, null)
+  if (found === null || found.isAlarmed || (counts !== null && !isCountEqual(mirror, num, counts))) {
+    found = yield* reconcile(file, pass, depth, counts)
+  }
+  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
+  writeBatch(
+    mirror,
+    { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, pass, found.top, position) },
+    arrangeThread,
+  )
+  return { state: 'ok', detail: null, isCountDue: counts === null }
+}
+
+const isCountEqual = (mirror: Mirror, num: number, counts: RowCounts): boolean =>
+  counts.chatRows === held.countHeldRows(mirror, num) + held.countBadKeys(mirror, num)
+
+function* reconcile(
+  file: OpenFile,
+  pass: Pass,
+  depth: PassDepth,
+  counts: RowCounts | null,
+): Generator<PassStep, Found> {
+  const { mirror, num, request } = pass
+  const found = findByKeys(file, mirror, num)
+  if (depth === 'full') {
+    for (const step of sweepValues(file, mirror, num, found.dirty)) {
+      yield { done: 0, total: 0, bytesRead: step.bytesRead, longestReadMs: step.elapsedMs, outcome: null }
+    }
+  }
+  held.replaceBadKeys(mirror, num, found.badKeys, request.now())
+  yield* readDirty(file, pass, found, counts?.chatRows ?? null)
+  return found
+}
+
+/** Reads the dirty chats, newest first, a group at a time; each group is one or a few transactions of the mirror. */
+function* readDirty(file: OpenFile, pass: Pass, found: Found, total: number | null): Generator<PassStep, void> {
+  const { request } = pass
+  let done = 0
+  let letInAtMs = request.now()
+  let seenRowid = found.top?.rowid ?? 0
+  for (const group of groups(file, pass, found.dirty)) {
+    for (const step of readGroup(file, pass, group)) {
+      done += step.done
+      yield { ...step, done, total: Math.max(total ?? 0, done) }
+    }
+    if (request.now() - letInAtMs < LET_IN_EVERY_MS) continue
+    letInAtMs = request.now()
+    seenRowid = yield* letInNew(file, pass, seenRowid)
+  }
+}
+
+function* groups(file: OpenFile, { mirror, num }: Pass, dirty: DirtyChats): Generator<ChatDiff[]> {
+  const queue = dirty.newestFirst()
+  let group: ChatDiff[] = []
+  let rows = 0
+  for (let at = 0; at < queue.length; at += CHATS_A_LOOK) {
+    for (const diff of diffChats(file, mirror, num, queue.slice(at, at + CHATS_A_LOOK))) {
+      group.push(diff)
+      rows += diff.changed.length + 1
+      if (rows < GROUP_ROWS_MAX) continue
+      yield group
+      group = []
+      rows = 0
+    }
+  }
+  if (group.length > 0) yield group
+}
+
+/** A first pass over a large store takes minutes; what the user writes meanwhile does not wait for its end. */
+function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<PassStep, number> {
+  const above = file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
+  const dirty = new DirtyChats()
+  for (const ref of above) dirty.add(ref)
+  const group = diffChats(file, pass.mirror, pass.num, dirty.newestFirst())
+  if (group.length > 0) yield* readGroup(file, pass, group)
+  return above.at(-1)?.rowid ?? seenRowid
+}
+
+function* readGroup(
+  file: OpenFile,
+  { mirror, num, id, request }: Pass,
+  group: readonly ChatDiff[],
+): Generator<PassStep> {
+  for (const portion of readChats(file, id, group, (key) => held.isGoneRow(mirror, num, key))) {
+    const { chats, rows, goneKeys, issues, evidence } = portion
+    const batch = { ...emptyBatch, source: num, nowMs: request.now(), chats, rows, goneKeys, issues, evidence }
+    const outcome = writeBatch(mirror, batch, arrangeThread)
+    const { bytesRead, longestReadMs } = portion
+    yield { done: portion.rowsDone, total: 0, bytesRead, longestReadMs, outcome }
+  }
+}
+
+function nextPosition(file: OpenFile, pass: Pass, top: RowRef | null, before: held.HeldPosition): Position {
+  const known = top === null ? undefined : held.findHeldRow(pass.mirror, pass.num, top.key)
+  return {
+    identity: file.identity,
+    signature: file.signature,
+    watermark: top?.rowid ?? before.watermark ?? 0,
+    watermarkKey: top?.key ?? null,
+    watermarkHash: known?.hash ?? null,
+  }
+}

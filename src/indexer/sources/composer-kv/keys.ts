@@ -1,0 +1,50 @@
+import { asChatId, asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+
+/**
+ * The two key families that hold chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Nothing else in the
+ * table is ever selected by value. `;` is the sign after `:`, so that a family and a chat are ranges of the index.
+ */
+export const CHAT_PREFIX = 'composerData:'
+export const MESSAGE_PREFIX = 'bubbleId:'
+
+export interface KeyRange {
+  readonly from: string
+  /** Exclusive. */
+  readonly to: string
+}
+
+export const chatFamily: KeyRange = { from: CHAT_PREFIX, to: 'composerData;' }
+export const messageFamily: KeyRange = { from: MESSAGE_PREFIX, to: 'bubbleId;' }
+export const families: readonly KeyRange[] = [messageFamily, chatFamily]
+
+export type ChatKey =
+  | { readonly kind: 'chat'; readonly chatId: ChatId }
+  | { readonly kind: 'message'; readonly chatId: ChatId; readonly messageId: MessageId }
+
+const UUID_LENGTH = 36
+const ENDS_IN_UUID = /:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/**
+ * Takes a key apart. A chat's id may hold any sign, a newline or a colon among them; a message's id is a UUID in every
+ * store seen, so that what stands before a UUID at the end is the chat.
+ * @returns null for a key of another family, or one whose bytes are not UTF-8 (shown by U+FFFD)
+ */
+export function splitKey(key: string): ChatKey | null {
+  if (key.includes('\ufffd')) return null
+  if (key.startsWith(CHAT_PREFIX)) return { kind: 'chat', chatId: asChatId(key.slice(CHAT_PREFIX.length)) }
+  if (!key.startsWith(MESSAGE_PREFIX)) return null
+  const cut = ENDS_IN_UUID.test(key) ? key.length - UUID_LENGTH - 1 : key.indexOf(':', MESSAGE_PREFIX.length)
+  if (cut < MESSAGE_PREFIX.length) return null
+  return {
+    kind: 'message',
+    chatId: asChatId(key.slice(MESSAGE_PREFIX.length, cut)),
+    messageId: asMessageId(key.slice(cut + 1)),
+  }
+}
+
+export const chatKey = (chatId: ChatId): string => `${CHAT_PREFIX}${chatId}`
+
+export const messageRange = (chatId: ChatId): KeyRange => ({
+  from: `${MESSAGE_PREFIX}${chatId}:`,
+  to: `${MESSAGE_PREFIX}${chatId};`,
+})

@@ -1,0 +1,236 @@
+import { hash as digest } from 'node:crypto'
+import type { ChatWrite, EvidenceWrite, MessageWrite, OwnRow, RowIssue, RowState } from '../../../mirror/batch.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { OpenFile } from '../../cursor-file.ts'
+import type { DecodedChatRow } from '../../decoded.ts'
+import { weighEvidence } from '../../projects.ts'
+import { decodeChatRow } from './decode-chat.ts'
+import { decodeMessageRow } from './decode-message.ts'
+import type { ChatDiff } from './diff-chats.ts'
+import { chatKey, splitKey } from './keys.ts'
+import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
+
+/** Decoded rows are written once they came from this many bytes, so that memory does not grow with a chat's size. */
+const PORTION_OCTETS_MAX = 12 * 1024 * 1024
+
+/** What a portion of the reading yields: ready for one transaction of the mirror. */
+export interface Portion {
+  readonly chats: readonly ChatWrite[]
+  readonly rows: readonly RowState[]
+  readonly goneKeys: readonly string[]
+  readonly issues: readonly RowIssue[]
+  readonly evidence: readonly EvidenceWrite[]
+  readonly bytesRead: number
+  readonly longestReadMs: number
+  readonly rowsDone: number
+}
+
+interface ChatDraft {
+  readonly diff: ChatDiff
+  ownRow: OwnRow
+  toolData: ReadonlyMap<MessageId, unknown>
+  messages: MessageWrite[]
+  vanished: MessageId[]
+}
+
+/**
+ * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
+ * Yields a portion whenever enough was read; every portion stands for itself.
+ * @param wasRow whether the store once held this row of the chat's own
+ */
+export function* readChats(
+  file: OpenFile,
+  sourceId: string,
+  diffs: readonly ChatDiff[],
+  wasRow: (key: string) => boolean,
+): Generator<Portion, void> {
+  const drafts = new Map(diffs.map((diff) => [diff.chatId, startDraft(diff, wasRow)]))
+  const portion = new PortionDraft(drafts)
+  const ownRefs = diffs.flatMap((diff) => diff.refs.filter((ref) => ref.key === chatKey(diff.chatId)))
+  for (const page of pages(file, ownRefs)) {
+    portion.count(page)
+    for (const row of page.rows) readOwnRow(portion, drafts, row, sourceId)
+    if (portion.octets > PORTION_OCTETS_MAX) yield portion.take()
+  }
+  const messageRefs = [...drafts.values()].flatMap(messagesToRead).sort((a, b) => a.rowid - b.rowid)
+  for (const page of pages(file, messageRefs)) {
+    portion.count(page)
+    for (const row of page.rows) readMessageRow(portion, drafts, row)
+    if (portion.octets > PORTION_OCTETS_MAX) yield portion.take()
+  }
+  yield portion.take()
+}
+
+function startDraft(diff: ChatDiff, wasRow: (key: string) => boolean): ChatDraft {
+  const key = chatKey(diff.chatId)
+  const isThere = diff.refs.some((ref) => ref.key === key)
+  const isGone = !isThere && (diff.goneKeys.includes(key) || wasRow(key))
+  return {
+    diff,
+    ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
+    toolData: new Map(),
+    messages: [],
+    vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
+  }
+}
+
+function messageIdOf(key: string): MessageId | null {
+  const split = splitKey(key)
+  return split?.kind === 'message' ? split.messageId : null
+}
+
+function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> {
+  for (let rest = refs; rest.length > 0;) {
+    const from = rest
+    const page = file.read((db) => readPage(db, from, file.readMsMax))
+    yield page
+    rest = rest.slice(page.taken)
+  }
+}
+
+/** Changed rows, and rows for which the chat's own row holds tool data that they lack themselves. */
+function messagesToRead({ diff, toolData }: ChatDraft): RowRef[] {
+  const own = chatKey(diff.chatId)
+  const wanted = new Set(diff.changed.map((ref) => ref.key))
+  return diff.refs.filter(({ key }) => {
+    if (key === own) return false
+    return wanted.has(key) || (toolData.size > 0 && toolData.has(messageIdOf(key) ?? asMessageId('')))
+  })
+}
+
+function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId: string): void {
+  const draft = drafts.get(splitKey(row.key)?.chatId as ChatId)
+  if (draft === undefined) return
+  const { chatId, refs } = draft.diff
+  portion.noteRow(row)
+  if (row.value === null) {
+    const isTombstone = row.octets === 0
+    draft.ownRow = { kind: isTombstone ? 'gone' : 'unreadable' }
+    portion.noteIssue(row, unreadReason(row))
+    return
+  }
+  const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeMessageId(sourceId, chatId, ordinal))
+  if (decoded.kind === 'issue') {
+    draft.ownRow = { kind: 'unreadable' }
+    portion.noteIssue(row, decoded.reason)
+    return
+  }
+  if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
+  takeOwnRow(draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
+  portion.evidence.push(...weighEvidence(chatId, decoded.evidence))
+}
+
+/** A row of its own is newer than the copy that the chat's row holds of a message. */
+function takeOwnRow(
+  draft: ChatDraft,
+  { facts, outline, embedded, toolData }: DecodedChatRow,
+  octets: number,
+  rowIds: ReadonlySet<MessageId | null>,
+): void {
+  const ids = new Set(embedded.map((message) => message.id))
+  draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets }
+  draft.toolData = toolData
+  draft.messages.push(...embedded.filter((message) => !rowIds.has(message.id)))
+}
+
+/** Where the store gives a message no id: made from store, chat and ordinal alone, so that a rebuild makes it again. */
+function madeMessageId(sourceId: string, chatId: ChatId, ordinal: number): MessageId {
+  return asMessageId(`made-${digest('sha256', JSON.stringify([sourceId, chatId, ordinal])).slice(0, 32)}`)
+}
+
+const unreadReason = (row: RawRow): IssueReason => (row.octets > VALUE_OCTETS_MAX ? 'too-large' : 'null-value')
+
+function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): void {
+  const key = splitKey(row.key)
+  if (key?.kind !== 'message') return
+  const draft = drafts.get(key.chatId)
+  if (draft === undefined) return
+  portion.noteRow(row)
+  if (row.value === null) {
+    if (row.octets === 0) draft.vanished.push(key.messageId)
+    portion.noteIssue(row, unreadReason(row))
+    return
+  }
+  const decoded = decodeMessageRow(row.value, key, row.octets, draft.toolData.get(key.messageId))
+  if (decoded.kind === 'issue') {
+    portion.noteIssue(row, decoded.reason)
+    return
+  }
+  if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
+  if (decoded.kind === 'message') draft.messages.push(decoded.message)
+  else draft.vanished.push(key.messageId)
+}
+
+type Drafts = ReadonlyMap<ChatId, ChatDraft>
+
+/** Collects what was read since the last portion was handed on. */
+class PortionDraft {
+  readonly #drafts: Drafts
+  #isFirst = true
+  rows: RowState[] = []
+  issues: RowIssue[] = []
+  evidence: EvidenceWrite[] = []
+  octets = 0
+  #bytesRead = 0
+  #longestReadMs = 0
+  #rowsDone = 0
+
+  constructor(drafts: Drafts) {
+    this.#drafts = drafts
+  }
+
+  count(page: Page): void {
+    this.octets += page.bytesRead
+    this.#bytesRead += page.bytesRead
+    this.#longestReadMs = Math.max(this.#longestReadMs, page.elapsedMs)
+    this.#rowsDone += page.taken
+    for (const ref of page.unreadable) {
+      this.issues.push({ key: ref.key, reason: 'unreadable-page', octets: null })
+    }
+  }
+
+  noteRow({ key, rowid, octets, hash }: RawRow): void {
+    this.rows.push({ key, rowid, octets, hash })
+  }
+
+  noteIssue({ key, octets }: RawRow, reason: IssueReason): void {
+    this.issues.push({ key, reason, octets: reason === 'null-value' ? null : octets })
+  }
+
+  /** Hands on what is there. What is gone is told with the first portion, and so is each own row with its first. */
+  take(): Portion {
+    const chats = [...this.#drafts.values()].filter((draft) => this.#hasNews(draft)).map(takeChat)
+    const portion: Portion = {
+      chats,
+      rows: this.rows,
+      goneKeys: this.#isFirst ? [...this.#drafts.values()].flatMap((draft) => draft.diff.goneKeys) : [],
+      issues: this.issues,
+      evidence: this.evidence,
+      bytesRead: this.#bytesRead,
+      longestReadMs: this.#longestReadMs,
+      rowsDone: this.#rowsDone,
+    }
+    this.#isFirst = false
+    this.rows = []
+    this.issues = []
+    this.evidence = []
+    this.octets = 0
+    this.#bytesRead = 0
+    this.#longestReadMs = 0
+    this.#rowsDone = 0
+    return portion
+  }
+
+  #hasNews(draft: ChatDraft): boolean {
+    return draft.ownRow.kind !== 'unread' || draft.messages.length > 0 || draft.vanished.length > 0
+  }
+}
+
+function takeChat(draft: ChatDraft): ChatWrite {
+  const { diff, ownRow, messages, vanished } = draft
+  draft.ownRow = { kind: 'unread' }
+  draft.messages = []
+  draft.vanished = []
+  return { id: diff.chatId, ownRow, messages, vanished }
+}

@@ -1,0 +1,205 @@
+import { hash as digest } from 'node:crypto'
+import type Database from 'better-sqlite3'
+import { prepared } from '../../../mirror/prepared.ts'
+import type { ChatId } from '../../../model/ids.ts'
+import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from './keys.ts'
+
+/** Above this a value is not read: it becomes an issue with its key and size. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+const PAGE_OCTETS_MAX = 4 * 1024 * 1024
+const PAGE_ROWS_MAX = 200
+
+/** A row named, its value not yet read. */
+export interface RowRef {
+  readonly key: string
+  readonly rowid: number
+}
+
+export interface SizedRef extends RowRef {
+  readonly octets: number
+}
+
+/** `value` is null for a NULL (a tombstone) and for a value that is too large to read; `octets` tells them apart. */
+export interface RawRow extends SizedRef {
+  readonly value: Buffer | null
+  /** First 16 bytes of the value's SHA-256; empty for a NULL. */
+  readonly hash: Buffer
+}
+
+const FIND_TABLE = `select sql from sqlite_master where type = 'table' and name = 'cursorDiskKV'`
+
+/** Whether the store has the table at all; one without rowids cannot be followed. */
+export function tableKind(db: Database.Database): 'rowid' | 'without-rowid' | 'none' {
+  const row = prepared<{ sql: string }>(db, FIND_TABLE).get()
+  if (row === undefined) return 'none'
+  return /without\s+rowid/i.test(row.sql) ? 'without-rowid' : 'rowid'
+}
+
+/**
+ * The unary plus keeps SQLite from the index on `key`, which would walk every key of the family; this way it seeks the
+ * rowid, and a pass that finds nothing new costs the same whatever the store's size.
+ */
+export const LIST_ABOVE = `
+select key, rowid from cursorDiskKV
+where rowid > ?
+  and ((+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;'))
+order by rowid limit ?
+`
+
+export function listAbove(db: Database.Database, rowid: number, limit: number): RowRef[] {
+  return prepared<RowRef>(db, LIST_ABOVE).all(BigInt(rowid), limit)
+}
+
+/** The inner query is cut first, so that rows of other families cost a step and no more. */
+const LIST_TAIL = `
+select key, rowid, octets from (
+  select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid <= ? order by rowid desc limit ?
+)
+where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
+`
+
+/** The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. */
+export function listTail(db: Database.Database, rowid: number, limit: number): SizedRef[] {
+  return prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit).map(withOctets)
+}
+
+const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
+const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid = ?`
+
+export function findByKey(db: Database.Database, key: string): SizedRef | undefined {
+  const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
+  return row === undefined ? undefined : withOctets(row)
+}
+
+export function findByRowid(db: Database.Database, rowid: number): (SizedRef & { key: string | null }) | undefined {
+  return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
+}
+
+const withOctets = (row: SizedRef): SizedRef => ({ ...row, octets: row.octets ?? 0 })
+
+const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
+
+/** Every row of one chat, out of the index alone. */
+export function listChat(db: Database.Database, chatId: ChatId): RowRef[] {
+  const { from, to } = messageRange(chatId)
+  const own = findByKey(db, chatKey(chatId))
+  const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to)
+  return own === undefined ? messages : [{ key: own.key, rowid: own.rowid }, ...messages]
+}
+
+const LIST_KEYS = `
+select key, rowid from cursorDiskKV
+where key > cast(? as text) and key < ?
+order by key limit ?
+`
+const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
+
+export interface KeyPage {
+  readonly refs: readonly RowRef[]
+  /** Where the next page begins, null after the last. */
+  readonly next: Buffer | null
+}
+
+/**
+ * One page of a key family, by the index alone. The bound is kept as bytes: a key that is not UTF-8 comes back changed
+ * from a JavaScript string, and would stop or repeat the walk.
+ */
+export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
+  const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows)
+  const last = refs.at(-1)
+  if (last === undefined || refs.length < pageRows) return { refs, next: null }
+  const bytes = prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes
+  return { refs, next: bytes ?? Buffer.from(last.key) }
+}
+
+const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key >= ? and key < ?`
+const COUNT_ALL = `select count(*) as count from cursorDiskKV`
+const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
+
+export interface RowCounts {
+  readonly chatRows: number
+  readonly totalRows: number
+  readonly nullKeys: number
+}
+
+export function countRows(db: Database.Database): RowCounts {
+  const count = (sql: string, ...params: unknown[]): number =>
+    prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
+  const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
+  return {
+    chatRows: inRange(messageFamily) + inRange(chatFamily),
+    totalRows: count(COUNT_ALL),
+    nullKeys: count(COUNT_NULL_KEYS),
+  }
+}
+
+const READ_VALUE = `select cast(value as blob) as value from cursorDiskKV where rowid = ?`
+
+export interface Page {
+  readonly rows: readonly RawRow[]
+  /** Rows that are gone, or name another key, since they were listed. */
+  readonly missing: readonly RowRef[]
+  /** Rows that SQLite could not read from a damaged page. */
+  readonly unreadable: readonly RowRef[]
+  /** How many of the given rows this page covers. */
+  readonly taken: number
+  readonly bytesRead: number
+  readonly elapsedMs: number
+}
+
+/**
+ * Reads the values of the first of these rows in one short transaction: at most 200 rows, 4 MB and `readMsMax`
+ * milliseconds, but always one row; a larger value comes alone. Damage costs the damaged row only.
+ */
+export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
+  const rows: Omit<RawRow, 'hash'>[] = []
+  const missing: RowRef[] = []
+  const unreadable: RowRef[] = []
+  const startedAt = performance.now()
+  let taken = 0
+  let octets = 0
+  db.exec('begin')
+  try {
+    for (const ref of refs.slice(0, PAGE_ROWS_MAX)) {
+      const found = tryRead(() => findByRowid(db, ref.rowid))
+      const size = found?.value?.octets ?? 0
+      const isFull = octets + Math.min(size, VALUE_OCTETS_MAX) > PAGE_OCTETS_MAX
+      if (taken > 0 && (isFull || performance.now() - startedAt > readMsMax)) break
+      taken += 1
+      if (found === null) unreadable.push(ref)
+      else if (found.value?.key !== ref.key) missing.push(ref)
+      else {
+        const value = size > VALUE_OCTETS_MAX ? { value: null } : tryRead(() => readValue(db, ref.rowid))
+        if (value === null) unreadable.push(ref)
+        else rows.push({ ...ref, octets: size, value: value.value })
+        octets += value?.value?.length ?? 0
+      }
+    }
+  } finally {
+    db.exec('commit')
+  }
+  const elapsedMs = performance.now() - startedAt
+  return { rows: rows.map(withHash), missing, unreadable, taken, bytesRead: octets, elapsedMs }
+}
+
+/** Hashing waits until the transaction is over. */
+const withHash = (row: Omit<RawRow, 'hash'>): RawRow => ({ ...row, hash: valueHash(row.value, row.octets) })
+
+const readValue = (db: Database.Database, rowid: number): Buffer | null =>
+  prepared<{ value: Buffer | null }>(db, READ_VALUE).get(BigInt(rowid))?.value ?? null
+
+/** @returns null where the page that holds the row is damaged */
+function tryRead<Value>(read: () => Value): { readonly value: Value } | null {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
+    throw error
+  }
+}
+
+function valueHash(value: Buffer | null, octets: number): Buffer {
+  if (value !== null) return digest('sha256', value, 'buffer').subarray(0, 16)
+  // A value too large to read is known by its size alone.
+  return octets === 0 ? Buffer.alloc(0) : Buffer.from(`octets:${octets}`)
+}

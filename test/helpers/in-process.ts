@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runPasses } from '../../src/daemon/ingest-run.ts'
+import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
+import { discoverSources } from '../../src/indexer/discover.ts'
+import type { PassDepth, PassStep } from '../../src/indexer/source.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+
+/** The indexer at work in the test's own process, on a mirror of its own. */
+export class Indexer {
+  readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
+  readonly path = join(this.folder, 'mirror.db')
+  mirror: Mirror = openWriter(this.path)
+  readonly #userDir: string
+
+  constructor(userDir: string) {
+    this.#userDir = userDir
+  }
+
+  pass(depth: PassDepth = 'nudge'): RunOutcome {
+    const steps = this.steps(depth)
+    for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+  }
+
+  steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
+    const places = { userDirs: [this.#userDir], disabledKinds: [] }
+    const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
+    return runPasses(this.mirror, places, { kind: 'run', sources }, Date.now)
+  }
+
+  /** What the mirror holds of its threads: `[id, position, first text]`, orphans last. */
+  thread(chatId: string): (readonly [string, number | null, string])[] {
+    const rows = this.mirror
+      .prepare<unknown[], { id: string; position: number | null; parts: string }>(
+        `select messages.id, position, parts from messages join bodies using (key) join chats on chats.num = chat
+         where chats.id = ? order by position is null, position, messages.id`,
+      )
+      .all(chatId)
+    return rows.map(({ id, position, parts }) => [
+      id,
+      position,
+      (JSON.parse(parts) as { text?: string }[])[0]?.text ?? '',
+    ])
+  }
+
+  remove(): void {
+    this.mirror.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

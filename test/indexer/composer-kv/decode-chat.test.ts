@@ -1,0 +1,281 @@
+import * as fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { decodeChatRow } from '../../../src/indexer/sources/composer-kv/decode-chat.ts'
+import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
+
+const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
+
+test.each([
+  ['{"name":', { kind: 'issue', reason: 'bad-json' }],
+  ['[]', { kind: 'issue', reason: 'not-an-object' }],
+  ['0', { kind: 'issue', reason: 'not-an-object' }],
+])('a chat row %j is an issue', (text, expected) => {
+  expect(decodeChatRow(Buffer.from(text), chatId, makeId)).toEqual(expected)
+})
+
+it('an empty chat row is a chat of which nothing is known', () => {
+  expect(chatOf({})).toEqual({
+    kind: 'chat',
+    facts: {
+      format: 'split',
+      name: null,
+      summary: null,
+      todos: [],
+      createdAtMs: null,
+      updatedAtMs: null,
+      mode: null,
+      model: null,
+      status: null,
+      isArchived: false,
+      isDraft: false,
+      isSubagent: false,
+      parentChatId: null,
+      childChatIds: [],
+      linesAdded: null,
+      linesRemoved: null,
+      filesChanged: null,
+      contextTokens: null,
+      recordedCostCents: null,
+    },
+    outline: null,
+    embedded: [],
+    toolData: new Map(),
+    evidence: [],
+    issue: null,
+  })
+})
+
+describe('facts', () => {
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['a name is verbatim', { name: ' Fix it ' }, { name: ' Fix it ' }],
+    ['a blank name is none', { name: ' ' }, { name: null }],
+    ['a summary', { latestConversationSummary: { summary: 's' } }, { summary: 's' }],
+    ['a nested summary', { latestConversationSummary: { summary: { summary: 's' } } }, { summary: 's' }],
+    [
+      'times in any spelling',
+      { createdAt: String(atMs), lastUpdatedAt: atMs },
+      { createdAtMs: atMs, updatedAtMs: atMs },
+    ],
+    ['to-do items', { todos: ['{"content":"a"}'] }, { todos: [{ id: null, content: 'a', status: null }] }],
+    ['the unified mode first', { unifiedMode: 'plan', forceMode: 'chat' }, { mode: 'plan' }],
+    ['the forced mode next', { unifiedMode: 2, forceMode: 'chat' }, { mode: 'chat' }],
+    ['agent where only that is said', { isAgentic: true }, { mode: 'agent' }],
+    ['a model', { modelConfig: { modelName: 'gpt-5' } }, { model: 'gpt-5' }],
+    ['auto is no model', { modelConfig: { modelName: 'AUTO' } }, { model: null }],
+    ['a status', { status: 'aborted' }, { status: 'aborted' }],
+    ['none is no status', { status: 'none' }, { status: null }],
+    ['a run in flight', { status: 'aborted', unfinishedRunAt: atMs }, { status: 'generating' }],
+    ['archived', { isArchived: true }, { isArchived: true }],
+    ['a draft', { isDraft: true }, { isDraft: true }],
+    ['a subagent', { subagentInfo: { parentComposerId: 'p' } }, { isSubagent: true, parentChatId: 'p' }],
+    [
+      'children, each once, rivals not',
+      { subagentComposerIds: ['a', 'b', 3], supersededSubagentComposerIds: ['b', 'c'], subComposerIds: ['d'] },
+      { childChatIds: ['a', 'b', 'c'] },
+    ],
+    [
+      'lines and files',
+      { totalLinesAdded: 3, totalLinesRemoved: 0, filesChangedCount: -1 },
+      { linesAdded: 3, linesRemoved: 0, filesChanged: null },
+    ],
+    [
+      'context tokens',
+      { contextTokensUsed: 10.5, contextTokenLimit: 0 },
+      { contextTokens: { used: 10.5, limit: null } },
+    ],
+    [
+      'cost over all models',
+      { usageData: { default: { costInCents: 28 }, x: { costInCents: 1.5 }, y: {} } },
+      { recordedCostCents: 29.5 },
+    ],
+    ['no cost is not zero', { usageData: { default: { costInCents: 0 } } }, { recordedCostCents: null }],
+  ])('%s', (_, fields, expected) => {
+    expect(chatOf(fields).facts).toMatchObject(expected)
+  })
+
+  it('tells drafts and subagents by their ids too', () => {
+    expect(chatOf({}, 'empty-state-draft').facts.isDraft).toBe(true)
+    expect(chatOf({}, 'task-call_1\nfc_2').facts.isSubagent).toBe(true)
+  })
+
+  it('never shows the unsent draft, a key or a signature', () => {
+    const secret = 'CANARY'
+    const row = {
+      text: secret,
+      richText: JSON.stringify({ root: { children: [{ text: secret }] } }),
+      context: { fileSelections: [{ uri: `/${secret}` }], selections: [{ text: secret }] },
+      speculativeSummarizationEncryptionKey: secret,
+      blobEncryptionKey: secret,
+      conversation: [{ bubbleId: 'a', text: 'said', thinking: { text: 't', signature: secret } }],
+    }
+    const chat = chatOf(row)
+    expect(JSON.stringify({ ...chat, toolData: [...chat.toolData] })).not.toContain(secret)
+    expect(chat.embedded).toHaveLength(1)
+  })
+})
+
+describe('order', () => {
+  it('comes from the headers', () => {
+    const headers = [
+      { bubbleId: 'a', type: 1, createdAt: new Date(atMs).toISOString() },
+      { bubbleId: 'b', type: 2, startedAtMs: atMs + 1.5 },
+      { bubbleId: 'c', type: 7, completedAtMs: atMs + 2 },
+      { bubbleId: '' },
+      { bubbleId: '', type: 2, createdAt: atMs + 3 },
+      { type: 1 },
+      null,
+    ]
+    expect(chatOf({ fullConversationHeadersOnly: headers, conversationMap: {} })).toMatchObject({
+      facts: { format: 'split' },
+      outline: [
+        { id: 'a', role: 'user', createdAtMs: atMs, startedAtMs: null },
+        { id: 'b', role: 'assistant', createdAtMs: atMs + 1, startedAtMs: atMs + 1 },
+        { id: 'c', role: null, createdAtMs: atMs + 2, startedAtMs: null },
+        { id: '', role: 'assistant', createdAtMs: atMs + 3, startedAtMs: null },
+      ],
+    })
+  })
+
+  it('comes from the messages in the row, the empty ones leaving a gap', () => {
+    const conversation = [
+      { bubbleId: 'a', type: 1, text: 'one' },
+      { type: 2, text: 'two' },
+      { bubbleId: '', type: 2, text: 'three' },
+      { bubbleId: 'a', type: 2, text: 'four' },
+      { bubbleId: 'e', type: 2, text: '' },
+      'junk',
+    ]
+    const chat = chatOf({ fullConversationHeadersOnly: [], conversation })
+    expect(chat.facts.format).toBe('inline')
+    expect(chat.outline?.map((entry) => entry.id)).toEqual(['a', 'made-1', 'made-2', 'made-3', 'e', 'made-5'])
+    expect(chat.embedded.map((message) => [message.id, message.parts])).toEqual(
+      [
+        ['a', 'one'],
+        ['made-1', 'two'],
+        ['made-2', 'three'],
+        ['made-3', 'four'],
+      ].map(([id, text]) => [id, [{ kind: 'text', text }]]),
+    )
+    expect(chat.embedded.every((message) => message.isEmbedded && message.octets === 0)).toBe(true)
+  })
+
+  it('is left to time where a map is all there is', () => {
+    const chat = chatOf({
+      conversationMap: { a: { type: 1, text: 'x', bubbleId: 'other' }, '': { text: 'y' }, c: null },
+    })
+    expect(chat).toMatchObject({ facts: { format: 'map' }, outline: null })
+    expect(chat.embedded.map((message) => [message.id, message.alias])).toEqual([
+      ['a', 'other'],
+      ['made-1', null],
+    ])
+  })
+
+  it('stays with the headers where the row holds bodies as well', () => {
+    const chat = chatOf({
+      fullConversationHeadersOnly: [{ bubbleId: 'b' }, { bubbleId: 'a' }],
+      conversation: [{ bubbleId: 'a', text: 'from list' }],
+      conversationMap: { a: { text: 'from map' }, b: { text: 'only in map' } },
+    })
+    expect(chat.facts.format).toBe('map')
+    expect(chat.outline?.map((entry) => entry.id)).toEqual(['b', 'a'])
+    expect(chat.embedded.map((message) => message.parts)).toEqual([
+      [{ kind: 'text', text: 'from list' }],
+      [{ kind: 'text', text: 'only in map' }],
+    ])
+  })
+})
+
+describe('tool data in the chat row', () => {
+  const call = { name: 'read_file', params: '{"path":"/a"}' }
+  test.each([
+    ['an object', { a: call }],
+    ['a JSON string', JSON.stringify({ a: call })],
+  ])('%s reaches the message', (_, bubbleDataMap) => {
+    const chat = chatOf({
+      capabilities: [
+        { type: 30, data: { bubbleDataMap: { a: 'not this' } } },
+        { type: 15, data: { bubbleDataMap } },
+        null,
+      ],
+      conversation: [{ bubbleId: 'a', type: 2 }],
+    })
+    expect([...chat.toolData]).toEqual([['a', call]])
+    expect(chat.embedded).toMatchObject([{ id: 'a', parts: [{ kind: 'tool', name: 'read_file', paths: ['/a'] }] }])
+  })
+})
+
+test.each<[unknown, string | null]>([
+  [{ external: 'file:///a%20b', fsPath: '/x' }, 'file:///a%20b'],
+  [
+    { scheme: 'vscode-remote', authority: 'ssh-remote+box', path: '/home/me' },
+    'vscode-remote://ssh-remote%2Bbox/home/me',
+  ],
+  [{ scheme: 'file', path: '/c:/Work/my app', fsPath: 'c:\\Work\\my app' }, 'file:///c:/Work/my%20app'],
+  [{ fsPath: 'c:\\x\\y z' }, 'file:///c:/x/y%20z'],
+  [{ fsPath: '\\\\host\\share\\d' }, 'file://host/share/d'],
+  [{ fsPath: '/p/50% #1?' }, 'file:///p/50%25%20%231%3F'],
+  [{ path: '/only/path' }, 'file:///only/path'],
+  [{ fsPath: 'relative' }, null],
+  ['file:///as/is', 'file:///as/is'],
+  [{}, null],
+  [7, null],
+])('workspace URI %j is evidence of %j', (uri, expected) => {
+  const evidence = expected === null ? [] : [{ method: 'workspace-identifier', uri: expected }]
+  expect(chatOf({ workspaceIdentifier: { id: 'w', uri } }).evidence).toEqual(evidence)
+})
+
+it('notes a tool value that is too deep, and keeps the chat', () => {
+  const params = '['.repeat(600) + ']'.repeat(600)
+  const chat = chatOf({
+    name: 'n',
+    conversation: [{ bubbleId: 'a', toolFormerData: { name: 'any', params } }, { text: 'b' }],
+  })
+  expect(chat).toMatchObject({ issue: 'too-deep', facts: { name: 'n' } })
+  expect(chat.embedded).toHaveLength(2)
+})
+
+const known = [
+  'name',
+  'conversation',
+  'conversationMap',
+  'fullConversationHeadersOnly',
+  'capabilities',
+  'usageData',
+  'workspaceIdentifier',
+  'latestConversationSummary',
+  'todos',
+  'subagentInfo',
+  'subagentComposerIds',
+  'createdAt',
+  'status',
+  'modelConfig',
+  '__proto__',
+]
+
+describe('decoding is total', () => {
+  it('any bytes become something that can be stored', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (raw) => {
+        expect(typeof JSON.stringify(decodeChatRow(Buffer.from(raw), chatId, makeId))).toBe('string')
+      }),
+    )
+  })
+  it('any JSON in any known field becomes a chat without a half character, whose embedded ids differ', () => {
+    const element = fc.oneof(
+      halvedJson,
+      fc.record({ bubbleId: fc.constantFrom('a', 'b', ''), text: fc.constantFrom('t', '') }),
+    )
+    const row = fc.dictionary(
+      fc.constantFrom(...known),
+      fc.oneof(halvedJson, fc.array(element), fc.dictionary(fc.constantFrom('a', 'b', ''), element)),
+    )
+    fc.assert(
+      fc.property(row, (composer) => {
+        const decoded = decodeChatRow(bytes(composer), chatId, makeId)
+        expect(JSON.stringify(decoded)).not.toMatch(halfCharacter)
+        const ids = decoded.kind === 'chat' ? decoded.embedded.map((message) => message.id) : []
+        expect(new Set(ids).size).toBe(ids.length)
+      }),
+    )
+  })
+})

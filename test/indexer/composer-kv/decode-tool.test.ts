@@ -1,0 +1,205 @@
+import { describe, expect, it, test } from 'vitest'
+import { decodeMessageRow } from '../../../src/indexer/sources/composer-kv/decode-message.ts'
+import { decodeBubble, identity, partsOf, toolOf } from './rows.ts'
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+it('reads a whole call', () => {
+  const call = {
+    tool: 15,
+    name: 'run_terminal_cmd',
+    toolCallId: 'call_1\nfc_2',
+    params: '{"command":"ls","cwd":"/p"}',
+    rawArgs: '{"command":"ls"}',
+    result: '{"output":"a\\nb"}',
+    status: 'completed',
+  }
+  expect(toolOf(call)).toEqual({
+    kind: 'tool',
+    name: 'run_terminal_cmd',
+    status: 'completed',
+    callId: 'call_1\nfc_2',
+    input: { command: 'ls', cwd: '/p' },
+    output: { output: 'a\nb' },
+    error: null,
+    paths: [],
+  })
+})
+
+describe('what is a call', () => {
+  test.each<[string, unknown, string | null]>([
+    ['a name alone', { name: 'todo_write' }, 'todo_write'],
+    ['arguments without a name', { params: '{"a":1}' }, 'unknown'],
+    ['a result without a name', { result: 'done' }, 'unknown'],
+    ['an error without a name', { tool: 0, error: 'no such tool' }, 'unknown'],
+    ['a whole call as a JSON string', '{"name":"grep"}', 'grep'],
+    ['a status alone', { additionalData: { status: 'error' } }, null],
+    ['empty payloads', { name: ' ', params: '{}', rawArgs: '', result: [] }, null],
+    ['a list', [{ name: 'grep' }], null],
+  ])('%s', (_, toolFormerData, name) => {
+    const names = partsOf({ type: 2, toolFormerData }).map((part) => (part.kind === 'tool' ? part.name : part.kind))
+    expect(names).toEqual(name === null ? [] : [name])
+  })
+
+  it('falls back on what the chat keeps for the message', () => {
+    const fromChat = '{"name":"read_file","params":"{\\"path\\":\\"/a\\"}"}'
+    expect(partsOf({ type: 2, toolFormerData: { additionalData: { status: 'error' } } }, fromChat)).toMatchObject([
+      { kind: 'tool', name: 'read_file', paths: ['/a'] },
+    ])
+    expect(partsOf({ type: 2, toolFormerData: { name: 'own' } }, fromChat)).toMatchObject([{ name: 'own' }])
+  })
+})
+
+describe('input and output', () => {
+  test.each<[string, Record<string, unknown>, unknown, unknown]>([
+    ['objects are taken as they are', { params: { a: 1 }, result: { b: 2 } }, { a: 1 }, { b: 2 }],
+    ['torn arguments stay a string', { params: '', rawArgs: '{"path":"/a' }, '{"path":"/a', null],
+    ['raw arguments stand in for empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
+    ['plain text stays a string', { result: ' plain\n' }, null, ' plain\n'],
+    ['a number that would be rounded stays a string', { result: '12345678901234567890' }, null, '12345678901234567890'],
+    [
+      'additional data tells what the result leaves out',
+      { additionalData: { status: 'success', totalFiles: 3, composerData: '{"a":1}' } },
+      null,
+      { totalFiles: 3 },
+    ],
+    [
+      'bookkeeping is no output',
+      { additionalData: { status: 'success', reviewData: { status: 'none' }, terminalId: 4, files: [] } },
+      null,
+      null,
+    ],
+    ['a result wins over additional data', { result: '{"a":1}', additionalData: { totalFiles: 3 } }, null, { a: 1 }],
+  ])('%s', (_, fields, input, output) => {
+    const part = toolOf({ name: 'any', ...fields })
+    expect([part.input, part.output]).toEqual([input, output])
+  })
+
+  it('a value deeper than 500 levels is dropped and noted, the rest of the row stays', () => {
+    const deep = decodeBubble({
+      type: 2,
+      text: 'said',
+      toolFormerData: { name: 'any', params: nested(501), result: '"r"' },
+    })
+    expect(deep).toMatchObject({
+      issue: 'too-deep',
+      message: { parts: [{ text: 'said' }, { name: 'any', input: null, output: 'r' }] },
+    })
+    const inline = `{"toolFormerData":{"name":"any","result":${nested(100_000)}}}`
+    const decoded = decodeMessageRow(Buffer.from(inline), identity, 1)
+    expect(decoded).toMatchObject({ issue: 'too-deep', message: { parts: [{ output: null, status: 'completed' }] } })
+    expect(decodeBubble({ toolFormerData: { name: 'any', params: nested(500) } })).toMatchObject({ issue: null })
+  })
+
+  it('half characters are replaced at any depth, in keys too', () => {
+    const part = toolOf({ name: 'any', params: '{"a\\ud800":["\\udfff"],"__proto__":1}' })
+    expect(JSON.stringify(part.input)).toBe('{"a\uFFFD":["\uFFFD"],"__proto__":1}')
+  })
+})
+
+describe('status', () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ status: 'completed' }, 'completed'],
+    [{ status: 'error' }, 'error'],
+    [{ status: 'cancelled' }, 'cancelled'],
+    [{ status: 'canceled' }, 'cancelled'],
+    [{ status: 'aborted' }, 'cancelled'],
+    [{ status: 'rejected' }, 'rejected'],
+    [{ status: 'loading' }, 'running'],
+    [{ status: 'generating' }, 'running'],
+    [{ status: 'pending' }, 'running'],
+    [{ status: 'completed', userDecision: 'rejected' }, 'rejected'],
+    [{ status: 'completed', userDecision: 'accepted' }, 'completed'],
+    [{ status: 'completed', result: '{"rejected":true}' }, 'rejected'],
+    [{ status: 'completed', result: { rejected: true } }, 'rejected'],
+    [{ status: 'completed', result: '{"rejected":"no"}' }, 'completed'],
+    [{ status: 'completed', additionalData: { blockReason: 'not allowed' } }, 'rejected'],
+    [{ status: 'completed', additionalData: { blockReason: '' } }, 'completed'],
+    [{ status: 'completed', additionalData: { reviewData: { status: 'Rejected' } } }, 'rejected'],
+    [{ status: 'completed', additionalData: { reviewData: { decision: 'reject' } } }, 'rejected'],
+    [{ status: 'completed', additionalData: { reviewData: { status: 'accepted' } } }, 'completed'],
+    [{ status: 'completed', additionalData: { status: 'pending' } }, 'running'],
+    [{ status: 'loading', additionalData: { status: 'submitted' } }, 'completed'],
+    [{ status: 'completed', additionalData: { status: 'cancelled' } }, 'cancelled'],
+    [{ status: 'completed', additionalData: { status: 'error' } }, 'error'],
+    [{ status: 'completed', additionalData: { status: 'constructor' } }, 'completed'],
+    [{ tool: 0, status: 'completed', error: 'invalid' }, 'error'],
+    [{ error: 'bad' }, 'error'],
+    [{ result: 'x' }, 'completed'],
+    [{}, 'running'],
+  ])('%j is %s', (fields, status) => {
+    expect(toolOf({ name: 'any', ...fields }).status).toBe(status)
+  })
+})
+
+test.each<[unknown, string | null]>([
+  ['{"clientVisibleErrorMessage":"c","modelVisibleErrorMessage":"m"}', 'c'],
+  ['{"clientVisibleErrorMessage":" ","modelVisibleErrorMessage":"m"}', 'm'],
+  [{ modelVisibleErrorMessage: 'm' }, 'm'],
+  [{ reason: 'r' }, 'r'],
+  ['{"other":1}', '{"other":1}'],
+  ['plain', 'plain'],
+  ['', null],
+  [undefined, null],
+])('error %j reads %j', (error, text) => {
+  expect(toolOf({ name: 'any', error }).error).toBe(text)
+})
+
+describe('MCP', () => {
+  const params = { tools: [{ name: 'search', serverName: 'wiki', parameters: '{"path":"/x"}' }], path: '/x' }
+  test.each([
+    ['mcp', 'mcp_wiki_search'],
+    ['call_mcp_tool', 'mcp_wiki_search'],
+    ['mcp_wiki_search', 'mcp_wiki_search'],
+    ['mcp-wiki-search', 'mcp-wiki-search'],
+  ])('%s is called %s and names no paths', (name, shown) => {
+    expect(toolOf({ name, params: JSON.stringify(params) })).toMatchObject({ name: shown, paths: [] })
+  })
+  it('keeps the bare name where the arguments do not say more', () => {
+    expect(toolOf({ name: 'mcp', params: '{"tools":[]}' }).name).toBe('mcp')
+  })
+})
+
+test.each<[Record<string, unknown>, readonly string[]]>([
+  [{ relativeWorkspacePath: 'a', targetFile: 'a', target_file: 'b' }, ['a', 'b']],
+  [{ file_path: 'a', filePath: 'b', path: 'c' }, ['a', 'b', 'c']],
+  [{ targetDirectory: 'a', target_directory: 'b', relative_workspace_path: 'c' }, ['a', 'b', 'c']],
+  [{ notebook_path: 'a', target_notebook: 'b', effectiveUri: 'file:///c' }, ['a', 'b', 'file:///c']],
+  [{ paths: ['x', 4, 'y'], path: ' ' }, ['x', 'y']],
+  [{ query: '/not/a/path' }, []],
+])('arguments %j name the paths %j', (params, paths) => {
+  expect(toolOf({ name: 'any', params: JSON.stringify(params) }).paths).toEqual(paths)
+})
+
+describe('what a call wrote', () => {
+  const params = '{"relativeWorkspacePath":"a.ts"}'
+  it('is a diff with marks', () => {
+    const lines = [
+      { type: 'unchanged', content: 'one' },
+      { type: 'removed', content: 'two' },
+      { type: 'added', content: 'three' },
+      { content: '' },
+      {},
+    ]
+    const parts = partsOf({
+      type: 2,
+      toolFormerData: { name: 'edit_file_v2', params, additionalData: { precomputedDiff: { lines } } },
+    })
+    expect(parts).toMatchObject([
+      { kind: 'code', language: 'diff', path: 'a.ts', text: ' one\n-two\n+three\n ' },
+      { kind: 'tool', output: null },
+    ])
+  })
+  it('is a file, given once', () => {
+    const additionalData = { codeblock: { content: 'let a', languageId: 'typescript' }, subagentComposerId: 'c' }
+    const parts = partsOf({
+      type: 2,
+      codeBlocks: [{ content: 'let a' }],
+      toolFormerData: { name: 'write', params, additionalData },
+    })
+    expect(parts).toMatchObject([
+      { kind: 'code', language: 'typescript', path: 'a.ts', text: 'let a' },
+      { kind: 'tool', output: null },
+    ])
+  })
+})

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const ids = ['m1', 'm2', 'm3']
+
+function writeChat(chatId: string, messageIds: readonly string[] = ids): void {
+  store.chat(chatId, { name: chatId, createdAt: 1_760_000_000_000, fullConversationHeadersOnly: headers(messageIds) })
+  for (const id of messageIds) store.message(chatId, id, { type: 1, text: `${id} of ${chatId}` })
+}
+
+test('a repeated pass changes nothing, however thorough', () => {
+  writeChat('a')
+  expect(indexer.pass()).toMatchObject({ added: 3 })
+  for (const depth of ['nudge', 'count', 'reconcile', 'full'] as const) {
+    expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  }
+})
+
+test('the newest chat is read first', () => {
+  for (let chat = 0; chat < 60; chat += 1)
+    writeChat(
+      `chat-${chat}`,
+      Array.from({ length: 20 }, (_, at) => `m${at}`),
+    )
+  const steps = indexer.steps()
+  const first = steps.next()
+  const seen = first.done === true ? [] : (first.value.outcome?.chatIds ?? [])
+  expect(seen).toContain('chat-59')
+  expect(seen).not.toContain('chat-0')
+})
+
+test('a pass that was cut short is taken up where it stood', () => {
+  for (let chat = 0; chat < 60; chat += 1)
+    writeChat(
+      `chat-${chat}`,
+      Array.from({ length: 20 }, (_, at) => `m${at}`),
+    )
+  const steps = indexer.steps()
+  const first = steps.next()
+  const done = first.done === true ? 0 : (first.value.outcome?.added ?? 0)
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], isWhole: false })
+  expect(done).toBeGreaterThan(0)
+  expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
+})
+
+describe('a cheap pass finds', () => {
+  beforeEach(() => {
+    writeChat('a')
+    writeChat('b')
+    indexer.pass()
+  })
+
+  test('a new message', () => {
+    store.message('a', 'm4', { type: 2, text: 'fourth' })
+    store.chat('a', { fullConversationHeadersOnly: headers([...ids, 'm4']) })
+    expect(indexer.pass()).toMatchObject({ added: 1 })
+    expect(indexer.thread('a').at(-1)).toEqual(['m4', 3, 'fourth'])
+  })
+
+  test('a message that was replaced and so has a new rowid', () => {
+    store.message('a', 'm2', { type: 2, text: 'other words' })
+    expect(indexer.pass()).toMatchObject({ changed: 1, added: 0 })
+    expect(indexer.thread('a')[1]).toEqual(['m2', 1, 'other words'])
+  })
+
+  test('the last row replaced again and again', () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      store.message('b', 'm3', { type: 2, text: `turn ${turn}` })
+      expect(indexer.pass()).toMatchObject({ changed: 1, added: 0, gone: 0 })
+    }
+    expect(indexer.thread('b').at(-1)).toEqual(['m3', 2, 'turn 4'])
+  })
+
+  test('a message updated in place, by its size', () => {
+    store.db
+      .prepare(`update cursorDiskKV set value = ? where key = 'bubbleId:b:m3'`)
+      .run(JSON.stringify({ type: 2, text: 'a good deal longer than the text that stood here before' }))
+    expect(indexer.pass()).toMatchObject({ changed: 1 })
+  })
+
+  test('a message deleted from a chat in which something else happened', () => {
+    store.delete('bubbleId:a:m2')
+    store.message('a', 'm1', { type: 1, text: 'asked anew' })
+    expect(indexer.pass()).toMatchObject({ changed: 1, gone: 1 })
+  })
+
+  test('that the newest row was deleted and its rowid used for another chat', () => {
+    const rowid = store.db.prepare('select max(rowid) as top from cursorDiskKV').get() as { top: number }
+    store.delete('bubbleId:b:m3')
+    store.message('c', 'm1', { type: 1, text: 'in its place' })
+    const now = store.db.prepare(`select rowid from cursorDiskKV where key = 'bubbleId:c:m1'`).get()
+    expect(now).toEqual({ rowid: rowid.top })
+    expect(indexer.pass()).toMatchObject({ added: 1, gone: 1 })
+  })
+})
+
+test('a deletion alone is found when rows are counted', () => {
+  writeChat('a')
+  indexer.pass()
+  store.delete('bubbleId:a:m2')
+  expect(indexer.pass('count')).toMatchObject({ gone: 1 })
+  expect(indexer.thread('a')).toHaveLength(3)
+})
+
+test('a value rewritten in place at the same size is found by a full pass', () => {
+  writeChat('a')
+  indexer.pass()
+  store.db
+    .prepare(`update cursorDiskKV set value = replace(value, 'm1 of a', 'm9 of z') where key = 'bubbleId:a:m1'`)
+    .run()
+  expect(indexer.pass('reconcile')).toMatchObject({ changed: 0 })
+  expect(indexer.pass('full')).toMatchObject({ changed: 1 })
+  expect(indexer.thread('a')[0]?.[2]).toBe('m9 of z')
+})
+
+test('what is new is found by a seek to the rowid, not by a walk over the keys', () => {
+  const plan = store.db.prepare(`explain query plan ${LIST_ABOVE}`).all(0, 1) as { detail: string }[]
+  expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { normaliseRoot } from '../../src/indexer/root-uri.ts'
+
+test.each([
+  ['file:///home/me/shop', 'file:///home/me/shop', '/home/me/shop', 'shop'],
+  ['file:///home/me/shop/', 'file:///home/me/shop', '/home/me/shop', 'shop'],
+  ['/home/me/shop', 'file:///home/me/shop', '/home/me/shop', 'shop'],
+  ['file:///home/me/my%20shop', 'file:///home/me/my%20shop', '/home/me/my shop', 'my shop'],
+  ['file:///home/me/100%', 'file:///home/me/100%25', '/home/me/100%', '100%'],
+  ['file:///c%3A/Users/Me/Shop', 'file:///c:/Users/Me/Shop', 'c:/Users/Me/Shop', 'Shop'],
+  ['file:///C:/Users/Me/Shop', 'file:///c:/Users/Me/Shop', 'c:/Users/Me/Shop', 'Shop'],
+  ['C:\\Users\\Me\\Shop', 'file:///c:/Users/Me/Shop', 'c:/Users/Me/Shop', 'Shop'],
+  ['file://Server/share/shop', 'file://server/share/shop', '//server/share/shop', 'shop'],
+  ['file:///', 'file:///', '/', '/'],
+  ['file:///home/me/all.code-workspace', 'file:///home/me/all.code-workspace', '/home/me/all.code-workspace', 'all'],
+])('%s is %s', (given, uri, path, name) => {
+  expect(normaliseRoot(given)).toEqual({ uri, path, name, remote: null })
+})
+
+const hex = (text: string): string => Buffer.from(text).toString('hex')
+
+test.each([
+  ['vscode-remote://ssh-remote%2Bprod/srv/app', 'ssh', 'prod'],
+  ['vscode-remote://ssh-remote+prod/srv/app', 'ssh', 'prod'],
+  ['vscode-remote://ssh-remote+%7B%22host%22%3A%22prod%22%7D/srv/app', 'ssh', 'prod'],
+  [`vscode-remote://ssh-remote%2B${hex('{"hostName":"prod"}')}/srv/app`, 'ssh', 'prod'],
+  ['vscode-remote://wsl%2BUbuntu/srv/app', 'wsl', 'Ubuntu'],
+  ['vscode-remote://dev-container%2Babc/srv/app', 'container', 'abc'],
+])('%s is on another machine', (uri, kind, host) => {
+  expect(normaliseRoot(uri)).toMatchObject({ path: '/srv/app', name: 'app', remote: { kind, host } })
+})
+
+test('one folder on two machines is two projects', () => {
+  const [here, there] = [normaliseRoot('file:///srv/app'), normaliseRoot('vscode-remote://ssh-remote%2Bprod/srv/app')]
+  expect(here?.uri).not.toBe(there?.uri)
+})
+
+test('paths that differ in case are two projects', () => {
+  expect(normaliseRoot('file:///home/me/Shop')?.uri).not.toBe(normaliseRoot('file:///home/me/shop')?.uri)
+})
+
+test.each(['', 'shop', './shop', 'untitled:'])('%j names no folder', (given) => {
+  expect(normaliseRoot(given)).toBeNull()
+})
