@@ -1,0 +1,52 @@
+import { Hono } from 'hono'
+import { guard } from './guard.ts'
+import { limitBodies } from './json-body.ts'
+import { asProblem, Problem, problemResponse } from './problem.ts'
+import { rawPath, refuseMalformedPaths } from './raw-path.ts'
+import { createStatusReader } from './read-status.ts'
+import { methodsOf } from './route-table.ts'
+import { chatRoutes } from './routes/chats.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { pageRoutes } from './routes/page.ts'
+import { projectRoutes } from './routes/projects.ts'
+import { searchRoutes } from './routes/search.ts'
+import { statusRoutes } from './routes/status.ts'
+import { syncRoutes } from './routes/sync.ts'
+import { securityHeaders } from './security-headers.ts'
+import type { ApiWorld } from './world.ts'
+
+/** The HTTP side of the daemon, whole; `fetch` of what it gives is a server's handler. */
+export function createApp(world: ApiWorld): Hono {
+  const app = new Hono({ getPath: rawPath })
+  const readStatus = createStatusReader(world)
+
+  app.onError((error) => {
+    const problem = asProblem(error)
+    if (problem.code === 'internal') world.reportFault?.(error)
+    return problemResponse(problem)
+  })
+  app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
+
+  app.use(securityHeaders(), guard(world.access), refuseMalformedPaths(), limitBodies())
+  for (const routes of [
+    healthRoutes(world.version),
+    statusRoutes(readStatus),
+    searchRoutes(world),
+    chatRoutes(world),
+    projectRoutes(world),
+    syncRoutes(world),
+    eventRoutes(world, readStatus),
+    pageRoutes(readStatus),
+  ]) {
+    app.route('/', routes)
+  }
+  return app
+}
+
+function missing(path: string): Problem {
+  const methods = methodsOf(path)
+  if (methods.length === 0) return new Problem(404, 'not-found', 'There is nothing here. GET / lists what there is.')
+  const allow = methods.join(', ')
+  return new Problem(405, 'method-not-allowed', `This can be asked with ${allow}.`, { headers: { allow } })
+}

@@ -1,0 +1,52 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { z } from 'zod'
+import { refuseUnknown } from './params.ts'
+import { badParameters, Problem } from './problem.ts'
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+/** @throws Problem 413 */
+export function limitBodies(): MiddlewareHandler {
+  return bodyLimit({
+    maxSize: BODY_BYTES_MAX,
+    onError: () => {
+      throw new Problem(413, 'too-large', `A request may hold ${BODY_BYTES_MAX} bytes at most.`)
+    },
+  })
+}
+
+/**
+ * The request's JSON object, read by its schema; no body at all reads as an empty object.
+ * @throws Problem 415 for another media type (which a foreign page could send unasked), 400 for anything else
+ */
+export async function readBody<Shape extends z.ZodRawShape>(
+  c: Context,
+  schema: z.ZodObject<Shape>,
+): Promise<z.output<z.ZodObject<Shape>>> {
+  const text = await c.req.text()
+  if (text !== '') requireJson(c.req.header('content-type'))
+  const body = text === '' ? {} : parseJson(text)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Problem(400, 'bad-body', 'The body must be a JSON object.')
+  }
+  refuseUnknown(Object.keys(body), Object.keys(schema.shape), 'key')
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const errors = parsed.error.issues.map((issue) => ({ name: issue.path.join('.'), reason: issue.message }))
+  throw badParameters(errors, 'bad-body')
+}
+
+function requireJson(mediaType: string | undefined): void {
+  if (/^application\/json\s*(;|$)/iu.test(mediaType ?? '')) return
+  throw new Problem(415, 'not-json', 'The body must be sent as application/json.')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Problem(400, 'bad-body', 'The body is not valid JSON.')
+    throw error
+  }
+}

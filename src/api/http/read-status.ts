@@ -1,0 +1,66 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { cached } from '../queries/cached.ts'
+import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
+import type { Counts, Coverage } from '../queries/count-everything.ts'
+import { listSources } from '../queries/list-sources.ts'
+import type { SourceStatus } from '../queries/list-sources.ts'
+import { measureTermsBytes } from '../queries/measure-terms.ts'
+import { measureMirrorBytes } from './mirror-file.ts'
+import type { ApiWorld, DaemonState, Progress, Resources } from './world.ts'
+
+export interface Status {
+  readonly state: DaemonState
+  readonly reasons: readonly string[]
+  readonly version: string
+  readonly uptimeMs: number
+  readonly progress: Progress | null
+  readonly sources: readonly SourceStatus[]
+  readonly counts: Counts
+  readonly issues: Readonly<Record<string, number>>
+  readonly coverage: Coverage
+  readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
+  readonly resources: Resources
+  readonly lagMs: number | null
+}
+
+export type ReadStatus = () => Status
+
+const TERMS_KEPT_MS = 60_000
+
+/** The question behind `/status`, the page and the first event: one, so that all three share what is kept of it. */
+export function createStatusReader(world: ApiWorld): ReadStatus {
+  const now = (): number => world.now()
+  const census = cached(countEverything)
+  const termsBytes = cached(measureTermsBytes, TERMS_KEPT_MS)
+  return () => {
+    const { mirrorPath, ...live } = world.live()
+    const db = mirrorIfAny(world)
+    const { counts, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
+    const ftsBytes = db === null ? 0 : termsBytes(db, now)
+    return {
+      state: live.state,
+      reasons: live.reasons,
+      version: world.version,
+      uptimeMs: live.uptimeMs,
+      progress: live.progress,
+      sources: db === null ? [] : listSources(db),
+      counts,
+      issues,
+      coverage,
+      mirror: { path: mirrorPath, bytes: measureMirrorBytes(mirrorPath), ftsBytes },
+      resources: live.resources,
+      lagMs: live.lagMs,
+    }
+  }
+}
+
+/** A daemon that has just started has no mirror yet, and still tells how it is. */
+function mirrorIfAny(world: ApiWorld): Mirror | null {
+  try {
+    return world.mirror()
+  } catch (error) {
+    if (error instanceof Trouble && error.code === 'mirror-missing') return null
+    throw error
+  }
+}

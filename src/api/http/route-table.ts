@@ -1,0 +1,37 @@
+export interface RouteEntry {
+  readonly method: 'GET' | 'POST'
+  /** With `:name` for a part that may be anything. */
+  readonly path: string
+  /** One line for the page. */
+  readonly explains: string
+}
+
+/** Every route there is: what the page lists, and what tells a wrong method from a wrong path. */
+export const routeTable: readonly RouteEntry[] = [
+  { method: 'GET', path: '/', explains: 'This page.' },
+  { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers, without any work.' },
+  { method: 'GET', path: '/api/status', explains: 'State, sources, counts and what could not be read.' },
+  { method: 'GET', path: '/api/search', explains: 'Messages by their words: q, project, role, chat, from, to, sort.' },
+  { method: 'GET', path: '/api/chats', explains: 'Chats, newest first: project, mode, model, from, to, q, sort.' },
+  { method: 'GET', path: '/api/chats/:id', explains: 'One chat, with its files, tools and subagents.' },
+  { method: 'GET', path: '/api/chats/:id/messages', explains: "A chat's messages in order; around=<messageId>." },
+  { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
+  { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
+  { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
+  { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
+]
+
+/** Methods that this path, still percent-encoded, can be asked with; none for an unknown path. */
+export function methodsOf(path: string): string[] {
+  const methods = routeTable.filter((route) => matches(route.path, path)).map((route) => route.method)
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, index) => (segment.startsWith(':') ? given[index] !== '' : segment === given[index]))
+  )
+}

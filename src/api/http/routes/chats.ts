@@ -1,0 +1,89 @@
+import { Hono } from 'hono'
+import { asChatId, asMessageId } from '../../../model/ids.ts'
+import { getChat } from '../../queries/get-chat.ts'
+import { chatSorts, listChats } from '../../queries/list-chats.ts'
+import { listMessages } from '../../queries/list-messages.ts'
+import { resolveProjects } from '../../queries/resolve-projects.ts'
+import { readPeriod } from '../dates.ts'
+import { flag, limit, offset, oneOf, readQuery, text, word, words } from '../params.ts'
+import { Problem } from '../problem.ts'
+import type { ApiWorld } from '../world.ts'
+
+const listParameters = {
+  project: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  mode: words(),
+  model: words(),
+  archived: flag(),
+  deleted: flag(),
+  subagents: flag(),
+  includeEmpty: flag(),
+  q: text(),
+  sort: oneOf(chatSorts),
+  limit: limit(),
+  offset: offset(),
+}
+
+const messageParameters = { limit: limit(), offset: offset(), around: word(), includeOrphans: flag() }
+
+export function chatRoutes(world: ApiWorld): Hono {
+  const routes = new Hono()
+
+  routes.get('/api/chats', (c) => {
+    const query = readQuery(c, listParameters, { notYet: ['commit', 'repo'] })
+    const { fromMs, toMs } = readPeriod(query, world.timeZone)
+    const db = world.mirror()
+    const page = listChats(db, {
+      projectNums: query.project === null ? null : resolveProjects(db, query.project),
+      fromMs,
+      toMs,
+      modes: query.mode,
+      models: query.model,
+      archived: query.archived,
+      deleted: query.deleted,
+      subagents: query.subagents ?? false,
+      includeEmpty: query.includeEmpty ?? false,
+      titleWords: query.q,
+      sort: query.sort,
+      limit: query.limit,
+      offset: query.offset,
+    })
+    return c.json(page)
+  })
+
+  routes.get('/api/chats/:id', (c) => {
+    readQuery(c, {})
+    const chat = getChat(world.mirror(), asChatId(c.req.param('id')))
+    if (chat === null) throw unknownChat()
+    return c.json(chat)
+  })
+
+  routes.get('/api/chats/:id/messages', (c) => {
+    const query = readQuery(c, messageParameters)
+    const list = listMessages(world.mirror(), {
+      chatId: asChatId(c.req.param('id')),
+      around: query.around === null ? null : asMessageId(query.around),
+      includeOrphans: query.includeOrphans ?? false,
+      limit: query.limit,
+      offset: query.offset,
+    })
+    if (list.kind === 'unknown-chat') throw unknownChat()
+    if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
+    return c.json(list.page)
+  })
+
+  return routes
+}
+
+function unknownChat(): Problem {
+  return new Problem(404, 'chat-not-found', 'No chat has this id.')
+}
+
+function unknownMessage(isOrphan: boolean): Problem {
+  const detail = isOrphan
+    ? 'This message is an orphan: ask with includeOrphans=true.'
+    : 'No message of this chat has the id that "around" names.'
+  return new Problem(404, 'message-not-found', detail)
+}

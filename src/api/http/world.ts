@@ -1,0 +1,72 @@
+import type { Mirror } from '../../mirror/open.ts'
+import type { SearchAnswer, SearchRequest } from '../search/request.ts'
+
+export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
+
+export interface Progress {
+  readonly done: number
+  readonly total: number
+  readonly bytesPerSecond: number | null
+  readonly etaMs: number | null
+}
+
+export interface Resources {
+  readonly rssBytes: number
+  readonly cpuPercent: number
+  readonly longestReadMs: number
+  readonly bytesRead: number
+}
+
+/** What only the running daemon knows of itself. */
+export interface LiveState {
+  readonly state: DaemonState
+  /** Why it is not ready, or degraded. */
+  readonly reasons: readonly string[]
+  readonly uptimeMs: number
+  readonly progress: Progress | null
+  readonly resources: Resources
+  /** From a commit seen in a source to its being searchable; null before the first. */
+  readonly lagMs: number | null
+  readonly mirrorPath: string
+}
+
+export interface DaemonEvent {
+  readonly type: 'status' | 'chat' | 'message' | 'loss' | 'archive'
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface SyncOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly tookMs: number
+}
+
+export interface Access {
+  readonly token: string | null
+  readonly tokenRequired: boolean
+  /** With their ports, lower case, as a browser writes them in Host: `127.0.0.1:4870`, `[::1]:4870`. */
+  allowedHosts(): ReadonlySet<string>
+}
+
+/** All that the HTTP side is given. It reads; whatever acts is a function handed in here. */
+export interface ApiWorld {
+  readonly version: string
+  /** IANA name of the zone in which bare dates are read unless the request names one. */
+  readonly timeZone: string
+  readonly access: Access
+  /** How long `/api/events` may be silent; 15,000 where left out. */
+  readonly heartbeatMs?: number
+  /** A connection that only reads; the same one each time, so that what is kept for it is kept. @throws Trouble */
+  mirror(): Mirror
+  /** Epoch milliseconds. */
+  now(): number
+  search(request: SearchRequest): Promise<SearchAnswer>
+  live(): LiveState
+  /** Runs a pass now; resolves when it is done. */
+  sync(options: { full: boolean }): Promise<SyncOutcome>
+  /** @returns the function that ends the subscription */
+  subscribe(listener: (event: DaemonEvent) => void): () => void
+  /** Hears of every error that was answered with a 500. */
+  reportFault?(error: unknown): void
+}

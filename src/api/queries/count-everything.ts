@@ -1,0 +1,115 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { countProjects } from './list-projects.ts'
+import { inSnapshot } from './snapshot.ts'
+
+export interface Counts {
+  readonly projects: number
+  /** Chats with a message that are no drafts, subagents among them. */
+  readonly chats: number
+  /** Messages of the threads. */
+  readonly messages: number
+  /** Messages that their chat no longer names. */
+  readonly orphans: number
+  /** Messages, orphans among them, that Cursor dropped and the mirror kept. */
+  readonly deleted: number
+}
+
+export interface Coverage {
+  /** What the sources hold. */
+  readonly rows: number
+  /** Rows that became a chat, a message or a known nothing. `orphans` is a share of them. */
+  readonly read: number
+  readonly orphans: number
+  /** Rows that could not be read, rows without a key among them. */
+  readonly issues: number
+  /** The rest: rows of the stores that are not of a chat. */
+  readonly noise: number
+}
+
+export interface Census {
+  readonly counts: Counts
+  readonly issues: Readonly<Record<string, number>>
+  readonly coverage: Coverage
+}
+
+export const EMPTY_CENSUS: Census = {
+  counts: { projects: 0, chats: 0, messages: 0, orphans: 0, deleted: 0 },
+  issues: {},
+  coverage: { rows: 0, read: 0, orphans: 0, issues: 0, noise: 0 },
+}
+
+/** All that `/status` says in numbers of the mirror. Its cost grows with the mirror: ask through a cache. */
+export function countEverything(db: Mirror): Census {
+  return inSnapshot(db, () => {
+    const figures = countRows(db)
+    const issues = countIssues(db, figures.nullKeys)
+    const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
+    const read = figures.liveRows - figures.liveIssues
+    return {
+      counts: {
+        projects: countProjects(db),
+        chats: figures.chats,
+        messages: figures.messages - figures.orphans,
+        orphans: figures.orphans,
+        deleted: figures.deleted,
+      },
+      issues,
+      coverage: {
+        rows: figures.totalRows,
+        read,
+        orphans: figures.orphans,
+        issues: issueCount,
+        noise: Math.max(0, figures.totalRows - read - issueCount),
+      },
+    }
+  })
+}
+
+interface Figures {
+  readonly chats: number
+  readonly messages: number
+  readonly orphans: number
+  readonly deleted: number
+  readonly totalRows: number
+  readonly nullKeys: number
+  readonly liveRows: number
+  readonly liveIssues: number
+}
+
+/** Issues are few: those with a live row are subtracted, which spares a look-up for every row there is. */
+const FIGURES = `
+  select
+    (select count(*) from chats where is_draft = 0 and message_count > 0) as chats,
+    (select count(*) from messages) as messages,
+    (select count(*) from messages where is_orphan = 1) as orphans,
+    (select count(*) from messages where is_live = 0) as deleted,
+    (select coalesce(sum(total_rows), 0) from sources) as totalRows,
+    (select coalesce(sum(null_keys), 0) from sources) as nullKeys,
+    (select count(*) from source_rows where is_live = 1) as liveRows,
+    (
+      select count(*)
+      from row_issues i join source_rows r on r.source = i.source and r.key = i.key
+      where r.is_live = 1
+    ) as liveIssues
+`
+
+function countRows(db: Mirror): Figures {
+  const figures = db.prepare<[], Figures>(FIGURES).get()
+  if (figures === undefined) throw new Error('A select without a from clause gave no row.')
+  return figures
+}
+
+const ISSUES_BY_REASON = `
+  select reason, count(*) as count
+  from row_issues
+  group by reason
+  order by reason
+`
+
+/** Rows without a key have nothing to be recorded under, and are only counted. */
+function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
+  const rows = db.prepare<[], { reason: string; count: number }>(ISSUES_BY_REASON).all()
+  const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
+  if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
+  return issues
+}

@@ -1,0 +1,60 @@
+import MiniSearch from 'minisearch'
+import type { Mirror } from '../../mirror/open.ts'
+import { visitLoweredWords } from '../../text/lowered-words.ts'
+import { tokenize } from '../../text/terms.ts'
+import { listChatTitles } from './chat-titles.ts'
+
+interface TitleDocument {
+  readonly id: number
+  readonly title: string
+}
+
+interface TitleIndex {
+  readonly titles: MiniSearch<TitleDocument>
+  revision: number
+}
+
+/** One index a connection: a mirror that was replaced is opened anew, and must not be asked for its elder's titles. */
+const indexes = new WeakMap<Mirror, TitleIndex>()
+
+/**
+ * Row numbers of the chats whose title matches these words, forgiving typos and unfinished words, with a score that
+ * grows with the match. All words must match; where no title has all of them, any will do. A number may belong to a
+ * chat that is gone: what the caller selects by it decides.
+ */
+export function matchTitles(db: Mirror, words: string): Map<number, number> {
+  const { titles } = freshIndex(db)
+  const strict = titles.search(words, { fuzzy: 0.2, prefix: true, combineWith: 'AND' })
+  const hits = strict.length > 0 ? strict : titles.search(words, { fuzzy: 0.2, prefix: true, combineWith: 'OR' })
+  return new Map(hits.map((hit) => [Number(hit.id), hit.score]))
+}
+
+function freshIndex(db: Mirror): TitleIndex {
+  const index = indexes.get(db) ?? { titles: emptyIndex(), revision: 0 }
+  indexes.set(db, index)
+  for (const { num, title, revision } of listChatTitles(db, index.revision)) {
+    const document = { id: num, title }
+    if (index.titles.has(num)) index.titles.replace(document)
+    else index.titles.add(document)
+    index.revision = revision
+  }
+  return index
+}
+
+/** Cut into terms as the full-text index is, which folds case and accents too: nothing is left to do to a term. */
+function emptyIndex(): MiniSearch<TitleDocument> {
+  return new MiniSearch<TitleDocument>({
+    fields: ['title'],
+    tokenize: (text) => [...cut(text), ...loweredWords(text)],
+    searchOptions: { tokenize: cut },
+    processTerm: (term) => term,
+  })
+}
+
+const cut = (text: string): string[] => tokenize(text).map((term) => term.term)
+
+function loweredWords(text: string): string[] {
+  const words: string[] = []
+  visitLoweredWords(text, (word) => words.push(word))
+  return words
+}

@@ -1,0 +1,61 @@
+import { asMessageId } from '../../model/ids.ts'
+import type { ChatId } from '../../model/ids.ts'
+import type { Message, Role, TimeSource, Tokens } from '../../model/message.ts'
+import type { Part } from '../../model/part.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { toIso } from '../iso.ts'
+
+interface MessageRow {
+  readonly id: string
+  readonly role: string
+  readonly position: number | null
+  readonly createdAtMs: number | null
+  readonly createdAtSource: string | null
+  readonly model: string | null
+  readonly inputTokens: number | null
+  readonly outputTokens: number | null
+  readonly isOrphan: number
+  readonly isSimulated: number
+  readonly isLive: number
+  readonly parts: string | null
+}
+
+const MESSAGES_BY_KEY = `
+  select
+    m.id, m.role, m.position, m.created_at as createdAtMs, m.created_at_source as createdAtSource, m.model,
+    m.input_tokens as inputTokens, m.output_tokens as outputTokens,
+    m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, b.parts
+  from json_each(?) wanted
+  join messages m on m.key = wanted.value
+  left join bodies b on b.key = m.key
+  order by wanted.key
+`
+
+/** The messages of these keys with their parts, in the order given. */
+export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
+  const rows = db.prepare<[string], MessageRow>(MESSAGES_BY_KEY).all(JSON.stringify(keys))
+  return rows.map((row) => toMessage(row, chatId))
+}
+
+function toMessage(row: MessageRow, chatId: ChatId): Message {
+  return {
+    id: asMessageId(row.id),
+    chatId,
+    position: row.isOrphan === 1 ? null : row.position,
+    role: row.role as Role,
+    createdAt: toIso(row.createdAtMs),
+    createdAtSource: row.createdAtSource as TimeSource | null,
+    model: row.model,
+    tokens: toTokens(row.inputTokens, row.outputTokens),
+    parts: row.parts === null ? [] : (JSON.parse(row.parts) as Part[]),
+    isOrphan: row.isOrphan === 1,
+    isSimulated: row.isSimulated === 1,
+    deletedInCursor: row.isLive === 0,
+  }
+}
+
+/** Cursor writes 0 and 0 where it did not count: that is not a record. */
+function toTokens(input: number | null, output: number | null): Tokens | null {
+  if (input === null || output === null || (input === 0 && output === 0)) return null
+  return { input, output, source: 'recorded' }
+}

@@ -1,0 +1,18 @@
+import type { Mirror } from '../../mirror/open.ts'
+
+const PROJECT_NUMS = `
+  with wanted as (select value from json_each(?))
+  select num
+  from projects
+  where id in (select value from wanted) or name in (select value from wanted) or path in (select value from wanted)
+  order by num
+`
+
+/**
+ * Row numbers of the projects that these words name: each an id, an exact name or a path, with or without its last
+ * slash. Two projects may share a name, and both are meant. What nothing is called gives nothing.
+ */
+export function resolveProjects(db: Mirror, words: readonly string[]): number[] {
+  const spellings = words.flatMap((word) => [word, word.replace(/(?<=[^/\\:])[/\\]+$/u, '')])
+  return db.prepare<[string], number>(PROJECT_NUMS).pluck().all(JSON.stringify(spellings))
+}

@@ -1,0 +1,116 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
+import type { Role } from '../../model/message.ts'
+import type { Part } from '../../model/part.ts'
+import { columnNames, columnOf, searchableText, type ColumnName } from '../../text/columns.ts'
+import type { TermMatcher } from '../../text/matcher.ts'
+import { makeSnippet } from '../../text/snippet.ts'
+import type { SearchHit } from './request.ts'
+
+/** One place in the answer: a message, and the chat's title where that is what matched. */
+export interface Found {
+  readonly key: number
+  readonly score: number
+  readonly titled: { readonly title: string; readonly summary: string | null } | null
+}
+
+interface HitRow {
+  readonly id: string
+  readonly position: number | null
+  readonly role: Role
+  readonly createdAt: number | null
+  readonly model: string | null
+  readonly isOrphan: number
+  readonly parts: string | null
+  readonly chatId: string
+  readonly chatTitle: string
+  readonly projectId: string | null
+  readonly projectName: string | null
+}
+
+const SELECT_HIT = `
+  select m.id, m.position, m.role, m.created_at as createdAt, m.model, m.is_orphan as isOrphan, b.parts,
+    c.id as chatId, c.title as chatTitle, p.id as projectId, p.name as projectName
+  from messages m
+  join chats c on c.num = m.chat
+  left join bodies b on b.key = m.key
+  left join projects p on p.num = c.project
+  where m.key = @key
+`
+
+/** Dresses what was found. Only here is a message's text read: for the hits of one page. */
+export function makeHits(db: Mirror, found: readonly Found[], matcher: TermMatcher): readonly SearchHit[] {
+  const statement = db.prepare<[object], HitRow>(SELECT_HIT)
+  return found.flatMap((each) => {
+    const row = statement.get({ key: BigInt(each.key) })
+    return row === undefined ? [] : [makeHit(row, each, matcher)]
+  })
+}
+
+function makeHit(row: HitRow, found: Found, matcher: TermMatcher): SearchHit {
+  const chatId = asChatId(row.chatId)
+  const { projectId, projectName } = row
+  const shown = found.titled === null ? showPart(row.parts, matcher) : showTitle(found.titled, matcher)
+  return {
+    message: {
+      id: asMessageId(row.id),
+      chatId,
+      position: row.position,
+      role: row.role,
+      createdAt: row.createdAt === null ? null : new Date(row.createdAt).toISOString(),
+      model: row.model,
+      isOrphan: row.isOrphan !== 0,
+    },
+    ...shown,
+    chat: { id: chatId, title: row.chatTitle },
+    project: projectId === null || projectName === null ? null : { id: asProjectId(projectId), name: projectName },
+    // A word that most messages hold weighs a millionth: digits are cut from the front, not from the point.
+    score: Number(found.score.toPrecision(6)),
+  }
+}
+
+type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
+
+function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
+  const { title, summary } = titled
+  const isInSummary = summary !== null && matchedPhrases(summary, matcher).size > matchedPhrases(title, matcher).size
+  return { part: 'title', toolName: null, snippet: makeSnippet(isInSummary ? summary : title, matcher) }
+}
+
+interface PartMatch {
+  readonly part: Part
+  readonly column: ColumnName
+  readonly text: string
+  readonly phrases: ReadonlySet<number>
+}
+
+function showPart(parts: string | null, matcher: TermMatcher): Shown {
+  const matches = (parts === null ? [] : (JSON.parse(parts) as readonly Part[])).map((part): PartMatch => {
+    const { text } = searchableText(part)
+    return { part, column: columnOf(part.kind), text, phrases: matchedPhrases(text, matcher) }
+  })
+  const column = bestColumn(matches)
+  const best = matches
+    .filter((match) => match.column === column)
+    .reduce<PartMatch | null>((a, b) => (a === null || b.phrases.size > a.phrases.size ? b : a), null)
+  if (best === null) return { part: 'text', toolName: null, snippet: '' }
+  const toolName = best.part.kind === 'tool' ? best.part.name : null
+  return { part: best.column, toolName, snippet: makeSnippet(best.text, matcher) }
+}
+
+function bestColumn(matches: readonly PartMatch[]): ColumnName | null {
+  const scored = columnNames.flatMap((column) => {
+    const own = matches.filter((match) => match.column === column)
+    const distinct = new Set(own.flatMap((match) => [...match.phrases]))
+    return own.length === 0 ? [] : [{ column, count: distinct.size }]
+  })
+  const best = scored.reduce<{ column: ColumnName; count: number } | null>(
+    (a, b) => (a === null || b.count > a.count ? b : a),
+    null,
+  )
+  return best?.column ?? null
+}
+
+function matchedPhrases(text: string, matcher: TermMatcher): ReadonlySet<number> {
+  return new Set(matcher.find(text).map((match) => match.phrase))
+}

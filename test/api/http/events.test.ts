@@ -1,0 +1,109 @@
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import { serve } from '@hono/node-server'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createEventQueue } from '../../../src/api/http/event-queue.ts'
+import { createTestWorld, HOST } from './test-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+let world: TestWorld
+let server: Server
+let port = 0
+beforeEach(async () => {
+  world = createTestWorld()
+  port = await new Promise<number>((resolve) => {
+    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
+  })
+})
+afterEach(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  world.dispose()
+})
+
+async function listen(): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: HOST }
+    const request = httpRequest({ host: '127.0.0.1', port, path: '/api/events', headers, agent: false })
+    request.on('response', resolve)
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+function collect(response: IncomingMessage): () => string {
+  let text = ''
+  response.setEncoding('utf8')
+  response.on('data', (chunk: string) => {
+    text += chunk
+  })
+  // The server may end a stream in the middle; what came until then is what the test looks at.
+  response.on('error', () => undefined)
+  return () => text
+}
+
+it('a client hears the state at once, then each event, and signs of life between', async () => {
+  const response = await listen()
+  expect(response.headers['content-type']).toBe('text/event-stream')
+  const text = collect(response)
+  await vi.waitFor(() => expect(text()).toMatch(/^event: status\ndata: \{"state":"ready".*\}\n\n/u))
+  world.emit({ type: 'chat', data: { id: 'a\nb' } })
+  world.emit({ type: 'message', data: { id: 'm', chatId: 'a' } })
+  await vi.waitFor(() => {
+    expect(text()).toContain('event: chat\ndata: {"id":"a\\nb"}\n\nevent: message\ndata: {"id":"m","chatId":"a"}\n\n')
+    expect(text()).toContain(': still here\n\n')
+  })
+  response.destroy()
+})
+
+it('two clients hear the same, and one that leaves is forgotten', async () => {
+  const stays = await listen()
+  const leaves = await listen()
+  const text = collect(stays)
+  collect(leaves)
+  await vi.waitFor(() => expect(world.listeners.size).toBe(2))
+  leaves.destroy()
+  await vi.waitFor(() => expect(world.listeners.size).toBe(1))
+  world.emit({ type: 'loss', data: { at: 1 } })
+  await vi.waitFor(() => expect(text()).toContain('event: loss'))
+  stays.destroy()
+  await vi.waitFor(() => expect(world.listeners.size).toBe(0))
+})
+
+it('a client that does not read is given up once a thousand events wait for it', async () => {
+  const response = await listen()
+  response.pause()
+  await vi.waitFor(() => expect(world.listeners.size).toBe(1))
+  const event = { type: 'message' as const, data: { text: 'x'.repeat(10_000) } }
+  let sent = 0
+  while (world.listeners.size > 0 && sent < 20_000) {
+    for (let index = 0; index < 500; index += 1) world.emit(event)
+    sent += 500
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+  expect(world.listeners.size).toBe(0)
+  const ended = new Promise((resolve) => {
+    response.on('close', resolve)
+  })
+  collect(response)
+  response.resume()
+  await ended
+})
+
+it('a queue holds what it may, then drops it all and ends', async () => {
+  const queue = createEventQueue(2)
+  queue.beat()
+  queue.beat()
+  expect(await queue.next()).toEqual({ type: 'heartbeat' })
+  queue.push({ type: 'chat', data: { id: '1' } })
+  queue.beat()
+  expect(await queue.next()).toEqual({ type: 'chat', data: { id: '1' } })
+  const waiting = queue.next()
+  for (const id of ['2', '3', '4']) queue.push({ type: 'chat', data: { id } })
+  expect(queue.isEnded()).toBe(true)
+  expect(await waiting).toBe('end')
+  queue.push({ type: 'chat', data: { id: '5' } })
+  expect(await queue.next()).toBe('end')
+})

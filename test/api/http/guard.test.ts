@@ -1,0 +1,169 @@
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
+import { serve } from '@hono/node-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { routeTable } from '../../../src/api/http/route-table.ts'
+import { bodyOf, createTestWorld, HOST } from './test-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+interface Raw {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+}
+
+let world: TestWorld
+let server: Server
+let port = 0
+let hosts: ReadonlySet<string>
+let access: { token: string | null; tokenRequired: boolean }
+
+beforeAll(async () => {
+  access = { token: 'right', tokenRequired: false }
+  world = createTestWorld({
+    access: {
+      get token() {
+        return access.token
+      },
+      get tokenRequired() {
+        return access.tokenRequired
+      },
+      allowedHosts: () => hosts,
+    },
+  })
+  world.mirror.addChat({ id: 'talk' })
+  world.mirror.addProject('talk')
+  port = await new Promise<number>((resolve) => {
+    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
+  })
+  hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+})
+beforeEach(() => {
+  access = { token: 'right', tokenRequired: false }
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  world.dispose()
+})
+
+/** Sends exactly these headers: `fetch` would put its own Host. */
+async function send(path: string, method: string, headers: OutgoingHttpHeaders): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, setHost: false, agent: false })
+    request.on('response', (response) => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers })
+      response.destroy()
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+const routes = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', 'talk') }))
+const withUnknown = [...routes, { method: 'GET', path: '/api/nothing', explains: '' }]
+
+const local = () => `127.0.0.1:${port}`
+
+describe.each(withUnknown)('$method $path', ({ method, path }) => {
+  const ask = async (headers: OutgoingHttpHeaders) => send(path, method, headers)
+  const open = path === '/api/nothing' ? 404 : 200
+
+  it.each<[string, () => OutgoingHttpHeaders]>([
+    ['a local program', () => ({ host: local() })],
+    ['localhost in capitals', () => ({ host: `LocalHost:${port}` })],
+    ['IPv6', () => ({ host: `[::1]:${port}` })],
+    ['its own page', () => ({ host: local(), origin: `http://localhost:${port}`, 'sec-fetch-site': 'same-origin' })],
+    ['an address typed by hand', () => ({ host: local(), 'sec-fetch-site': 'none' })],
+  ])('lets in %s', async (_who, headers) => {
+    expect((await ask(headers())).status).toBe(open)
+  })
+
+  it.each<[string, number, () => OutgoingHttpHeaders]>([
+    ['a rebound name', 421, () => ({ host: `evil.com:${port}` })],
+    ['a name that begins like ours', 421, () => ({ host: `localhost.evil.com:${port}` })],
+    ['our name without its port', 421, () => ({ host: 'localhost' })],
+    ['our name with another port', 421, () => ({ host: 'localhost:1' })],
+    ['a rebound name with our origin', 421, () => ({ host: `evil.com:${port}`, origin: `http://${local()}` })],
+    ['a foreign origin', 403, () => ({ host: local(), origin: 'http://evil.com' })],
+    ['the origin null', 403, () => ({ host: local(), origin: 'null' })],
+    ['an empty origin', 403, () => ({ host: local(), origin: '' })],
+    ['our origin over another scheme', 403, () => ({ host: local(), origin: `https://${local()}` })],
+    ['another local port', 403, () => ({ host: local(), origin: 'http://localhost:3000' })],
+    ['an origin that begins like ours', 403, () => ({ host: local(), origin: `http://${local()}.evil.com` })],
+    ['a cross-site request', 403, () => ({ host: local(), 'sec-fetch-site': 'cross-site' })],
+    ['a same-site request', 403, () => ({ host: local(), 'sec-fetch-site': 'same-site' })],
+    ['an unknown site', 403, () => ({ host: local(), 'sec-fetch-site': 'else' })],
+  ])('refuses %s with %i', async (_who, status, headers) => {
+    const before = world.syncs.length
+    const answer = await ask(headers())
+    expect(answer.status).toBe(status)
+    expect(answer.headers['content-type']).toBe('application/problem+json')
+    expect(world.syncs).toHaveLength(before)
+  })
+
+  it('asks for the token where one is required', async () => {
+    access = { token: 'right', tokenRequired: true }
+    for (const authorization of [undefined, 'Bearer wrong', 'Bearer', 'Basic right', 'right', 'Bearer right x']) {
+      const answer = await ask({ host: local(), ...(authorization === undefined ? {} : { authorization }) })
+      expect(answer.status).toBe(401)
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/u)
+    }
+    expect((await ask({ host: local(), authorization: 'Bearer right' })).status).toBe(open)
+    expect((await ask({ host: local(), authorization: 'bearer right' })).status).toBe(open)
+    expect((await ask({ host: 'evil.com', authorization: 'Bearer right' })).status).toBe(421)
+  })
+
+  it('carries the security headers, let in or not, and none that invites others', async () => {
+    for (const headers of [{ host: local() }, { host: 'evil.com' }, { host: local(), origin: 'null' }]) {
+      const answer = await ask(headers)
+      expect(answer.headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+      })
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+  })
+})
+
+it('a token that is required but not there lets nobody in', async () => {
+  access = { token: null, tokenRequired: true }
+  for (const authorization of ['Bearer null', 'Bearer ', 'Bearer undefined']) {
+    expect((await send('/api/health', 'GET', { host: `127.0.0.1:${port}`, authorization })).status).toBe(401)
+  }
+})
+
+it('a request without a Host is refused', async () => {
+  expect((await send('/api/health', 'GET', {})).status).toBeGreaterThanOrEqual(400)
+  const app = createTestWorld()
+  expect((await app.app.request('/api/health')).status).toBe(421)
+  app.dispose()
+})
+
+it('an absolute target is routed by its path and guarded by its Host', async () => {
+  expect((await send('http://evil.com/api/health', 'GET', { host: 'evil.com' })).status).toBe(421)
+})
+
+it('ids reach the router as they were sent, over a real connection', async () => {
+  const id = 'a/b\n%41 "x"'
+  world.mirror.addChat({ id })
+  const answer = await send(`/api/chats/${encodeURIComponent(id)}`, 'GET', { host: `127.0.0.1:${port}` })
+  expect(answer.status).toBe(200)
+  expect((await send('/api/chats/%', 'GET', { host: `127.0.0.1:${port}` })).status).toBe(400)
+})
+
+it('a refusal tells a program why', async () => {
+  const own = createTestWorld()
+  const codes = []
+  for (const headers of [
+    { host: 'evil.com' },
+    { host: HOST, origin: 'null' },
+    { host: HOST, 'sec-fetch-site': 'cross-site' },
+  ]) {
+    codes.push((await bodyOf(await own.ask('/api/health', { headers })))['code'])
+  }
+  expect(codes).toEqual(['wrong-host', 'wrong-origin', 'cross-site'])
+  own.dispose()
+})

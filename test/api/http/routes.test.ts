@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { routeTable } from '../../../src/api/http/route-table.ts'
+import { Trouble } from '../../../src/model/trouble.ts'
+import { bodyOf, createTestWorld } from './test-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+let world: TestWorld
+beforeEach(() => {
+  world = createTestWorld()
+  const shop = world.mirror.addProject('shop')
+  const talk = world.mirror.addChat({ id: 'talk', project: shop, createdAt: 1000, title: 'Login' })
+  world.mirror.addMessage(talk, { id: 'm0', position: 0 })
+  world.mirror.addMessage(talk, { id: 'm1', position: 1, role: 'assistant' })
+  world.mirror.addMessage(talk, { id: 'stray', isOrphan: true })
+})
+afterEach(() => world.dispose())
+
+const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', 'talk') }))
+const gets = paths.filter((route) => route.method === 'GET' && route.path !== '/api/projects/talk')
+
+describe('what each route answers', () => {
+  it('health', async () => {
+    const response = await world.ask('/api/health')
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual({ status: 'ok', version: '1.2.3' })
+  })
+
+  it('status', async () => {
+    expect(await bodyOf(await world.ask('/api/status'))).toEqual({
+      state: 'ready',
+      reasons: [],
+      version: '1.2.3',
+      uptimeMs: 5,
+      progress: null,
+      sources: [
+        {
+          id: 'global',
+          kind: 'composer-kv',
+          path: '/cursor/globalStorage/state.vscdb',
+          state: 'ok',
+          detail: null,
+          lastSyncAt: null,
+          rows: 0,
+        },
+      ],
+      counts: { projects: 1, chats: 1, messages: 2, orphans: 1, deleted: 0 },
+      issues: {},
+      coverage: { rows: 0, read: 0, orphans: 1, issues: 0, noise: 0 },
+      mirror: { path: world.mirror.path, bytes: expect.any(Number), ftsBytes: expect.any(Number) },
+      resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
+      lagMs: null,
+    })
+  })
+
+  it('search', async () => {
+    const body = await bodyOf(await world.ask('/api/search?q=&project=shop&role=user&sort=newest&limit=5&tz=UTC'))
+    expect(body).toMatchObject({ query: '', items: expect.any(Array), suggestions: [], warnings: expect.any(Array) })
+    expect(body['total']).toBeGreaterThan(0)
+  })
+
+  it('chats', async () => {
+    const body = await bodyOf(await world.ask('/api/chats?project=shop&q=login'))
+    expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
+  })
+
+  it('one chat', async () => {
+    const body = await bodyOf(await world.ask('/api/chats/talk'))
+    expect(body).toMatchObject({ id: 'talk', files: [], toolCounts: [], children: [] })
+  })
+
+  it('messages', async () => {
+    const body = await bodyOf(await world.ask('/api/chats/talk/messages?limit=1&offset=1'))
+    expect(body).toMatchObject({ items: [{ id: 'm1', chatId: 'talk' }], total: 2, limit: 1, offset: 1 })
+    expect(await bodyOf(await world.ask('/api/chats/talk/messages?includeOrphans=true'))).toMatchObject({ total: 3 })
+    expect(await bodyOf(await world.ask('/api/chats/talk/messages?around=m1&limit=1'))).toMatchObject({ offset: 1 })
+  })
+
+  it('projects, and one', async () => {
+    const list = await bodyOf(await world.ask('/api/projects'))
+    expect(list).toMatchObject({ items: [{ id: 'shop', chatCount: 1 }], total: 1, limit: 20, offset: 0 })
+    expect(await bodyOf(await world.ask('/api/projects/shop'))).toMatchObject({ id: 'shop', chatCount: 1 })
+  })
+
+  it('sync, of what changed or in full', async () => {
+    expect(await bodyOf(await world.ask('/api/sync', { method: 'POST' }))).toEqual({
+      changed: 1,
+      added: 2,
+      gone: 3,
+      tookMs: 4,
+    })
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    await world.ask('/api/sync', { method: 'POST', headers, body: '{"full":true}' })
+    await world.ask('/api/sync', { method: 'POST', headers, body: '{}' })
+    expect(world.syncs).toEqual([{ full: false }, { full: true }, { full: false }])
+  })
+
+  it('a project that is unknown filters everything out', async () => {
+    for (const path of ['/api/chats?project=nobody', '/api/search?q=&project=nobody']) {
+      expect(await bodyOf(await world.ask(path))).toMatchObject({ items: [], total: 0 })
+    }
+  })
+
+  it.each(gets)('HEAD $path as GET, without a body', async ({ path }) => {
+    const response = await world.ask(path, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+    expect(world.listeners.size).toBe(0)
+  })
+})
+
+describe('errors', () => {
+  it.each<[string, string, RequestInit, number, string]>([
+    ['an unknown route', '/api/nothing', {}, 404, 'not-found'],
+    ['an unknown route outside', '/favicon.ico', {}, 404, 'not-found'],
+    ['a route with a slash too many', '/api/chats/', {}, 404, 'not-found'],
+    ['a route whose name is encoded', '/api/%68ealth', {}, 404, 'not-found'],
+    ['an unknown chat', '/api/chats/nobody', {}, 404, 'chat-not-found'],
+    ['messages of an unknown chat', '/api/chats/nobody/messages', {}, 404, 'chat-not-found'],
+    ['around an unknown message', '/api/chats/talk/messages?around=nobody', {}, 404, 'message-not-found'],
+    ['around an orphan left out', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
+    ['an unknown project', '/api/projects/nobody', {}, 404, 'project-not-found'],
+    ['a path that is no encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
+    ['a path cut inside a letter', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
+    ['a limit of none', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
+    ['a limit too large', '/api/chats?limit=201', {}, 400, 'bad-parameter'],
+    ['a limit that is no number', '/api/chats?limit=1e1', {}, 400, 'bad-parameter'],
+    ['an empty limit', '/api/chats?limit=', {}, 400, 'bad-parameter'],
+    ['a limit given twice', '/api/chats?limit=1&limit=2', {}, 400, 'bad-parameter'],
+    ['an offset below zero', '/api/projects?offset=-1', {}, 400, 'bad-parameter'],
+    ['an offset too deep for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
+    ['a flag that is neither', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
+    ['an unknown sort', '/api/chats?sort=best', {}, 400, 'bad-parameter'],
+    ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
+    ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
+    ['a date that is none', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
+    ['a date in words', '/api/search?to=yesterday', {}, 400, 'bad-parameter'],
+    ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
+    ['a parameter of another day', '/api/search?facets=role', {}, 400, 'not-yet'],
+    ['chats of a commit', '/api/chats?commit=abc', {}, 400, 'not-yet'],
+    ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
+  ])('%s', async (_claim, path, init, status, code) => {
+    const response = await world.ask(path, init)
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(await bodyOf(response)).toMatchObject({
+      type: 'about:blank',
+      title: expect.stringMatching(/./u),
+      status,
+      detail: expect.stringMatching(/./u),
+      code,
+    })
+  })
+
+  it.each([
+    ['{"full":', 'bad-body'],
+    ['[]', 'bad-body'],
+    ['null', 'bad-body'],
+    ['{"full":"yes"}', 'bad-body'],
+    ['{"ful":true}', 'unknown-key'],
+    ['{"__proto__":1}', 'unknown-key'],
+  ])('a body of %s', async (body, code) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await world.ask('/api/sync', { method: 'POST', headers, body })
+    expect(response.status).toBe(400)
+    expect(await bodyOf(response)).toMatchObject({ code })
+    expect(world.syncs).toEqual([])
+  })
+
+  it('a body above a megabyte, whether it says so or not', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ full: true, pad: 'x'.repeat(1024 * 1024) })
+    const stream = () => new Blob([body]).stream()
+    for (const init of [
+      { body, headers: { ...headers, 'content-length': String(body.length) } },
+      { body: stream(), headers, duplex: 'half' as const },
+    ]) {
+      const response = await world.ask('/api/sync', { method: 'POST', ...init })
+      expect(response.status).toBe(413)
+      expect(await bodyOf(response)).toMatchObject({ code: 'too-large' })
+    }
+  })
+
+  it.each(paths)('an unknown parameter of $method $path is named, with the one that was meant', async (route) => {
+    const response = await world.ask(`${route.path}?limt=1&__proto__=2`, { method: route.method })
+    expect(response.status).toBe(400)
+    const body = await bodyOf(response)
+    expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
+    const takesPages = /search|chats$|messages|projects$/u.test(route.path)
+    expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
+  })
+
+  it('several bad parameters are all named', async () => {
+    const body = await bodyOf(await world.ask('/api/chats?limit=x&sort=y&deleted=z'))
+    expect(body['errors']).toEqual([
+      { name: 'deleted', reason: 'must be true or false' },
+      { name: 'sort', reason: 'must be newest, oldest, size or messages' },
+      { name: 'limit', reason: 'must be a whole number from 1 to 200' },
+    ])
+  })
+
+  it.each(paths)('a wrong method on $path is told the right one', async ({ method, path }) => {
+    for (const wrong of [method === 'GET' ? 'POST' : 'GET', 'DELETE', 'OPTIONS']) {
+      const response = await world.ask(path, { method: wrong })
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe(method === 'GET' ? 'GET, HEAD' : 'POST')
+      expect(await bodyOf(response)).toMatchObject({ code: 'method-not-allowed' })
+    }
+  })
+
+  it('a fault is reported, and says nothing of the inside', async () => {
+    const broken = createTestWorld({
+      sync: () => Promise.reject(new Error('secret of the inside')),
+    })
+    const response = await broken.ask('/api/sync', { method: 'POST' })
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('secret')
+    expect(broken.faults).toEqual([new Error('secret of the inside')])
+    broken.dispose()
+  })
+
+  it('trouble is a 503 with its remedy', async () => {
+    const broken = createTestWorld({
+      sync: () => Promise.reject(new Trouble('disk-full', 'The disk is full.', 'Free some space.')),
+    })
+    const response = await broken.ask('/api/sync', { method: 'POST' })
+    expect(response.status).toBe(503)
+    expect(await bodyOf(response)).toMatchObject({ code: 'disk-full', detail: 'The disk is full. Free some space.' })
+    broken.dispose()
+  })
+
+  it('a search out of time with nothing found is a 503', async () => {
+    const late = createTestWorld({
+      search: async ({ q }) => ({
+        query: q,
+        total: 0,
+        totalIsExact: false,
+        tookMs: 2000,
+        items: [],
+        facets: {},
+        suggestions: [],
+        warnings: [],
+        isPartial: true,
+      }),
+    })
+    const response = await late.ask('/api/search?q=x')
+    expect(response.status).toBe(503)
+    expect(await bodyOf(response)).toMatchObject({ code: 'deadline' })
+    late.dispose()
+  })
+})
+
+describe('before there is a mirror', () => {
+  let early: TestWorld
+  beforeEach(() => {
+    early = createTestWorld({
+      mirror: () => {
+        throw new Trouble('mirror-missing', 'There is no mirror yet.', 'Start the daemon.')
+      },
+    })
+  })
+  afterEach(() => early.dispose())
+
+  it('status answers with zeros', async () => {
+    const response = await early.ask('/api/status')
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toMatchObject({
+      sources: [],
+      counts: { projects: 0, chats: 0, messages: 0, orphans: 0, deleted: 0 },
+      mirror: { ftsBytes: 0 },
+    })
+  })
+
+  it.each(['/api/chats', '/api/chats/x', '/api/chats/x/messages', '/api/projects', '/api/projects/x'])(
+    '%s is a 503',
+    async (path) => {
+      const response = await early.ask(path)
+      expect(response.status).toBe(503)
+      expect(await bodyOf(response)).toMatchObject({ code: 'mirror-missing' })
+    },
+  )
+})
+
+describe('hostile ids', () => {
+  it.each([
+    'a/b',
+    'a\nb',
+    '100%',
+    '%41',
+    '%2F',
+    '%25',
+    `it's "quoted"`,
+    "'; drop table chats; --",
+    '?q=1#x',
+    'a b+c',
+    '数据',
+    '🙂',
+    '\\',
+    '..\\..',
+    '../etc',
+    '\u0001\u007f',
+    'messages',
+    ';',
+  ])('%j is one id, decoded once', async (id) => {
+    const chat = world.mirror.addChat({ id, createdAt: 5 })
+    world.mirror.addMessage(chat, { id, position: 0 })
+    world.mirror.addMessage(chat, { id: 'next', position: 1 })
+    world.mirror.addProject(id)
+    const encoded = encodeURIComponent(id)
+    expect(await bodyOf(await world.ask(`/api/chats/${encoded}`))).toMatchObject({ id })
+    const page = await bodyOf(await world.ask(`/api/chats/${encoded}/messages?around=${encoded}&limit=1`))
+    expect(page).toMatchObject({ items: [{ id, chatId: id }], offset: 0 })
+    expect(await bodyOf(await world.ask(`/api/projects/${encoded}`))).toMatchObject({ id })
+  })
+})
+
+describe('dates across a change of clocks', () => {
+  // In Berlin 2026-03-29 has 23 hours and 2026-10-25 has 25; New York changes on 2026-03-08 and 2026-11-01.
+  it.each([
+    ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+    ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
+    ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
+    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
+  ])('a day in %s, %s, is from %s to %s', async (tz, day, start, end) => {
+    const moments: [string, number][] = [
+      ['just before', Date.parse(start) - 1],
+      ['first', Date.parse(start)],
+      ['last', Date.parse(end) - 1],
+      ['just after', Date.parse(end)],
+    ]
+    for (const [id, createdAt] of moments) world.mirror.addChat({ id, createdAt })
+    const nextDay = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
+    const path = `/api/chats?from=${day}&to=${nextDay}&tz=${encodeURIComponent(tz)}`
+    const body = await bodyOf(await world.ask(path))
+    expect(body['items']).toEqual([expect.objectContaining({ id: 'last' }), expect.objectContaining({ id: 'first' })])
+  })
+})

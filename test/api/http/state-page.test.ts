@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { routeTable } from '../../../src/api/http/route-table.ts'
+import { createTestWorld } from './test-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+let world: TestWorld
+beforeEach(() => {
+  world = createTestWorld()
+})
+afterEach(() => world.dispose())
+
+it('the page shows the state, the sources, what could not be read, and every route', async () => {
+  const source = world.mirror.addSource({ path: '/somewhere/state.vscdb', state: 'busy', total_rows: 12345 })
+  world.mirror.insert('row_issues', { source, key: 'k', reason: 'bad-json', noted_at: 1 })
+  const response = await world.ask('/')
+  expect(response.headers.get('content-type')).toMatch(/^text\/html/u)
+  const html = await response.text()
+  for (const shown of ['ready', '/somewhere/state.vscdb', 'busy', '12,345 rows', 'bad-json'])
+    expect(html).toContain(shown)
+  for (const route of routeTable) expect(html).toContain(`${route.method} ${route.path}`)
+  expect(html).toContain('<meta http-equiv="refresh" content="10">')
+})
+
+it('its policy allows its own style and nothing else', async () => {
+  const response = await world.ask('/')
+  const style = /<style>(.*)<\/style>/su.exec(await response.text())?.[1] ?? ''
+  expect(style).not.toBe('')
+  const hash = createHash('sha256').update(style).digest('base64')
+  expect(response.headers.get('content-security-policy')).toBe(
+    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  )
+})
+
+it('whatever a folder is called stays text', async () => {
+  world.mirror.addSource({ path: `/<script>alert("1")</script>/it's & more`, detail: '<b>detail</b>' })
+  const html = await (await world.ask('/')).text()
+  expect(html).not.toMatch(/<script|<b>/u)
+  expect(html).toContain('/&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;/it&#39;s &amp; more')
+})

@@ -1,0 +1,80 @@
+import type { Hono } from 'hono'
+import { createApp } from '../../../src/api/http/app.ts'
+import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
+import { search } from '../../../src/api/search/search.ts'
+import { seedMirror } from '../../helpers/seed-mirror.ts'
+import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+
+export const HOST = '127.0.0.1:4870'
+
+export interface TestWorld {
+  readonly app: Hono
+  readonly mirror: SeededMirror
+  /** What `sync` was called with. */
+  readonly syncs: { full: boolean }[]
+  readonly faults: unknown[]
+  readonly listeners: Set<(event: DaemonEvent) => void>
+  emit(event: DaemonEvent): void
+  /** Asks as a local program would: the right Host, nothing else. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+  dispose(): void
+}
+
+const live: LiveState = {
+  state: 'ready',
+  reasons: [],
+  uptimeMs: 5,
+  progress: null,
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
+  lagMs: null,
+  mirrorPath: '/nowhere/mirror.db',
+}
+
+/** The real app on a real mirror; only the daemon around it is made up. */
+export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
+  const mirror = seedMirror()
+  const syncs: { full: boolean }[] = []
+  const faults: unknown[] = []
+  const listeners = new Set<(event: DaemonEvent) => void>()
+  const app = createApp({
+    version: '1.2.3',
+    timeZone: 'UTC',
+    heartbeatMs: 20,
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+    mirror: () => mirror.reader,
+    now: () => Date.now(),
+    search: async (request) => search(mirror.reader, request),
+    live: () => ({ ...live, mirrorPath: mirror.path }),
+    sync: async (options) => {
+      syncs.push(options)
+      return { changed: 1, added: 2, gone: 3, tookMs: 4 }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    reportFault: (error) => faults.push(error),
+    ...overrides,
+  })
+  return {
+    app,
+    mirror,
+    syncs,
+    faults,
+    listeners,
+    emit: (event) => {
+      for (const listener of listeners) listener(event)
+    },
+    ask: async (path, init = {}) => {
+      const headers = new Headers(init.headers)
+      if (!headers.has('host')) headers.set('host', HOST)
+      return app.request(path, { ...init, headers })
+    },
+    dispose: () => mirror.dispose(),
+  }
+}
+
+/** A JSON body, to be looked into by the test. */
+export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}

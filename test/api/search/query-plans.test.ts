@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { SearchRequest } from '../../../src/api/search/request.ts'
+import { search } from '../../../src/api/search/search.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+
+/** Every statement that the searches prepare. */
+function statementsOf(db: Mirror, requests: readonly SearchRequest[]): readonly string[] {
+  const statements = new Set<string>()
+  const watched = new Proxy(db, {
+    get(target, name) {
+      if (name === 'prepare') {
+        return (sql: string) => {
+          statements.add(sql)
+          return target.prepare(sql)
+        }
+      }
+      const member: unknown = Reflect.get(target, name, target)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  for (const request of requests) search(watched, request)
+  return [...statements]
+}
+
+test('the index is walked by match within rowid bounds, and messages are met by their key', () => {
+  const db = openTestMirror()
+  insertMessage(db, insertChat(db, { id: 'chat', title: 'needle' }), { id: 'm', parts: 'thread', createdAtMs: 1e12 })
+  const other = insertChat(db, { id: 'other' })
+  for (const id of ['a', 'b', 'c']) insertMessage(db, other, { id, parts: 'needle', createdAtMs: 1e12 })
+  const requests = (['relevance', 'newest', 'oldest'] as const).flatMap((sort) =>
+    ['needle', 'need*', '-needle', ''].flatMap((q) => [
+      requestOf(q, { sort, limit: 1 }),
+      requestOf(q, { sort, limit: 1, roles: ['user'], chatIds: ['chat', 'other'], fromMs: 1e11 }),
+    ]),
+  )
+  const statements = statementsOf(db, requests)
+  const overTerms = statements.filter((sql) => sql.includes('message_terms'))
+  expect(overTerms.length).toBeGreaterThanOrEqual(10)
+
+  const words = {
+    match: '"needle"',
+    exclude: '"needle"',
+    low: 1n,
+    high: 9n,
+    rows: 10,
+    chat: 1,
+    chats: '[1]',
+    roles: null,
+  }
+  for (const sql of overTerms) {
+    const plan = db
+      .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
+      .all(words)
+      .map((row) => row.detail)
+    const terms = plan.find((detail) => detail.includes('message_terms'))
+    // M: by match; < and >: the rowid's bounds reached the index.
+    expect(terms).toMatch(/VIRTUAL TABLE INDEX \d+:(?=.*M\d)(?=.*<)(?=.*>)/)
+    for (const detail of plan.filter((line) => /\bm\b/.test(line))) expect(detail).toContain('INTEGER PRIMARY KEY')
+    expect(plan.join('\n')).not.toContain('TEMP B-TREE FOR ORDER BY')
+  }
+  db.close()
+})

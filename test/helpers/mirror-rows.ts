@@ -1,0 +1,106 @@
+import { mkdtempSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { SearchRequest } from '../../src/api/search/request.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { sortKeyFloor } from '../../src/mirror/sort-key.ts'
+import type { Part } from '../../src/model/part.ts'
+import { searchColumns } from '../../src/text/columns.ts'
+import { indexTerms } from '../../src/text/terms.ts'
+
+/** A real mirror in a folder of its own, below the test file's home and gone with it. */
+export function openTestMirror(): Mirror {
+  const db = openWriter(join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db'))
+  db.exec(`insert into sources (num, id, kind, path, state) values (1, 'source', 'rows', '/nowhere', 'ok')`)
+  return db
+}
+
+/** @returns the project's number */
+export function insertProject(db: Mirror, name: string): number {
+  const sql = `insert into projects (id, uri, path, name) values (@id, @uri, @path, @name)`
+  const row = { id: `project-${name}`, uri: `file:///${name}`, path: `/${name}`, name }
+  return Number(db.prepare(sql).run(row).lastInsertRowid)
+}
+
+export interface ChatRow {
+  readonly id: string
+  readonly title?: string
+  readonly summary?: string | null
+  readonly project?: number | null
+}
+
+/** @returns the chat's number */
+export function insertChat(db: Mirror, chat: ChatRow): number {
+  const { id, title = 'Untitled chat', summary = null, project = null } = chat
+  const sql = `
+    insert into chats (id, source, format, title, title_source, summary, project, revision)
+    values (@id, 1, 'split', @title, 'cursor', @summary, @project, 1)
+  `
+  const num = Number(db.prepare(sql).run({ id, title, summary, project }).lastInsertRowid)
+  db.prepare('insert into chat_terms (rowid, title, summary) values (?, ?, ?)').run(
+    BigInt(num),
+    indexTerms(title),
+    indexTerms(summary ?? ''),
+  )
+  return num
+}
+
+export interface MessageRow {
+  readonly id: string
+  readonly parts: readonly Part[] | string
+  readonly role?: 'user' | 'assistant'
+  readonly createdAtMs?: number | null
+  readonly position?: number | null
+  readonly model?: string | null
+  readonly isOrphan?: boolean
+  readonly isShadowed?: boolean
+  readonly isLive?: boolean
+}
+
+/** @returns the message's key */
+export function insertMessage(db: Mirror, chat: number, message: MessageRow): number {
+  const { id, role = 'user', createdAtMs = null, position = 0, model = null, isOrphan = false } = message
+  const parts: readonly Part[] =
+    typeof message.parts === 'string' ? [{ kind: 'text', text: message.parts }] : message.parts
+  const key = freeKey(db, sortKeyFloor(createdAtMs))
+  const sql = `
+    insert into messages (key, chat, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
+      is_embedded, is_live, tool_calls, octets, content_hash, is_index_capped)
+    values (@key, @chat, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, x'00', 0)
+  `
+  const flags = {
+    isOrphan: Number(isOrphan),
+    isShadowed: Number(message.isShadowed ?? false),
+    isLive: Number(message.isLive ?? true),
+  }
+  const row = { key: BigInt(key), chat, id, role, position: isOrphan ? null : position, createdAtMs, model, ...flags }
+  db.prepare(sql).run(row)
+  db.prepare('insert into bodies (key, parts) values (?, ?)').run(BigInt(key), JSON.stringify(parts))
+  if (message.isShadowed !== true) insertTerms(db, key, parts)
+  return key
+}
+
+function insertTerms(db: Mirror, key: number, parts: readonly Part[]): void {
+  const { columns } = searchColumns(parts)
+  const sql = `
+    insert into message_terms (rowid, text, thinking, code, tool, attachment)
+    values (@key, @text, @thinking, @code, @tool, @attachment)
+  `
+  const terms = Object.fromEntries(Object.entries(columns).map(([name, text]) => [name, indexTerms(text)]))
+  db.prepare(sql).run({ key: BigInt(key), ...terms })
+}
+
+function freeKey(db: Mirror, floor: number): number {
+  const sql = 'select max(key) from messages where key between ? and ?'
+  const last = db
+    .prepare<[bigint, bigint], number | null>(sql)
+    .pluck()
+    .get(BigInt(floor), BigInt(floor + 1023))
+  return last === null || last === undefined ? floor : last + 1
+}
+
+/** A request with nothing but a query, to be changed where a test needs it. */
+export function requestOf(q: string, changes: Partial<SearchRequest> = {}): SearchRequest {
+  const none = { projectNums: null, roles: null, chatIds: null, fromMs: null, toMs: null }
+  return { q, ...none, sort: 'relevance', limit: 20, offset: 0, ...changes }
+}

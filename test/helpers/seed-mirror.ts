@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Part } from '../../src/model/part.ts'
+import { openReader, openWriter } from '../../src/mirror/open.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
+import { sortKeyFloor } from '../../src/mirror/sort-key.ts'
+
+type Values = Readonly<Record<string, string | number | Buffer | null>>
+
+interface SeedChat {
+  readonly id: string
+  readonly title?: string
+  readonly project?: number
+  readonly createdAt?: number | null
+  readonly lastActivityAt?: number | null
+  readonly messageCount?: number
+  /** Any other column of the row, by its name. */
+  readonly columns?: Values
+}
+
+interface SeedMessage {
+  readonly id: string
+  readonly role?: 'user' | 'assistant'
+  readonly position?: number | null
+  readonly createdAt?: number | null
+  readonly isOrphan?: boolean
+  readonly parts?: readonly Part[]
+  readonly columns?: Values
+}
+
+export interface SeededMirror {
+  readonly path: string
+  readonly writer: Mirror
+  readonly reader: Mirror
+  addSource(columns?: Values): number
+  addProject(id: string, columns?: Values): number
+  addWorkspace(id: string, project: number): void
+  addChat(chat: SeedChat): number
+  addMessage(chat: number, message: SeedMessage): number
+  insert(table: string, values: Values): number
+  dispose(): void
+}
+
+/** A real mirror in a temporary folder, filled row by row; what a test does not say has an unremarkable value. */
+export function seedMirror(): SeededMirror {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
+  const path = join(folder, 'mirror.db')
+  const writer = openWriter(path)
+  const reader = openReader(path)
+  let revision = 0
+  let slot = 0
+
+  const insert = (table: string, values: Values): number => {
+    const names = Object.keys(values)
+    const sql = `insert into ${table} (${names.join(', ')}) values (${names.map((name) => `@${name}`).join(', ')})`
+    return Number(writer.prepare(sql).run(values).lastInsertRowid)
+  }
+  const addSource = (columns: Values = {}): number =>
+    insert('sources', { id: `source-${++slot}`, kind: 'composer-kv', path: `/store/${slot}`, state: 'ok', ...columns })
+  const source = addSource({ id: 'global', path: '/cursor/globalStorage/state.vscdb' })
+
+  const addChat = (chat: SeedChat): number => {
+    revision += 1
+    const { id, title = `Chat ${id}`, project = null, createdAt = 1000, lastActivityAt = createdAt } = chat
+    return insert('chats', {
+      id,
+      source,
+      format: 'split',
+      title,
+      title_source: 'cursor',
+      project,
+      created_at: createdAt,
+      last_activity_at: lastActivityAt,
+      message_count: chat.messageCount ?? 1,
+      revision,
+      ...chat.columns,
+    })
+  }
+  const addMessage = (chat: number, message: SeedMessage): number => {
+    slot += 1
+    const { id, isOrphan = false, createdAt = 1000, position = isOrphan ? null : slot } = message
+    const parts = message.parts ?? [{ kind: 'text', text: `Text of ${id}` }]
+    const key = insert('messages', {
+      key: sortKeyFloor(createdAt) + slot,
+      chat,
+      id,
+      role: message.role ?? 'user',
+      position,
+      created_at: createdAt,
+      created_at_source: createdAt === null ? null : 'message',
+      is_orphan: Number(isOrphan),
+      is_shadowed: 0,
+      is_simulated: 0,
+      is_embedded: 0,
+      is_live: 1,
+      tool_calls: parts.filter((part) => part.kind === 'tool').length,
+      octets: 100,
+      content_hash: Buffer.from(id),
+      is_index_capped: 0,
+      ...message.columns,
+    })
+    insert('bodies', { key, parts: JSON.stringify(parts) })
+    return key
+  }
+  return {
+    path,
+    writer,
+    reader,
+    addSource,
+    addProject: (id, columns = {}) =>
+      insert('projects', { id, uri: `file:///home/ada/${id}`, path: `/home/ada/${id}`, name: id, ...columns }),
+    addWorkspace: (id, project) => {
+      insert('workspaces', { id, source, uri: `file:///workspace/${id}`, project })
+    },
+    addChat,
+    addMessage,
+    insert,
+    dispose: () => {
+      reader.close()
+      writer.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
