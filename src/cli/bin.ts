@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// Old Nodes must be able to parse this file, and what it imports at the top, to be told that they are too old: hence
+// the module names without "node:" and the program itself by dynamic import.
+import { existsSync, readFileSync } from 'fs'
+import { createRequire } from 'module'
+import { whyNodeCannotRun } from './node-check.ts'
+
+/** Read as a file: asking the package itself would load the addon. */
+function installedSqliteAddon(): string | null {
+  const folders = createRequire(import.meta.url).resolve.paths('better-sqlite3') || []
+  const file = folders.map((folder) => `${folder}/better-sqlite3/package.json`).find((path) => existsSync(path))
+  return file === undefined ? null : String((JSON.parse(readFileSync(file, 'utf8')) as { version: unknown }).version)
+}
+
+const refusal = whyNodeCannotRun({
+  node: process.versions.node,
+  napi: process.versions.napi,
+  sqliteAddon: installedSqliteAddon(),
+})
+
+if (refusal === null) {
+  Promise.all([import('./main.ts'), import('./real-world.ts')])
+    .then(([{ runCli }, { realWorld }]) => runCli(process.argv.slice(2), realWorld()))
+    .then((exitCode) => process.exit(exitCode))
+    .catch((error: unknown) => {
+      process.stderr.write(`cursordex could not start: ${error instanceof Error ? error.message : String(error)}\n`)
+      process.exitCode = 1
+    })
+} else {
+  process.stderr.write(`${refusal}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,83 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { localTime, numberText } from '../formats.ts'
+import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
+import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import type { Column } from '../table.ts'
+
+const chatsAnswer = z.object({
+  total: z.number(),
+  offset: z.number().optional(),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      project: z.object({ name: z.string() }).nullable(),
+      lastActivityAt: z.string().nullable(),
+      messageCount: z.number(),
+    }),
+  ),
+})
+
+interface ChatsOptions extends JsonOption, PageOptions, DateOptions {
+  readonly project?: readonly string[]
+  readonly mode?: readonly string[]
+  readonly model?: readonly string[]
+  readonly archived?: true
+  readonly deleted?: true
+  readonly subagents?: true
+  readonly includeEmpty?: true
+  readonly q?: string
+  readonly sort?: string
+}
+
+const columns: readonly Column[] = [
+  { title: 'last activity' },
+  { title: 'project', widthMin: 8 },
+  { title: 'title', widthMin: 12 },
+  { title: 'messages', align: 'right' },
+  { title: 'id' },
+]
+
+export function addChatsCommand(program: Command, session: Session): void {
+  const command = program.command('chats').description('list chats')
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addRepeatable(command, '--mode <mode>', 'only chats of this mode, such as agent')
+  addRepeatable(command, '--model <model>', 'only chats of this model')
+  addDates(command)
+  command
+    .option('--archived', 'only chats that are archived')
+    .option('--deleted', 'only chats that Cursor holds no more')
+    .option('--subagents', 'chats of subagents too')
+    .option('--include-empty', 'drafts and chats without a message too')
+    .option('-q <words>', 'only chats with a title like this')
+    .addOption(new Option('--sort <order>', 'order').choices(['newest', 'oldest', 'size', 'messages']))
+  addJson(addPage(command))
+  addExamples(command, 'cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json')
+  command.action(() => chats(command, session))
+}
+
+async function chats(command: Command, session: Session): Promise<void> {
+  const { json, ...filters } = command.opts<ChatsOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/chats', queryOf(filters))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const list = decodeAnswer(chatsAnswer, answer)
+    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) => [
+      localTime(lastActivityAt, session.screen.timeZone),
+      project?.name ?? '-',
+      title,
+      numberText(messageCount),
+      id,
+    ])
+    if (rows.length === 0) await session.note('No chats.\n')
+    else await session.print(renderTable(columns, rows, session.screen))
+    await notePage(session, list)
+  })
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { localTime, numberText } from '../formats.ts'
+import { addExamples, addJson, addPage, queryOf } from '../options.ts'
+import type { JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import type { Column } from '../table.ts'
+
+const projectsAnswer = z.object({
+  total: z.number(),
+  offset: z.number().optional(),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      path: z.string(),
+      remote: z.object({ kind: z.string(), host: z.string() }).nullable(),
+      chatCount: z.number(),
+      messageCount: z.number(),
+      lastActivityAt: z.string().nullable(),
+    }),
+  ),
+})
+
+const columns: readonly Column[] = [
+  { title: 'last activity' },
+  { title: 'name', widthMin: 8 },
+  { title: 'chats', align: 'right' },
+  { title: 'messages', align: 'right' },
+  { title: 'path', widthMin: 12 },
+]
+
+export function addProjectsCommand(program: Command, session: Session): void {
+  const command = program.command('projects').description('list projects')
+  addJson(addPage(command))
+  addExamples(command, 'cursordex projects', 'cursordex projects --limit 200 --json')
+  command.action(() => projects(command, session))
+}
+
+async function projects(command: Command, session: Session): Promise<void> {
+  const { json, ...page } = command.opts<JsonOption & PageOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/projects', queryOf({ ...page }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const list = decodeAnswer(projectsAnswer, answer)
+    const rows = list.items.map(({ name, path, remote, chatCount, messageCount, lastActivityAt }) => [
+      localTime(lastActivityAt, session.screen.timeZone),
+      name,
+      numberText(chatCount),
+      numberText(messageCount),
+      remote === null ? path : `${remote.kind}:${remote.host} ${path}`,
+    ])
+    if (rows.length === 0) await session.note('No projects.\n')
+    else await session.print(renderTable(columns, rows, session.screen))
+    await notePage(session, list)
+  })
+}

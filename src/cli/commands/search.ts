@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { z } from 'zod'
+import { roles } from '../../model/message.ts'
+import { countText, localTime } from '../formats.ts'
+import { snippetSpans } from '../highlight.ts'
+import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
+import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printableJson, printableLine } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import type { Cell, Column } from '../table.ts'
+import { refuseWord } from '../usage.ts'
+
+const searchAnswer = z.object({
+  total: z.number(),
+  offset: z.number().optional(),
+  items: z.array(
+    z.object({
+      message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
+      chat: z.object({ id: z.string(), title: z.string() }),
+      project: z.object({ name: z.string() }).nullable(),
+      snippet: z.string(),
+    }),
+  ),
+  suggestions: z.array(z.object({ text: z.string(), count: z.number() })).default([]),
+  warnings: z.array(z.unknown()).default([]),
+})
+type SearchAnswer = z.infer<typeof searchAnswer>
+
+interface SearchOptions extends JsonOption, PageOptions, DateOptions {
+  readonly project?: readonly string[]
+  readonly role?: readonly string[]
+  readonly chat?: readonly string[]
+  readonly sort?: string
+}
+
+export function addSearchCommand(program: Command, session: Session): void {
+  const command = program
+    .command('search')
+    .description('find messages')
+    .argument('[words...]', 'what to search for, in the search language: "a phrase", -word, tool:name, after:7d')
+    // A word with a dash before it is the search language's way to exclude.
+    .allowUnknownOption()
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addRepeatable(command, '--role <role>', `only messages of this role: ${roles.join(' or ')}`)
+  addRepeatable(command, '--chat <chatId>', 'only this chat')
+  addDates(command)
+  command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
+  addJson(addPage(command))
+  addExamples(
+    command,
+    'cursordex search connection pool --project shop --from 2026-01-01',
+    "cursordex search 'role:user deploy -staging' --sort newest --json",
+  )
+  command.action(() => search(command, session))
+}
+
+async function search(command: Command, session: Session): Promise<void> {
+  refuseUnknownOptions(command, session.argv)
+  const { json, ...filters } = command.opts<SearchOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/search', queryOf({ q: queryText(command.args), ...filters }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const found = decodeAnswer(searchAnswer, answer)
+    await session.print(renderFound(found, session))
+    await noteFound(found, session)
+  })
+}
+
+/** Behind an unknown option, and `-word` is one to Commander, a `--` is handed on like a word. */
+const queryText = (words: readonly string[]) => words.filter((word) => word !== '--').join(' ')
+
+/** `-word` is a query, `--word` is a mistake, unless it stands behind `--`. */
+function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
+  const end = argv.indexOf('--')
+  const flags = end < 0 ? argv : argv.slice(0, end)
+  const unknown = command.args.find((word) => /^--[^\s]/.test(word) && flags.includes(word))
+  if (unknown === undefined) return
+  const known = [...command.options, ...(command.parent?.options ?? [])].map((option) => option.long ?? '')
+  refuseWord(command, 'option', unknown.replace(/=.*/s, ''), known)
+}
+
+function renderFound(found: SearchAnswer, session: Session): string {
+  const { screen } = session
+  const columns: Column[] = [
+    { title: 'time' },
+    { title: 'project', widthMin: 8 },
+    { title: 'chat', widthMin: 12 },
+    { title: 'text', widthMin: 24 },
+  ]
+  // An id is of use only whole, and on a narrow terminal it would leave no room for the text.
+  const hasIds = screen.width === null || screen.width >= 130
+  if (hasIds) columns.push({ title: 'chat id' })
+  if (screen.width === null) columns.push({ title: 'message id' })
+  const rows = found.items.map(({ message, chat, project, snippet }): Cell[] => {
+    const time = localTime(message.createdAt, screen.timeZone)
+    return [time, project?.name ?? '-', chat.title, snippetSpans(snippet), chat.id, message.id].slice(0, columns.length)
+  })
+  return rows.length === 0 ? '' : renderTable(columns, rows, screen)
+}
+
+async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
+  const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+  const suggestions = found.suggestions.map(({ text, count }) => `Try: ${text} (${countText(count, 'result')})`)
+  const nothing = found.items.length === 0 ? ['Nothing found.'] : []
+  for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
+  await notePage(session, found)
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { addExamples } from '../options.ts'
+import type { Session } from '../session.ts'
+import { refuseWord } from '../usage.ts'
+
+export function addServeCommand(program: Command, session: Session): void {
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('run the daemon in the foreground: mirror the chats and answer questions about them')
+    .allowExcessArguments()
+    .usage('[options]')
+  command.action(async () => {
+    // The default command is handed every word that is no command.
+    const [word] = command.args
+    const known = program.commands.map((each) => each.name())
+    if (word !== undefined) refuseWord(program, 'command', word, known)
+    await session.serve(command)
+  })
+  addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
+}

@@ -1,0 +1,60 @@
+/** A time as `2026-02-19 14:03` in a zone; `-` where it is unknown. */
+export function localTime(iso: string | null, timeZone: string): string {
+  const time = iso === null ? Number.NaN : Date.parse(iso)
+  if (Number.isNaN(time)) return '-'
+  const parts = new Map(
+    formatOf(timeZone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value]),
+  )
+  const pick = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? ''
+  return `${pick('year')}-${pick('month')}-${pick('day')} ${pick('hour')}:${pick('minute')}`
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+// Making a format takes longer than a thousand uses of it.
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en-u-nu-latn-ca-gregory', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  })
+  formats.set(timeZone, made)
+  return made
+}
+
+/** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 1 h`. */
+export function durationText(durationMs: number): string {
+  const seconds = Math.round(durationMs / 1000)
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
+}
+
+/** `512 B`, `1.5 MB`: powers of a thousand, as disks are sold. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  let amount = bytes
+  let unit = 0
+  while (amount >= 999.5 && unit < units.length - 1) {
+    amount /= 1000
+    unit += 1
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit] ?? ''}`
+}
+
+/** `1 chat`, `12,345 chats`. */
+export function countText(count: number, one: string, many: string = `${one}s`): string {
+  return `${numberText(count)} ${count === 1 ? one : many}`
+}
+
+export const numberText = (count: number): string => count.toLocaleString('en-US')

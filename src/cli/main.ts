@@ -1,0 +1,110 @@
+import { Command, CommanderError } from 'commander'
+import { Trouble } from '../model/trouble.ts'
+import type { Settings } from '../settings.ts'
+import { addChatsCommand } from './commands/chats.ts'
+import { addProjectsCommand } from './commands/projects.ts'
+import { addSearchCommand } from './commands/search.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addShowCommand } from './commands/show.ts'
+import { addStatusCommand } from './commands/status.ts'
+import { addSyncCommand } from './commands/sync.ts'
+import { addExamples, addSettingFlags } from './options.ts'
+import { PipeClosed } from './print.ts'
+import { printable, printableLine } from './printable.ts'
+import { openSession } from './session.ts'
+import type { Session } from './session.ts'
+import type { World } from './world.ts'
+
+/**
+ * Runs one command line and gives the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another daemon owns
+ * the data folder. All output has left the process by then.
+ */
+export async function runCli(argv: readonly string[], world: World): Promise<number> {
+  let settings: Settings | null = null
+  const session = openSession(world, argv, (loaded) => {
+    settings = loaded
+  })
+  // Commander writes without waiting; what it has to say is kept until it can be waited for.
+  const help: string[] = []
+  try {
+    await programFor(session, world, help).parseAsync([...argv], { from: 'user' })
+    return 0
+  } catch (error) {
+    return await tell(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
+  }
+}
+
+function programFor(session: Session, world: World, help: string[]): Command {
+  const program = new Command('cursordex')
+    .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
+    .version(world.version, '--version', 'print the version')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => help.push(text),
+      // Only `cursordex help nonsense` gets here, with the help of the whole program: too much for one mistake.
+      writeErr: () => {},
+      outputError: () => {},
+      getOutHelpWidth: () => session.screen.width ?? 80,
+      getErrHelpWidth: () => session.screen.width ?? 80,
+    })
+  addSettingFlags(program)
+  addServeCommand(program, session)
+  addSearchCommand(program, session)
+  addChatsCommand(program, session)
+  addShowCommand(program, session)
+  addProjectsCommand(program, session)
+  addStatusCommand(program, session)
+  addSyncCommand(program, session)
+  return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
+}
+
+/** What a run that did not come to its end has left to say. */
+interface Ending {
+  readonly exitCode: number
+  readonly out?: string
+  readonly err?: string
+}
+
+function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
+  if (error instanceof PipeClosed) return { exitCode: 0 }
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return { exitCode: 0, out: help }
+    return { exitCode: 2, err: usageSentence(error.message) }
+  }
+  if (error instanceof Trouble) {
+    return { exitCode: error.exitCode, err: `${printable(error.message)}\n${printable(error.hint)}\n` }
+  }
+  return { exitCode: 1, err: bugReport(error, hasStack) }
+}
+
+async function tell(ending: Ending, session: Session): Promise<number> {
+  try {
+    if (ending.out !== undefined) await session.print(ending.out)
+    if (ending.err !== undefined) await session.note(ending.err)
+  } catch (error) {
+    // Nobody is left to read it; the exit code still tells.
+    if (!(error instanceof PipeClosed)) throw error
+  }
+  return ending.exitCode
+}
+
+/** `error: unknown option '--prot'\n(Did you mean --port?)` as sentences. */
+function usageSentence(message: string): string {
+  if (message === '(outputHelp)') return 'There is no such command. See: cursordex --help\n'
+  const line = printableLine(message.replace(/^error: /, '').replace(/\s*\((Did you mean .*\?)\)$/s, '. $1'))
+  const sentence = line.charAt(0).toUpperCase() + line.slice(1)
+  return /[.?]$|--help$/.test(sentence) ? `${sentence}\n` : `${sentence}.\n`
+}
+
+function bugReport(error: unknown, hasStack: boolean): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const line = `This is a bug in cursordex: ${printableLine(message)}. Please report it with what --log-level debug adds.\n`
+  const stack = hasStack && error instanceof Error ? error.stack : undefined
+  return stack === undefined ? line : `${line}${printable(stack)}\n`
+}
+
+function isDebugging(settings: Settings | null, argv: readonly string[]): boolean {
+  if (settings !== null) return settings.log.level === 'debug' || settings.log.level === 'trace'
+  return /--log-level[= ](debug|trace)/.test(argv.join(' '))
+}

@@ -1,0 +1,37 @@
+// Old Nodes must be able to parse this file: nothing newer than Node 14 knows stands here.
+
+export interface NodeFacts {
+  /** `process.versions.node` */
+  readonly node: string
+  /** `process.versions.napi` */
+  readonly napi: string | undefined
+  /** Version of the installed better-sqlite3; null where there is none. */
+  readonly sqliteAddon: string | null
+}
+
+const REMEDY = 'Install Node 24 (or 22.14 or later, or 20.19 or later) from https://nodejs.org and run "npm ci" again.'
+
+/**
+ * Why this Node cannot run the program, in one sentence with the remedy, or null where it can. better-sqlite3 13 is
+ * built for Node-API 10: an older Node does not refuse it but dies of it, without a word.
+ */
+export function whyNodeCannotRun(facts: NodeFacts): string | null {
+  if (!isSupported(facts.node)) return `cursordex does not run on Node ${facts.node}: ${REMEDY}`
+  if (facts.sqliteAddon === null) return 'cursordex is not installed completely: run "npm ci" in its folder.'
+  const napi = Number(facts.napi)
+  if (Number(facts.sqliteAddon.split('.')[0]) < 13 || napi >= 10) return null
+  return (
+    `The installed better-sqlite3 ${facts.sqliteAddon} needs Node-API 10, and Node ${facts.node} has ` +
+    `${facts.napi === undefined ? 'none' : facts.napi}: run "npm ci" again with this Node, or use a newer one.`
+  )
+}
+
+// The engines of package.json: ^20.19.0 || ^22.14.0 || >=24.0.0
+function isSupported(version: string): boolean {
+  const parts = version.split('.').map(Number)
+  const major = parts[0] || 0
+  const minor = parts[1] || 0
+  if (major === 20) return minor >= 19
+  if (major === 22) return minor >= 14
+  return major >= 24
+}

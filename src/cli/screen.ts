@@ -1,0 +1,32 @@
+import type { Writable } from 'node:stream'
+import pc from 'picocolors'
+import type { Environment } from '../settings.ts'
+
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+export type Colours = ReturnType<typeof pc.createColors>
+
+/** What stdout can show. */
+export interface Screen {
+  /** Columns of the terminal; null where stdout is none. */
+  readonly width: number | null
+  readonly colours: Colours
+  /** IANA name of the zone that times are shown in. */
+  readonly timeZone: string
+}
+
+export function screenOf(output: Output, env: Environment, timeZone: string): Screen {
+  const isTerminal = output.isTTY === true
+  return {
+    width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
+    colours: pc.createColors(wantsColours(isTerminal, env)),
+    timeZone,
+  }
+}
+
+// no-color.org: set and not empty is a no, whatever else is said.
+function wantsColours(isTerminal: boolean, env: Environment): boolean {
+  if (env['NO_COLOR']) return false
+  if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'
+  return isTerminal && env['TERM'] !== 'dumb'
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import { Trouble } from '../model/trouble.ts'
+import { loadSettings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
+import type { Answers } from './answers.ts'
+import { flagsOf } from './options.ts'
+import { printTo } from './print.ts'
+import { screenOf } from './screen.ts'
+import type { Screen } from './screen.ts'
+import type { World } from './world.ts'
+
+/** One run of the program: what its commands share. */
+export interface Session {
+  /** The words typed, the program's name not among them. */
+  readonly argv: readonly string[]
+  readonly screen: Screen
+  readonly print: (text: string) => Promise<void>
+  /** To stderr: what is said about the output, and is none of it. */
+  readonly note: (text: string) => Promise<void>
+  readonly serve: (command: Command) => Promise<void>
+  readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
+}
+
+export function openSession(world: World, argv: readonly string[], onSettings: (settings: Settings) => void): Session {
+  const settingsOf = (command: Command): Settings => {
+    const settings = loadSettings({ ...world, flags: flagsOf(command) })
+    onSettings(settings)
+    return settings
+  }
+  return {
+    argv,
+    screen: screenOf(world.stdout, world.env, world.timeZone),
+    print: printTo(world.stdout),
+    note: printTo(world.stderr),
+    serve: (command) => world.serve(settingsOf(command)),
+    ask: async (command, question) => {
+      const answers = await world.openAnswers(settingsOf(command))
+      try {
+        await question(answers)
+      } finally {
+        await answers.close()
+      }
+    },
+  }
+}
+
+/** An answer as a command needs it. @throws Trouble `unexpected-answer` where it has another shape */
+export function decodeAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const decoded = schema.safeParse(answer)
+  if (decoded.success) return decoded.data
+  throw new Trouble(
+    'unexpected-answer',
+    `The answer has an unknown shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
+    'The running daemon may be of another version: restart it.',
+    { cause: decoded.error },
+  )
+}

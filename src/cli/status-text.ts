@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { Answers } from './answers.ts'
+import { bytesText, durationText, localTime, numberText } from './formats.ts'
+import { printableLine } from './printable.ts'
+import type { Screen } from './screen.ts'
+import { renderTable } from './table.ts'
+
+export const statusAnswer = z.object({
+  state: z.string(),
+  reasons: z.array(z.string()),
+  version: z.string(),
+  uptimeMs: z.number(),
+  progress: z.object({ done: z.number(), total: z.number(), etaMs: z.number().nullish() }).nullable(),
+  sources: z.array(
+    z.object({
+      kind: z.string(),
+      path: z.string(),
+      state: z.string(),
+      detail: z.string().nullable(),
+      lastSyncAt: z.string().nullable(),
+      rows: z.number().nullable(),
+    }),
+  ),
+  counts: z.record(z.string(), z.number()),
+  issues: z.record(z.string(), z.number()),
+  coverage: z.record(z.string(), z.number()),
+  mirror: z.object({ path: z.string(), bytes: z.number(), ftsBytes: z.number().nullish() }),
+  lagMs: z.number().nullish(),
+})
+export type StatusAnswer = z.infer<typeof statusAnswer>
+
+export function renderStatus(status: StatusAnswer, origin: Answers['origin'], screen: Screen): string {
+  const lines: readonly (readonly [label: string, text: string] | null)[] = [
+    ['state', [status.state, ...status.reasons].join('; ')],
+    ['daemon', daemonText(status, origin)],
+    status.progress === null ? null : ['progress', progressText(status.progress)],
+    ['held', tallyText(status.counts)],
+    ['read', tallyText(status.coverage)],
+    Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
+    ['mirror', mirrorText(status.mirror)],
+    typeof status.lagMs === 'number' ? ['behind by', durationText(status.lagMs)] : null,
+  ]
+  const block = lines
+    .filter((line) => line !== null)
+    .map(([label, text]) => `${screen.colours.dim(label.padEnd(10))} ${printableLine(text)}\n`)
+    .join('')
+  return `${block}\n${renderSources(status, screen)}`
+}
+
+function daemonText({ version, uptimeMs }: StatusAnswer, origin: Answers['origin']): string {
+  if (origin === 'mirror') return `none runs; version ${version} read the mirror itself`
+  return `version ${version}, up for ${durationText(uptimeMs)}`
+}
+
+function progressText({ done, total, etaMs }: NonNullable<StatusAnswer['progress']>): string {
+  const percent = total > 0 ? `${Math.floor((done / total) * 100)} %, ` : ''
+  const left = typeof etaMs === 'number' ? `, about ${durationText(etaMs)} left` : ''
+  return `${percent}${numberText(done)} of ${numberText(total)}${left}`
+}
+
+function mirrorText({ path, bytes, ftsBytes }: StatusAnswer['mirror']): string {
+  const index = typeof ftsBytes === 'number' ? `, of which index ${bytesText(ftsBytes)}` : ''
+  return `${path} (${bytesText(bytes)}${index})`
+}
+
+const tallyText = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([name, count]) => `${numberText(count)} ${name}`)
+    .join(', ')
+
+function renderSources({ sources }: StatusAnswer, screen: Screen): string {
+  if (sources.length === 0) return 'No Cursor was found yet.\n'
+  const columns = [
+    { title: 'source' },
+    { title: 'state', widthMin: 8 },
+    { title: 'rows', align: 'right' as const },
+    { title: 'last read' },
+    { title: 'path', widthMin: 12 },
+  ]
+  const rows = sources.map(({ kind, path, state, detail, lastSyncAt, rows: count }) => [
+    kind,
+    detail === null || detail === '' ? state : `${state}: ${detail}`,
+    count === null ? '-' : numberText(count),
+    localTime(lastSyncAt, screen.timeZone),
+    path,
+  ])
+  return renderTable(columns, rows, screen)
+}

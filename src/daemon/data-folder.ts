@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Trouble } from '../model/trouble.ts'
+
+/**
+ * Makes the folder that holds mirror, lock and token, for this user alone.
+ * @throws Trouble `foreign-data-folder` or `no-data-folder`
+ */
+export function prepareDataFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Trouble('no-data-folder', `The data folder ${dataDir} cannot be made: ${reason}.`, OTHER_FOLDER, {
+      cause: error,
+    })
+  }
+  const stat = statSync(dataDir)
+  if (!stat.isDirectory()) throw new Trouble('no-data-folder', `${dataDir} is not a folder.`, OTHER_FOLDER)
+  const us = process.geteuid?.()
+  if (us === undefined) return
+  if (stat.uid !== us) {
+    throw new Trouble(
+      'foreign-data-folder',
+      `The data folder ${dataDir} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`,
+      OTHER_FOLDER,
+    )
+  }
+  chmodSync(dataDir, 0o700)
+}
+
+const OTHER_FOLDER = 'Choose a folder of your own with --data-dir.'
+
+export const mirrorPath = (dataDir: string): string => join(dataDir, 'mirror.db')
+
+/** What `daemon.json` tells other programs: `pid` is the process to signal. */
+export interface DaemonFile {
+  readonly pid: number
+  readonly url: string
+  readonly startedAt: string
+  readonly version: string
+}
+
+const daemonFile = (dataDir: string): string => join(dataDir, 'daemon.json')
+
+/** Written beside and renamed: a reader sees the old file or the new one, whole. */
+export function writeDaemonFile(dataDir: string, told: DaemonFile): void {
+  writePrivately(daemonFile(dataDir), `${JSON.stringify(told, null, 2)}\n`)
+}
+
+export function removeDaemonFile(dataDir: string): void {
+  rmSync(daemonFile(dataDir), { force: true })
+}
+
+/** The bearer token of this data folder; made on first use. */
+export function readToken(dataDir: string): string {
+  const path = join(dataDir, 'token')
+  if (existsSync(path)) {
+    const token = readFileSync(path, 'utf8').trim()
+    if (token !== '') return token
+  }
+  const token = randomBytes(32).toString('base64url')
+  writePrivately(path, `${token}\n`)
+  return token
+}
+
+function writePrivately(path: string, text: string): void {
+  const beside = `${path}.${process.pid}.new`
+  writeFileSync(beside, text, { mode: 0o600 })
+  renameSync(beside, path)
+}

@@ -1,0 +1,12 @@
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  resolve(value: Value): void
+  reject(reason: Error): void
+}
+
+/** A promise and the two functions that settle it; Node 20 has no `Promise.withResolvers`. */
+export function deferred<Value>(): Deferred<Value> {
+  const settle: Partial<Omit<Deferred<Value>, 'promise'>> = {}
+  const promise = new Promise<Value>((resolve, reject) => Object.assign(settle, { resolve, reject }))
+  return { promise, resolve: (value) => settle.resolve?.(value), reject: (reason) => settle.reject?.(reason) }
+}

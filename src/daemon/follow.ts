@@ -1,0 +1,178 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileChangedAtMs } from '../indexer/cursor-file.ts'
+import { discoverSources, type Places } from '../indexer/discover.ts'
+import type { PassDepth, Source } from '../indexer/source.ts'
+import type { SourceId } from '../model/ids.ts'
+import type { RunOutcome, SourceEnd } from './ingest-messages.ts'
+import type { Order } from './pacer.ts'
+
+/** A store that changed within the hour is looked at every second, like the global one; the others every minute. */
+const WARM_MS = 3_600_000
+const COUNT_AFTER_MS = 60_000
+const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
+/** An event can come before its commit can be seen: looked at again after these many milliseconds. */
+const RECHECK_MS = [20, 60, 250]
+
+interface Followed {
+  readonly source: Source
+  /** As of the beginning of the last pass that ended well; undefined before the first. */
+  signature: string | null | undefined
+  reconciledSignature: string | null | undefined
+  changeSeenAtMs: number
+  end: SourceEnd | null
+  busyTimes: number
+}
+
+export interface FollowWorld {
+  now(): number
+  later(act: () => void, delayMs: number): void
+  nudge(id: SourceId, depth: PassDepth): void
+  /** Folders to be told of when something happens in them. */
+  watch(folders: readonly string[]): void
+}
+
+/**
+ * Knows every source, what of it has been read, and when to look again: at events, by polling behind them, again after
+ * a store was busy, and once more for the count that a cheap pass left out. All by `stat`; it opens nothing.
+ */
+export class Follow {
+  readonly #places: Places
+  readonly #world: FollowWorld
+  readonly #followed = new Map<SourceId, Followed>()
+  /** The folders of all workspaces, as they were when their workspaces were last listed; null before. */
+  #rootsSeen: string | null = null
+
+  constructor(places: Places, world: FollowWorld) {
+    this.#places = places
+    this.#world = world
+  }
+
+  get sources(): readonly Source[] {
+    return [...this.#followed.values()].map(({ source }) => source)
+  }
+
+  get ends(): readonly SourceEnd[] {
+    return [...this.#followed.values()].flatMap(({ end }) => end ?? [])
+  }
+
+  paced(id: SourceId): { id: SourceId; changedAtMs(): number } | undefined {
+    const followed = this.#followed.get(id)
+    return followed && { id, changedAtMs: () => fileChangedAtMs(followed.source.path) }
+  }
+
+  /** Looks for sources that appeared since; each new one gets its first pass. */
+  discover(): void {
+    // What appears while we run was made just now, and its store follows within moments.
+    const changeSeenAtMs = this.#rootsSeen === null ? 0 : this.#world.now()
+    this.#rootsSeen = this.#rootsState()
+    for (const source of discoverSources(this.#places)) {
+      if (this.#followed.has(source.id)) continue
+      const fresh = { signature: undefined, reconciledSignature: undefined, changeSeenAtMs, end: null, busyTimes: 0 }
+      this.#followed.set(source.id, { source, ...fresh })
+      this.#world.nudge(source.id, 'nudge')
+    }
+    // The folder of all workspaces tells when a new one is made.
+    this.#world.watch([...this.#roots(), ...this.sources.flatMap((source) => source.watchFolders)])
+  }
+
+  /** @param isAll false: only those of which something may be expected */
+  poll(isAll: boolean): void {
+    // A folder that did not exist when it was to be watched tells of nothing: it is asked.
+    if (isAll || this.#rootsState() !== this.#rootsSeen) this.discover()
+    const warmSinceMs = this.#world.now() - WARM_MS
+    for (const followed of this.#followed.values()) {
+      const isWarm = followed.source.kind === 'composer-kv' || followed.changeSeenAtMs > warmSinceMs
+      if (isAll || isWarm) this.#check(followed)
+    }
+  }
+
+  /** Something happened in this folder. */
+  onEvent(folder: string): void {
+    const concerned = [...this.#followed.values()].filter(({ source }) => source.watchFolders.includes(folder))
+    if (concerned.length === 0) this.discover()
+    for (const followed of concerned) {
+      if (this.#check(followed)) continue
+      for (const delayMs of RECHECK_MS) this.#world.later(() => this.#check(followed), delayMs)
+    }
+  }
+
+  /** Asks for a comparison of all keys of the sources that changed since their last one. */
+  reconcileChanged(): void {
+    for (const { source, reconciledSignature } of this.#followed.values()) {
+      if (source.signature() !== reconciledSignature) this.#world.nudge(source.id, 'reconcile')
+    }
+  }
+
+  /** Whether everything the sources hold at this moment has been read, as far as they can be read. */
+  get isUpToDate(): boolean {
+    return [...this.#followed.values()].every(
+      ({ source, signature, end }) => (end !== null && end.state !== 'ok') || signature === source.signature(),
+    )
+  }
+
+  /** Milliseconds since the oldest change that is not read yet; 0 when there is none. */
+  get lagMs(): number {
+    const waiting = [...this.#followed.values()].filter(
+      ({ source, signature, end }) => end?.state === 'ok' && signature !== source.signature(),
+    )
+    const oldest = Math.min(...waiting.map(({ source }) => fileChangedAtMs(source.path)))
+    return waiting.length === 0 ? 0 : Math.max(0, this.#world.now() - oldest)
+  }
+
+  /** To be called when a run begins. @returns the function that takes its outcome */
+  begin(orders: readonly Order[]): (outcome: RunOutcome) => void {
+    const signatures = new Map(orders.map(({ id }) => [id, this.#followed.get(id)?.source.signature() ?? null]))
+    const depths = new Map(orders.map(({ id, depth }) => [id, depth]))
+    return (outcome) => {
+      for (const end of outcome.ends) {
+        const followed = this.#followed.get(end.id)
+        if (followed !== undefined) this.#settle(followed, end, signatures.get(end.id) ?? null, depths.get(end.id))
+      }
+    }
+  }
+
+  #roots(): string[] {
+    return this.#places.userDirs.map((userDir) => join(userDir, 'workspaceStorage'))
+  }
+
+  #rootsState(): string {
+    return this.#roots().map(folderState).join(' ')
+  }
+
+  #check(followed: Followed): boolean {
+    const { source, signature, busyTimes } = followed
+    // What is busy has its retry coming; asking at every poll would only add to the crowd.
+    if (busyTimes > 0 || source.signature() === signature) return false
+    followed.changeSeenAtMs = this.#world.now()
+    this.#world.nudge(source.id, 'nudge')
+    return true
+  }
+
+  #settle(followed: Followed, end: SourceEnd, signature: string | null, depth: PassDepth | undefined): void {
+    followed.end = end
+    followed.busyTimes = end.state === 'busy' ? followed.busyTimes + 1 : 0
+    const { id } = followed.source
+    if (end.state === 'busy') {
+      const delayMs = BUSY_RETRIES_MS[Math.min(followed.busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
+      this.#world.later(() => this.#world.nudge(id, 'nudge'), delayMs)
+      return
+    }
+    // What cannot be read is tried again when it changes.
+    followed.signature = signature
+    if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
+    if (end.isCountDue) this.#world.later(() => this.#world.nudge(id, 'count'), COUNT_AFTER_MS)
+    this.#check(followed)
+  }
+}
+
+/** Changes when an entry of the folder is made or removed. */
+function folderState(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? '-' : `${stat.ino}:${stat.mtimeNs}`
+  } catch (error) {
+    // Not for us to look at, for now.
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  }
+}

@@ -1,0 +1,180 @@
+import type { DaemonState, SyncOutcome } from '../api/http/world.ts'
+import type { Places } from '../indexer/discover.ts'
+import { Trouble } from '../model/trouble.ts'
+import type { EventHub } from './event-hub.ts'
+import { Follow } from './follow.ts'
+import { startIngest, type Ingest } from './ingest.ts'
+import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
+import type { Logger } from './log.ts'
+import { Pacer, type Order } from './pacer.ts'
+import { Timers } from './timers.ts'
+import { Vitals } from './vitals.ts'
+import { startWatch, type Watch } from './watch.ts'
+
+const POLL_MS = 1000
+const POLL_ALL_MS = 60_000
+const CPU_SAMPLE_MS = 10_000
+const RETRY_MS = 30_000
+
+/** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
+export class Indexing {
+  readonly vitals: Vitals
+  readonly #log: Logger
+  readonly #hub: EventHub
+  readonly #timers = new Timers()
+  readonly #ingest: Ingest
+  readonly #follow: Follow
+  readonly #pacer: Pacer<RunOutcome>
+  readonly #watch: Watch
+  readonly #setup: IngestSetup
+  #trouble: Trouble | null = null
+  #hasStarted = false
+  #lastState: DaemonState = 'starting'
+
+  constructor(setup: IngestSetup, log: Logger, hub: EventHub, now: () => number) {
+    this.#setup = setup
+    this.#log = log
+    this.#hub = hub
+    this.vitals = new Vitals(now)
+    this.#ingest = startIngest(setup, (step) => this.#onStep(step))
+    const places: Places = setup
+    const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
+    this.#pacer = new Pacer({
+      now,
+      later,
+      source: (id) => this.#follow.paced(id),
+      run: (orders) => this.#run(orders),
+    })
+    this.#watch = startWatch(
+      (folder) => this.#follow.onEvent(folder),
+      (error) => this.#onWatchTrouble(error),
+    )
+    this.#follow = new Follow(places, {
+      now,
+      later,
+      nudge: (id, depth) => this.#pacer.nudge(id, depth),
+      watch: (folders) => this.#watch.follow(folders),
+    })
+  }
+
+  /** Resolves when the mirror can be read. @throws Trouble when it cannot be opened */
+  open(): Promise<void> {
+    return this.#ingest.opened
+  }
+
+  /** Begins to follow the sources; the mirror is open. */
+  start(): void {
+    this.#follow.discover()
+    this.#hasStarted = true
+    this.#timers.every(() => this.#follow.poll(false), POLL_MS)
+    this.#timers.every(() => this.#follow.poll(true), POLL_ALL_MS)
+    this.#timers.every(() => this.vitals.sampleCpu(), CPU_SAMPLE_MS)
+  }
+
+  /** The rhythm at which all keys of what changed are compared. */
+  reconcileChanged(): void {
+    this.#follow.reconcileChanged()
+  }
+
+  /** Runs a pass over everything now. */
+  async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
+    const startedAt = performance.now()
+    this.#follow.discover()
+    const ids = this.#follow.sources.map((source) => source.id)
+    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0 }
+    const { changed, added, gone } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
+    return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
+  }
+
+  get state(): DaemonState {
+    if (!this.#hasStarted) return 'starting'
+    if (this.reasons.length > 0) return 'degraded'
+    return this.#pacer.isBusy || !this.#follow.isUpToDate ? 'indexing' : 'ready'
+  }
+
+  /** What keeps the mirror from being whole, in words for a person. */
+  get reasons(): string[] {
+    const trouble = this.#trouble === null ? [] : [`${this.#trouble.code}: ${this.#trouble.message}`]
+    const sources = this.#follow.ends
+      .filter(({ state }) => state !== 'ok' && state !== 'missing')
+      .map(({ state, path, detail }) => `${state}: ${path}${detail === null ? '' : `: ${detail}`}`)
+    return [...trouble, ...sources]
+  }
+
+  get lagMs(): number {
+    return this.#follow.lagMs
+  }
+
+  async stop(): Promise<void> {
+    this.#pacer.stop()
+    this.#timers.stop()
+    await Promise.all([this.#watch.close(), this.#ingest.stop()])
+  }
+
+  async #run(orders: readonly Order[]): Promise<RunOutcome> {
+    const settle = this.#follow.begin(orders)
+    this.vitals.beginRun()
+    this.#tellState()
+    try {
+      const outcome = await this.#ingest.run({ kind: 'run', sources: orders })
+      this.#trouble = null
+      settle(outcome)
+      const { changed, added, gone } = outcome
+      if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
+      return outcome
+    } catch (error) {
+      this.#onRunTrouble(error, orders)
+      throw error
+    } finally {
+      this.vitals.endRun()
+      // The pacer still counts this run; a moment later it does not.
+      this.#timers.later(() => this.#tellState(), 1)
+    }
+  }
+
+  #onStep(step: StepNews): void {
+    this.vitals.noteStep(step)
+    if (!this.#hub.hasListeners) return
+    for (const { id, chatId } of step.messages) this.#hub.send('message', { id, chatId })
+    for (const id of step.chatIds) this.#hub.send('chat', { id })
+  }
+
+  #tellState(): void {
+    const { state } = this
+    if (state === this.#lastState) return
+    this.#lastState = state
+    this.#log.debug({ state }, 'state')
+    this.#hub.send('status', { state, reasons: this.reasons })
+  }
+
+  #onRunTrouble(error: unknown, orders: readonly Order[]): void {
+    const message = error instanceof Error ? error.message : String(error)
+    const code = error instanceof Trouble ? error.code : 'fault'
+    if (code === 'stopped') return
+    this.#trouble = explainRunTrouble(code, message, this.#setup.mirrorPath)
+    this.#log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
+    this.#timers.later(() => {
+      for (const { id, depth } of orders) this.#pacer.nudge(id, depth)
+    }, RETRY_MS)
+  }
+
+  #onWatchTrouble(error: Error): void {
+    const code = 'code' in error ? String(error.code) : ''
+    const why =
+      code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches of this system is reached' : error.message
+    this.#log.warn(
+      `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second. Raise fs.inotify.max_user_watches to have events back.`,
+    )
+  }
+}
+
+function explainRunTrouble(code: string, message: string, mirrorPath: string): Trouble {
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
+    return new Trouble(
+      'disk-full',
+      `The disk that holds ${mirrorPath} is full; indexing waits.`,
+      'Make room; it goes on by itself.',
+    )
+  }
+  return new Trouble(code, `Indexing failed: ${message}.`, 'It is tried again in half a minute.')
+}

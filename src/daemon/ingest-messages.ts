@@ -1,0 +1,50 @@
+import type { PassDepth } from '../indexer/source.ts'
+import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
+import type { SourceState } from '../model/source.ts'
+
+/** What the ingest worker is started with. */
+export interface IngestSetup {
+  readonly mirrorPath: string
+  readonly userDirs: readonly string[]
+  readonly disabledKinds: readonly string[]
+}
+
+export interface RunOrder {
+  readonly kind: 'run'
+  readonly sources: readonly { readonly id: SourceId; readonly depth: PassDepth }[]
+}
+
+export type ToWorker = RunOrder | { readonly kind: 'stop' }
+
+export interface SourceEnd {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  readonly state: SourceState
+  readonly detail: string | null
+  readonly isCountDue: boolean
+}
+
+export interface RunOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly ends: readonly SourceEnd[]
+  /** False where the run was told to stop before its end. */
+  readonly isWhole: boolean
+}
+
+export interface StepNews {
+  readonly done: number
+  readonly total: number
+  readonly bytesRead: number
+  readonly longestReadMs: number
+  readonly chatIds: readonly ChatId[]
+  readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+}
+
+export type FromWorker =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'step'; readonly step: StepNews }
+  | { readonly kind: 'done'; readonly outcome: RunOutcome }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | null }

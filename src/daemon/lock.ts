@@ -1,0 +1,33 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { Trouble } from '../model/trouble.ts'
+
+export interface Lock {
+  release(): void
+}
+
+/**
+ * One daemon to a data folder. The lock is SQLite's own on a small file: the system frees it the moment the process
+ * dies, so that a killed daemon leaves nothing to clean up.
+ * @throws Trouble `already-running`, exit code 3
+ */
+export function takeLock(dataDir: string, waitMs = 0): Lock {
+  const path = join(dataDir, 'daemon.lock')
+  // 0600 from the first moment. After this, no plain file call may touch it: closing it would drop the lock.
+  closeSync(openSync(path, 'a', 0o600))
+  const db = new Database(path, { timeout: waitMs })
+  try {
+    db.exec('begin exclusive')
+  } catch (error) {
+    db.close()
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
+    throw new Trouble(
+      'already-running',
+      `Another cursordex daemon owns the data folder ${dataDir}.`,
+      'Use the one that runs (cursordex status), stop it, or choose another folder with --data-dir.',
+      { exitCode: 3, cause: error },
+    )
+  }
+  return { release: () => db.close() }
+}

@@ -1,0 +1,116 @@
+import { createApp } from '../api/http/app.ts'
+import type { ApiWorld, LiveState } from '../api/http/world.ts'
+import { openReader, type Mirror } from '../mirror/open.ts'
+import type { Settings } from '../settings.ts'
+import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
+import { EventHub } from './event-hub.ts'
+import { Indexing } from './indexing.ts'
+import { isLoopback, listen } from './listen.ts'
+import { takeLock } from './lock.ts'
+import { createLog, type LogOutput } from './log.ts'
+import { describeNeighbourhood } from './neighbourhood.ts'
+import { ProgressLine } from './progress-line.ts'
+import { startSchedule } from './schedule.ts'
+import { SearchPool } from './search-pool.ts'
+
+export interface DaemonWorld {
+  readonly version: string
+  readonly timeZone: string
+  readonly stdout: NodeJS.WritableStream
+  readonly stderr: LogOutput
+  now(): number
+}
+
+export interface Daemon {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** How long the start waits for a command that reads Cursor itself, for want of a daemon, to let go of the lock. */
+const LOCK_WAIT_MS = 1500
+
+/**
+ * The wiring, top to bottom: folder, lock, indexing, search, HTTP. Resolves once the port is open and told on stdout.
+ * @throws Trouble for each thing of the world that can be in the way
+ */
+export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
+  process.umask(0o077)
+  const startedAtMs = world.now()
+  const { dataDir } = settings
+  prepareDataFolder(dataDir)
+  const lock = takeLock(dataDir, LOCK_WAIT_MS)
+  const log = createLog(settings.log.level, world.stderr)
+  const path = mirrorPath(dataDir)
+  const hub = new EventHub()
+  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const { userDirs } = settings.cursor
+  const indexing = new Indexing({ mirrorPath: path, userDirs, disabledKinds }, log, hub, () => world.now())
+  const searches = new SearchPool(path, settings.search.deadlineMs)
+  const progress = new ProgressLine(world.stderr)
+
+  const live = (): LiveState => ({
+    state: indexing.state,
+    reasons: indexing.reasons,
+    uptimeMs: world.now() - startedAtMs,
+    progress: indexing.vitals.progress,
+    resources: indexing.vitals.resources(searches.pids),
+    lagMs: indexing.lagMs,
+    mirrorPath: path,
+  })
+  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
+  const token = tokenRequired ? readToken(dataDir) : null
+  const apiWorld = (allowedHosts: ReadonlySet<string>): ApiWorld => ({
+    version: world.version,
+    timeZone: world.timeZone,
+    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
+    mirror: once(() => openReader(path)),
+    now: () => world.now(),
+    search: (request) => searches.search(request),
+    live,
+    sync: (options) => indexing.sync(options),
+    subscribe: (listener) => hub.subscribe(listener),
+    reportFault: (error) => log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed'),
+  })
+
+  try {
+    // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
+    await indexing.open()
+    const server = await listen(settings.http.host, settings.http.port, (hosts) => createApp(apiWorld(hosts)).fetch)
+    writeDaemonFile(dataDir, {
+      pid: process.pid,
+      url: server.url,
+      startedAt: new Date(startedAtMs).toISOString(),
+      version: world.version,
+    })
+    world.stdout.write(`cursordex listening on ${server.url}\n`)
+    for (const sentence of describeNeighbourhood(userDirs)) log.warn(sentence)
+    indexing.start()
+    const schedule = startSchedule({
+      reconcile: () => indexing.reconcileChanged(),
+      showProgress: () => progress.show(indexing.vitals.progress),
+    })
+    return {
+      url: server.url,
+      async stop() {
+        progress.clear()
+        schedule.stop()
+        searches.close()
+        removeDaemonFile(dataDir)
+        await Promise.all([server.close(), indexing.stop()])
+        lock.release()
+      },
+    }
+  } catch (error) {
+    searches.close()
+    removeDaemonFile(dataDir)
+    await indexing.stop()
+    lock.release()
+    throw error
+  }
+}
+
+/** Opened at the first question; a failure is tried again at the next. */
+function once(open: () => Mirror): () => Mirror {
+  let mirror: Mirror | null = null
+  return () => (mirror ??= open())
+}

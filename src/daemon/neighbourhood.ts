@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What of the machine around the daemon its user should be told at the start. One sentence each, with its remedy. */
+export function describeNeighbourhood(userDirs: readonly string[]): string[] {
+  return [...noCursor(userDirs), ...otherPeople()]
+}
+
+function noCursor(userDirs: readonly string[]): string[] {
+  if (userDirs.some((userDir) => existsSync(userDir))) return []
+  const windows = cursorOnWindowsSide()
+  if (windows !== null) {
+    return [
+      `Cursor keeps its chats on the Windows side of this WSL (${windows}), where its files cannot be read safely from here: run cursordex in Windows.`,
+    ]
+  }
+  const looked = userDirs.length === 0 ? 'nowhere, for no folder is set' : `in ${userDirs.join(', ')}`
+  return [`No Cursor found: looked ${looked}. Watching for it to appear; name another folder with --cursor-user-dir.`]
+}
+
+function cursorOnWindowsSide(): string | null {
+  if (process.platform !== 'linux' || !/microsoft/i.test(readText('/proc/version'))) return null
+  const users = '/mnt/c/Users'
+  const found = listNames(users)
+    .map((name) => join(users, name, 'AppData', 'Roaming', 'Cursor', 'User'))
+    .find((path) => existsSync(path))
+  return found ?? null
+}
+
+function otherPeople(): string[] {
+  if (process.platform !== 'linux') return []
+  const us = process.getuid?.()
+  const others = readText('/etc/passwd')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .filter(
+      ([, , uid, , , , shell]) => Number(uid) >= 1000 && Number(uid) < 60_000 && Number(uid) !== us && isShell(shell),
+    )
+  if (others.length === 0) return []
+  return [
+    'Other people have accounts on this machine and can reach the HTTP port: turn on --auth to ask for the token.',
+  ]
+}
+
+const isShell = (shell: string | undefined): boolean => shell !== undefined && !/(nologin|false|sync)$/.test(shell)
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // Not there or not for us: then it tells nothing.
+    return ''
+  }
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    // The same: nothing to be told.
+    return []
+  }
+}

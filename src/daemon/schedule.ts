@@ -1,0 +1,24 @@
+import { schedule } from 'node-cron'
+
+export interface Rhythms {
+  /** Every ten minutes: all keys of what changed are compared with the mirror. */
+  reconcile(): void
+  /** Every second. */
+  showProgress(): void
+}
+
+export interface Schedule {
+  stop(): void
+}
+
+/** Everything the daemon does at a rhythm of the clock, a line each. */
+export function startSchedule(rhythms: Rhythms): Schedule {
+  const tasks = [schedule('*/10 * * * *', () => rhythms.reconcile(), { noOverlap: true })]
+  const progress = setInterval(() => rhythms.showProgress(), 500)
+  return {
+    stop() {
+      clearInterval(progress)
+      for (const task of tasks) void task.destroy()
+    },
+  }
+}

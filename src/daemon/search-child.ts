@@ -1,0 +1,26 @@
+import { search } from '../api/search/search.ts'
+import { openReader, type Mirror } from '../mirror/open.ts'
+import type { SearchOrder, SearchReply } from './search-messages.ts'
+
+/**
+ * A process that searches. SQLite in JavaScript cannot be interrupted, and ending a thread waits for its query; a
+ * process can be killed at the deadline.
+ */
+const path = process.argv[2]
+if (path === undefined) throw new Error('this file runs as a child of the daemon')
+let mirror: Mirror | null = null
+
+process.on('message', ({ request }: SearchOrder) => {
+  process.send?.(answer(request))
+})
+// The daemon is gone, however it ended.
+process.on('disconnect', () => process.exit(0))
+
+function answer(request: SearchOrder['request']): SearchReply {
+  try {
+    mirror ??= openReader(path ?? '')
+    return { kind: 'answer', answer: search(mirror, request) }
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,110 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { SearchAnswer, SearchRequest } from '../api/search/request.ts'
+import { Trouble } from '../model/trouble.ts'
+import { deferred, type Deferred } from './deferred.ts'
+import type { SearchReply } from './search-messages.ts'
+
+/** At most this many searches run at a time; further ones queue. */
+const CHILDREN_MAX = 2
+const QUEUE_MAX = 100
+/** A child that had nothing to do for so long ends, and gives its memory back. */
+const IDLE_MS = 60_000
+/** What a search has left to answer with what it found, once its own clock told it to stop. */
+const ANSWER_MS = 250
+
+interface Job {
+  readonly request: SearchRequest
+  readonly asked: Deferred<SearchAnswer>
+}
+
+interface Searcher {
+  readonly child: ChildProcess
+  job: Job | null
+  timer: NodeJS.Timeout
+}
+
+/** Searches in processes of their own, each killed when it does not answer by the deadline. */
+export class SearchPool {
+  readonly #mirrorPath: string
+  readonly #deadlineMs: number
+  readonly #searchers = new Set<Searcher>()
+  readonly #queue: Job[] = []
+
+  constructor(mirrorPath: string, deadlineMs: number) {
+    this.#mirrorPath = mirrorPath
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** Resident memory is not known here; the processes are, for whoever asks the system. */
+  get pids(): number[] {
+    return [...this.#searchers].flatMap((searcher) => searcher.child.pid ?? [])
+  }
+
+  /** @throws Trouble `deadline` when the time ran out with nothing found, `search-busy` when too many wait */
+  search(request: SearchRequest): Promise<SearchAnswer> {
+    if (this.#queue.length >= QUEUE_MAX) {
+      throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
+    }
+    const job = { request, asked: deferred<SearchAnswer>() }
+    this.#queue.push(job)
+    this.#pump()
+    return job.asked.promise
+  }
+
+  close(): void {
+    for (const { asked } of this.#queue.splice(0)) asked.reject(new Trouble('stopped', 'The daemon is stopping.', ''))
+    for (const { child } of this.#searchers) child.kill('SIGKILL')
+  }
+
+  #pump(): void {
+    const job = this.#queue[0]
+    if (job === undefined) return
+    const idle = [...this.#searchers].find((searcher) => searcher.job === null)
+    if (idle === undefined && this.#searchers.size >= CHILDREN_MAX) return
+    this.#queue.shift()
+    this.#give(idle ?? this.#start(), job)
+  }
+
+  #give(searcher: Searcher, job: Job): void {
+    searcher.job = job
+    clearTimeout(searcher.timer)
+    searcher.timer = setTimeout(() => this.#expire(searcher), this.#deadlineMs + ANSWER_MS)
+    searcher.child.send({ request: { ...job.request, deadlineMs: this.#deadlineMs } })
+  }
+
+  #start(): Searcher {
+    const path = fileURLToPath(new URL('./search-child.js', import.meta.url))
+    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
+    const searcher: Searcher = { child, job: null, timer: setTimeout(() => undefined, 0) }
+    this.#searchers.add(searcher)
+    child.on('message', (reply: SearchReply) => this.#finish(searcher, reply))
+    child.on('error', () => this.#bury(searcher))
+    child.on('exit', () => this.#bury(searcher))
+    return searcher
+  }
+
+  #finish(searcher: Searcher, reply: SearchReply): void {
+    const { job } = searcher
+    searcher.job = null
+    clearTimeout(searcher.timer)
+    searcher.timer = setTimeout(() => searcher.child.kill(), IDLE_MS)
+    searcher.timer.unref()
+    if (reply.kind === 'answer') job?.asked.resolve(reply.answer)
+    else job?.asked.reject(new Error(`a search failed: ${reply.message}`))
+    this.#pump()
+  }
+
+  #expire({ child, job }: Searcher): void {
+    const text = `The search did not answer within ${this.#deadlineMs} ms.`
+    job?.asked.reject(new Trouble('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.'))
+    child.kill('SIGKILL')
+  }
+
+  #bury(searcher: Searcher): void {
+    if (!this.#searchers.delete(searcher)) return
+    clearTimeout(searcher.timer)
+    searcher.job?.asked.reject(new Trouble('search-died', 'The search process ended.', 'Ask again.'))
+    this.#pump()
+  }
+}

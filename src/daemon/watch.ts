@@ -1,0 +1,42 @@
+import { basename } from 'node:path'
+import { watch as watchFiles, type FSWatcher } from 'chokidar'
+
+const STORE_FILES = /^(state\.vscdb(-wal|-journal)?|workspace\.json)$/
+
+export interface Watch {
+  /** Watches these folders from now on; those that are already watched stay. */
+  follow(folders: readonly string[]): void
+  close(): Promise<void>
+}
+
+/**
+ * Tells that something happened in a folder of Cursor's. Only a nudge: events get lost, come early, or come twice, and
+ * polling stands behind them. Folders are watched, never files held open.
+ * @param onTrouble hears once when the system's limit of watches is reached; polling goes on
+ */
+export function startWatch(onChange: (folder: string, name: string) => void, onTrouble: (error: Error) => void): Watch {
+  let hasTrouble = false
+  const watcher: FSWatcher = watchFiles([], {
+    depth: 0,
+    ignoreInitial: true,
+    persistent: true,
+    alwaysStat: false,
+    atomic: false,
+    ignored: (path, stats) => stats?.isFile() === true && !STORE_FILES.test(basename(path)),
+  })
+  watcher.on('all', (_event, path) => onChange(path.slice(0, -basename(path).length - 1), basename(path)))
+  watcher.on('error', (error) => {
+    if (hasTrouble) return
+    hasTrouble = true
+    onTrouble(error instanceof Error ? error : new Error(String(error)))
+  })
+  const followed = new Set<string>()
+  return {
+    follow(folders) {
+      const fresh = folders.filter((folder) => !followed.has(folder))
+      for (const folder of fresh) followed.add(folder)
+      if (fresh.length > 0) watcher.add(fresh)
+    },
+    close: () => watcher.close(),
+  }
+}

@@ -1,0 +1,52 @@
+import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
+import { Trouble } from '../model/trouble.ts'
+import type { KeyPath, Layer } from './layer.ts'
+
+/**
+ * Reads the text of a config file: JSON with comments and trailing commas. An empty file sets nothing.
+ * @throws Trouble `bad-config` with line and column, counted from 1, where the text does not parse
+ */
+export function configLayer(text: string, file: string): Layer {
+  const json = text.replace(/^\uFEFF/, '')
+  const errors: ParseError[] = []
+  const root = parseTree(json, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  const [first] = errors
+  if (first !== undefined) {
+    const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    throw new Trouble(
+      'bad-config',
+      `The config file does not parse at ${file}:${lineAndColumn(json, first.offset)}: ${what.toLowerCase()}.`,
+      'It is JSON; comments and trailing commas are allowed.',
+      { exitCode: 2 },
+    )
+  }
+  if (root !== undefined && root.type !== 'object') {
+    throw new Trouble(
+      'bad-config',
+      `The config file holds no object but ${root.type} (${file}:${lineAndColumn(json, root.offset)}).`,
+      'It must be { … }, with the settings as its keys.',
+      { exitCode: 2 },
+    )
+  }
+  return {
+    tree: root === undefined ? {} : getNodeValue(root),
+    placeOf: (path) => `${file}:${lineAndColumn(json, offsetOf(root, path))}`,
+  }
+}
+
+function offsetOf(root: ReturnType<typeof parseTree>, path: KeyPath): number {
+  if (root === undefined) return 0
+  for (let depth = path.length; depth > 0; depth--) {
+    const keys = path.slice(0, depth).map((key) => (typeof key === 'number' ? key : String(key)))
+    const node = findNodeAtLocation(root, keys)
+    // The value's parent is the property: a reader looks for the key.
+    if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset
+  }
+  return root.offset
+}
+
+function lineAndColumn(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
+  return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`
+}

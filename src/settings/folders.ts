@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
+import type { PlatformPath } from 'node:path'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The path rules of a system, which need not be the one that runs. */
+export const pathsOf = (platform: NodeJS.Platform): PlatformPath => (platform === 'win32' ? win32 : posix)
+
+// The XDG base directory specification has programs ignore a value that is empty or relative.
+function folderFrom(env: Environment, name: string, platform: NodeJS.Platform): string | null {
+  const folder = env[name]
+  return folder !== undefined && pathsOf(platform).isAbsolute(folder) ? folder : null
+}
+
+function roamingFolder(platform: NodeJS.Platform, env: Environment, home: string): string {
+  const paths = pathsOf(platform)
+  if (platform === 'win32') return folderFrom(env, 'APPDATA', platform) ?? paths.join(home, 'AppData', 'Roaming')
+  if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support')
+  return folderFrom(env, 'XDG_CONFIG_HOME', platform) ?? paths.join(home, '.config')
+}
+
+/**
+ * Where Cursor's "User" folders are by default: of the stable channel always, so that it can be watched for, of the
+ * Nightly and Insiders channels where they exist.
+ */
+export function discoverCursorUserDirs(
+  platform: NodeJS.Platform,
+  env: Environment,
+  home: string,
+  exists: (path: string) => boolean = existsSync,
+): string[] {
+  const paths = pathsOf(platform)
+  const parent = roamingFolder(platform, env, home)
+  const others = ['Cursor Nightly', 'Cursor - Insiders'].map((channel) => paths.join(parent, channel, 'User'))
+  return [paths.join(parent, 'Cursor', 'User'), ...others.filter((folder) => exists(folder))]
+}
+
+/** Cursor's home is `.cursor` on every system; it holds agent transcripts and the chats of its command line. */
+export function defaultCursorHomes(platform: NodeJS.Platform, home: string): string[] {
+  return [pathsOf(platform).join(home, '.cursor')]
+}
+
+export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home: string): string {
+  const paths = pathsOf(platform)
+  if (platform === 'win32') {
+    return paths.join(folderFrom(env, 'LOCALAPPDATA', platform) ?? paths.join(home, 'AppData', 'Local'), 'cursordex')
+  }
+  if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support', 'cursordex')
+  return paths.join(folderFrom(env, 'XDG_DATA_HOME', platform) ?? paths.join(home, '.local', 'share'), 'cursordex')
+}
+
+export function defaultConfigFile(platform: NodeJS.Platform, env: Environment, home: string): string {
+  return pathsOf(platform).join(roamingFolder(platform, env, home), 'cursordex', 'config.json')
+}

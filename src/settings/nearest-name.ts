@@ -1,0 +1,27 @@
+/** The known name that a mistyped one most likely meant, or null where none is near. */
+export function nearestName(typed: string, known: readonly string[]): string | null {
+  let best: string | null = null
+  let bestDistance = Math.max(2, Math.floor(typed.length / 3)) + 1
+  for (const name of known) {
+    const distance = editDistance(typed.toLowerCase(), name.toLowerCase())
+    if (distance < bestDistance) {
+      best = name
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** How many letters must be added, dropped or replaced. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

@@ -1,0 +1,105 @@
+import { validate as isCron } from 'node-cron'
+import { z } from 'zod'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const sourceKinds = ['composer-kv', 'workspace-items', 'transcripts', 'cli-store', 'archive'] as const
+export type SourceKind = (typeof sourceKinds)[number]
+
+/** One value of the settings. Its error is what it may be, worded to follow "must be". */
+function value<T>(allowed: string, isAllowed: (given: unknown) => boolean) {
+  return z.custom<T>(isAllowed, { error: allowed })
+}
+
+function group<Shape extends z.ZodRawShape>(shape: Shape) {
+  const keys = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : `an object with the keys ${keys}`),
+  })
+}
+
+const isText = (given: unknown): given is string => typeof given === 'string' && given.trim() !== ''
+
+// The system calls behind every path end it at a NUL.
+const isPath = (given: unknown): given is string => isText(given) && !given.includes('\0')
+
+const isWithin = (min: number, max: number) => (given: unknown) =>
+  typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max
+
+function isTimeZone(given: unknown): boolean {
+  if (!isText(given) || /^[+-]/.test(given)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone !== ''
+  } catch {
+    // RangeError is how Intl says that it knows no such zone.
+    return false
+  }
+}
+
+const flag = value<boolean>('true or false', (given) => typeof given === 'boolean')
+const path = value<string | null>('a path, or null for the default', (given) => given === null || isPath(given))
+const paths = value<readonly string[] | null>(
+  'a list of paths, or null for the default',
+  (given) => given === null || (Array.isArray(given) && given.every(isPath)),
+)
+const count = value<number>('a whole number, 0 or more', isWithin(0, Number.MAX_SAFE_INTEGER))
+const isScope = (given: unknown) =>
+  given === null || isText(given) || (typeof given === 'object' && !Array.isArray(given))
+
+const job = group({
+  name: value<string>(
+    '1 to 64 letters, digits, "-" or "_"',
+    (given) => typeof given === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(given),
+  ),
+  schedule: value<string>(
+    'a cron expression, such as "0 3 * * 0" for Sundays at three',
+    (given) => isText(given) && isCron(given),
+  ),
+  timezone: value<string | null>(
+    'the IANA name of a time zone, such as "Europe/Berlin", or null for the local one',
+    (given) => given === null || isTimeZone(given),
+  ).default(null),
+  scope: value<string | Readonly<Record<string, unknown>> | null>(
+    'a search, an object of filters, or null for everything',
+    isScope,
+  ).default(null),
+  keep: group({ daily: count, weekly: count, monthly: count }),
+})
+
+const jobs = z.array(job, { error: 'a list of archive jobs' }).check((context) => {
+  const names = context.value.map((each) => each.name)
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) === index) continue
+    const message = 'a name that no other job has'
+    context.issues.push({ code: 'custom', message, path: [index, 'name'], input: name })
+  }
+})
+
+const source = group({ enabled: flag })
+
+/** What the layers of the settings, laid over each other, must come to. `null` is: to be found for this system. */
+export const settingsSchema = group({
+  $schema: value<string>('a string', (given) => typeof given === 'string').optional(),
+  cursor: group({ userDirs: paths, homes: paths }),
+  dataDir: path,
+  http: group({
+    host: value<string>('a host name or an address', (given) => isText(given) && !/[\s/]/.test(given)),
+    port: value<number>('a whole number from 0 to 65535', isWithin(0, 65_535)),
+  }),
+  log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
+  sources: group({
+    'composer-kv': source,
+    'workspace-items': source,
+    transcripts: source,
+    'cli-store': source,
+    archive: source,
+  } satisfies Record<SourceKind, typeof source>),
+  auth: group({ required: flag }),
+  search: group({ deadlineMs: value<number>('a whole number from 50 to 60000', isWithin(50, 60_000)) }),
+  tokens: group({ estimate: flag }),
+  archives: group({ dir: path, jobs }),
+})
+
+export type SettingsTree = z.infer<typeof settingsSchema>
+export type ArchiveJob = SettingsTree['archives']['jobs'][number]

@@ -1,0 +1,143 @@
+import { Trouble } from '../model/trouble.ts'
+import type { Environment } from './folders.ts'
+import type { Layer } from './layer.ts'
+import { nearestName } from './nearest-name.ts'
+
+/** Settings as the command line gives them. `undefined` is: not given. */
+export interface Flags {
+  readonly cursorUserDir?: readonly string[] | undefined
+  readonly cursorHome?: readonly string[] | undefined
+  readonly dataDir?: string | undefined
+  readonly config?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: string | undefined
+  readonly logLevel?: string | undefined
+  readonly auth?: boolean | undefined
+}
+
+interface Setting {
+  readonly group: string | null
+  readonly key: string
+  readonly flag: Exclude<keyof Flags, 'config'>
+  readonly option: string
+  readonly variable: string
+  readonly read: (word: string) => unknown
+}
+
+const asIs = (word: string) => word
+const asNumber = (word: string) => (/^\d{1,15}$/.test(word.trim()) ? Number(word) : word)
+
+const truths: Readonly<Record<string, boolean>> = {
+  true: true,
+  '1': true,
+  yes: true,
+  on: true,
+  false: false,
+  '0': false,
+  no: false,
+  off: false,
+}
+
+function asBoolean(word: string): unknown {
+  const name = word.trim().toLowerCase()
+  return Object.hasOwn(truths, name) ? truths[name] : word
+}
+
+const lists: ReadonlySet<Setting['flag']> = new Set(['cursorUserDir', 'cursorHome'])
+
+const settings: readonly Setting[] = [
+  {
+    group: 'cursor',
+    key: 'userDirs',
+    flag: 'cursorUserDir',
+    option: '--cursor-user-dir',
+    variable: 'CURSORDEX_CURSOR_USER_DIRS',
+    read: asIs,
+  },
+  {
+    group: 'cursor',
+    key: 'homes',
+    flag: 'cursorHome',
+    option: '--cursor-home',
+    variable: 'CURSORDEX_CURSOR_HOMES',
+    read: asIs,
+  },
+  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: 'CURSORDEX_DATA_DIR', read: asIs },
+  { group: 'http', key: 'host', flag: 'host', option: '--host', variable: 'CURSORDEX_HOST', read: asIs },
+  { group: 'http', key: 'port', flag: 'port', option: '--port', variable: 'CURSORDEX_PORT', read: asNumber },
+  {
+    group: 'log',
+    key: 'level',
+    flag: 'logLevel',
+    option: '--log-level',
+    variable: 'CURSORDEX_LOG_LEVEL',
+    read: asIs,
+  },
+  { group: 'auth', key: 'required', flag: 'auth', option: '--auth', variable: 'CURSORDEX_AUTH', read: asBoolean },
+]
+
+export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
+
+/**
+ * What `CURSORDEX_…` variables set. A list is separated as PATH is on this system, and an empty one means none; any
+ * other variable that is empty counts as not set, as shells have it.
+ * @throws Trouble `unknown-setting` for a variable that sets nothing
+ */
+export function environmentLayer(env: Environment, delimiter: string): Layer {
+  refuseUnknownVariables(env)
+  const given = settings.flatMap((setting) => {
+    const word = env[setting.variable]
+    if (word === undefined) return []
+    if (lists.has(setting.flag)) return [{ setting, value: listed(word.split(delimiter)) }]
+    return word === '' ? [] : [{ setting, value: setting.read(word) }]
+  })
+  return layerOf(given, (setting) => `environment variable ${setting.variable}`)
+}
+
+export function flagsLayer(flags: Flags): Layer {
+  const given = settings.flatMap((setting) => {
+    const word = flags[setting.flag]
+    if (word === undefined) return []
+    if (typeof word === 'boolean') return [{ setting, value: word }]
+    return [{ setting, value: typeof word === 'string' ? setting.read(word) : listed(word) }]
+  })
+  return layerOf(given, (setting) => `flag ${setting.option}`)
+}
+
+const listed = (words: readonly string[]) => words.filter((word) => word.trim() !== '')
+
+interface Given {
+  readonly setting: Setting
+  readonly value: unknown
+}
+
+function layerOf(given: readonly Given[], nameOf: (setting: Setting) => string): Layer {
+  const tree: Record<string, unknown> = {}
+  for (const { setting, value } of given) {
+    const { group, key } = setting
+    if (group === null) tree[key] = value
+    else tree[group] = { ...(tree[group] as object | undefined), [key]: value }
+  }
+  return {
+    tree,
+    placeOf: (path) => {
+      const dotted = path.join('.')
+      const one = settings.find(({ group, key }) => dotted === (group === null ? key : `${group}.${key}`))
+      return one === undefined ? dotted : nameOf(one)
+    },
+  }
+}
+
+function refuseUnknownVariables(env: Environment): void {
+  const known = [...settings.map((setting) => setting.variable), CONFIG_VARIABLE]
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('CURSORDEX_') || env[name] === undefined || known.includes(name)) continue
+    const near = nearestName(name, known)
+    throw new Trouble(
+      'unknown-setting',
+      `The environment variable ${name} is no setting of cursordex.`,
+      near === null ? `Unset it; allowed are ${known.join(', ')}.` : `Did you mean ${near}?`,
+      { exitCode: 2 },
+    )
+  }
+}

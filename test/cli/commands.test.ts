@@ -1,0 +1,347 @@
+import { describe, expect, test } from 'vitest'
+import { Paper, run } from './fake-world.ts'
+import type { Call } from './fake-world.ts'
+
+const asked = (calls: readonly Call[]) => calls.map(({ method, path, query }) => `${method} ${path}?${query}`)
+
+const hit = {
+  message: { id: 'm1', chatId: 'c1', position: 3, role: 'user', createdAt: '2026-02-19T20:30:00.000Z' },
+  part: 'text',
+  chat: { id: 'c1', title: 'The\nchat \u001b[31m' },
+  project: { id: 'p1', name: 'shop' },
+  snippet: 'a &lt;b&gt; <mark>needle</mark> &#27;[2J',
+  score: 1,
+}
+const found = { query: 'x', total: 1, totalIsExact: true, tookMs: 3, items: [hit], suggestions: [], warnings: [] }
+
+const chat = {
+  id: 'c1',
+  title: 'Fix\tthe login',
+  project: { id: 'p1', name: 'shop' },
+  createdAt: '2026-02-19T20:30:00.000Z',
+  lastActivityAt: '2026-02-19T21:30:00.000Z',
+  model: 'gpt-5',
+  messageCount: 1234,
+  isArchived: false,
+  deletedInCursor: true,
+}
+
+const status = {
+  state: 'degraded',
+  reasons: ['one source is busy'],
+  version: '1.2.3',
+  uptimeMs: 3_725_000,
+  progress: { done: 50, total: 200, bytesPerSecond: 1, etaMs: 2000 },
+  sources: [
+    {
+      id: 's',
+      kind: 'transcripts',
+      path: '/x',
+      state: 'ok',
+      detail: null,
+      lastSyncAt: '2026-02-19T20:30:00.000Z',
+      rows: 1500,
+    },
+    { id: 't', kind: 'cli-store', path: '/y', state: 'busy', detail: 'locked', lastSyncAt: null, rows: 0 },
+  ],
+  counts: { projects: 1, chats: 2, messages: 3000, orphans: 0, deleted: 0 },
+  issues: { 'bad-json': 2 },
+  coverage: { rows: 10, read: 8, orphans: 0, issues: 2, noise: 0 },
+  mirror: { path: '/d/mirror.db', bytes: 1_500_000, ftsBytes: 500 },
+  resources: {},
+  lagMs: 20,
+}
+
+const project = {
+  id: 'p1',
+  name: 'shop',
+  path: '/home/a/shop',
+  uri: 'file:///home/a/shop',
+  remote: null,
+  chatCount: 2,
+  messageCount: 3000,
+  lastActivityAt: null,
+}
+
+const synced = { changed: 1200, added: 3, gone: 0, tookMs: 4200 }
+
+const page = (items: readonly unknown[]) => ({ items, total: items.length, limit: 20, offset: 0 })
+
+const verbatim: readonly [argv: readonly string[], answer: unknown][] = [
+  [['search', 'x'], { ...found, somethingNew: true }],
+  [['chats'], { anything: ['at', 'all'] }],
+  [['projects'], [1, null]],
+  [['status'], status],
+  [['sync'], synced],
+  [['show', 'c1'], { items: [{ odd: true }], total: 1, limit: 200, offset: 0, more: 'x' }],
+]
+
+test.each(verbatim)('%j --json prints the answer as it came', async (argv, answer) => {
+  const { exitCode, out, err } = await run([...argv, '--json'], () => answer)
+  expect({ exitCode, out, err }).toEqual({ exitCode: 0, out: `${JSON.stringify(answer, null, 2)}\n`, err: '' })
+})
+
+describe('search', () => {
+  test('hands words and filters to the API, repeated ones repeated', async () => {
+    const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']
+    const more = ['--to', '2026-02-01', '--tz', 'UTC', '--sort', 'newest', '--limit', '5', '--offset', '10']
+    const { calls } = await run(['search', 'role:user', ...flags, 'a "b c"', ...more], () => found)
+    const query = new URLSearchParams(calls[0]?.query)
+    expect(calls[0]?.path).toBe('/api/search')
+    expect([...query].sort(([a], [b]) => (a < b ? -1 : 1))).toEqual([
+      ['chat', 'c&d'],
+      ['from', '2026-01-01'],
+      ['limit', '5'],
+      ['offset', '10'],
+      ['project', 'a'],
+      ['project', 'b'],
+      ['q', 'role:user a "b c"'],
+      ['role', 'user'],
+      ['sort', 'newest'],
+      ['to', '2026-02-01'],
+      ['tz', 'UTC'],
+    ])
+  })
+
+  test.each([
+    [['-word'], '-word'],
+    [['a', '-b', 'c', '--sort', 'oldest'], 'a -b c'],
+    [['--', '--flag', '-x'], '--flag -x'],
+    [['a', '-b', '--', '--flag'], 'a -b --flag'],
+    [[], ''],
+  ])('%j asks for %j', async (words, q) => {
+    const { exitCode, calls } = await run(['search', ...words], () => found)
+    expect(exitCode).toBe(0)
+    expect(new URLSearchParams(calls[0]?.query).get('q')).toBe(q)
+  })
+
+  test('prints a row a result, local time first, fit for a terminal', async () => {
+    const { out } = await run(['search', 'x'], () => found)
+    expect(out).toBe('2026-02-20 05:30\tshop\tThe chat \\x1b[31m\ta <b> needle \\x1b[2J\tc1\tm1\n')
+  })
+
+  test('shows a head and the hit in bold on a terminal', async () => {
+    const stdout = new Paper(100)
+    await run(['search', 'x'], () => found, { stdout })
+    expect(stdout.text).toContain('time')
+    expect(stdout.text).toContain('\u001b[1mneedle\u001b[22m')
+    expect(stdout.text).not.toContain('\u001b[2J')
+  })
+
+  test('says on stderr that nothing was found, what was odd, and what would find something', async () => {
+    const suggestions = [{ text: 'need\u001ble', reason: 'spelling', count: 2 }]
+    const nothing = { ...found, total: 0, items: [], suggestions, warnings: ['No such field: foo'] }
+    const { exitCode, out, err } = await run(['search', 'x'], () => nothing)
+    expect(exitCode).toBe(0)
+    expect(out).toBe('')
+    expect(err).toBe('Nothing found.\nNo such field: foo\nTry: need\\x1ble (2 results)\n')
+  })
+
+  test('a chat without project and time is listed with dashes', async () => {
+    const bare = { ...hit, project: null, message: { ...hit.message, createdAt: null } }
+    const { out } = await run(['search', 'x'], () => ({ ...found, items: [bare] }))
+    expect(out).toMatch(/^-\t-\tThe chat/)
+  })
+})
+
+describe('chats', () => {
+  test('hands its filters to the API', async () => {
+    const filters = ['--project', 'a', '--mode', 'agent', '--mode', 'ask', '--model', 'm', '--archived', '--deleted']
+    const more = ['--subagents', '--include-empty', '-q', 'log in', '--sort', 'size', '--limit', '1', '--offset', '0']
+    const { calls } = await run(['chats', ...filters, ...more, '--from', '7d', '--to', 'today', '--tz', 'UTC'], () =>
+      page([chat]),
+    )
+    expect(Object.fromEntries(new URLSearchParams(calls[0]?.query))).toEqual({
+      project: 'a',
+      mode: 'ask',
+      model: 'm',
+      archived: 'true',
+      deleted: 'true',
+      subagents: 'true',
+      includeEmpty: 'true',
+      q: 'log in',
+      sort: 'size',
+      limit: '1',
+      offset: '0',
+      from: '7d',
+      to: 'today',
+      tz: 'UTC',
+    })
+    expect(new URLSearchParams(calls[0]?.query).getAll('mode')).toEqual(['agent', 'ask'])
+  })
+
+  test('prints last activity, project, title, messages and id', async () => {
+    const { out } = await run(['chats'], () => page([chat]))
+    expect(out).toBe('2026-02-20 06:30\tshop\tFix the login\t1,234\tc1\n')
+  })
+
+  test('says on a terminal how to see more', async () => {
+    const list = { ...page([chat]), total: 57, offset: 20 }
+    const { err } = await run(['chats'], () => list, { stdout: new Paper(80) })
+    expect(err).toBe('21 of 57; the next ones with --offset 21\n')
+    expect((await run(['chats'], () => list)).err).toBe('')
+  })
+})
+
+test('projects prints last activity, name, counts and path', async () => {
+  const remote = { ...project, remote: { kind: 'ssh', host: 'box' } }
+  const { out, calls } = await run(['projects', '--limit', '7'], () => page([project, remote]))
+  expect(asked(calls)).toEqual(['GET /api/projects?limit=7'])
+  expect(out).toBe('-\tshop\t2\t3,000\t/home/a/shop\n-\tshop\t2\t3,000\tssh:box /home/a/shop\n')
+})
+
+test('status prints a block and the sources', async () => {
+  const { out } = await run(['status'], () => status)
+  expect(out).toBe(
+    [
+      'state      degraded; one source is busy',
+      'daemon     version 1.2.3, up for 1 h 2 min',
+      'progress   25 %, 50 of 200, about 2.0 s left',
+      'held       1 projects, 2 chats, 3,000 messages, 0 orphans, 0 deleted',
+      'read       10 rows, 8 read, 0 orphans, 2 issues, 0 noise',
+      'issues     2 bad-json',
+      'mirror     /d/mirror.db (1.5 MB, of which index 500 B)',
+      'behind by  20 ms',
+      '',
+      'transcripts\tok\t1,500\t2026-02-20 05:30\t/x',
+      'cli-store\tbusy: locked\t0\t-\t/y',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('sync waits for the pass and tells what it did; --full compares every value', async () => {
+  const plain = await run(['sync'], () => synced)
+  expect(plain.calls).toEqual([{ method: 'POST', path: '/api/sync', query: '', body: {} }])
+  expect(plain.out).toBe('3 added, 1,200 changed, 0 gone, in 4.2 s\n')
+  expect((await run(['sync', '--full'], () => synced)).calls[0]?.body).toEqual({ full: true })
+})
+
+const messageOf = (id: string, parts: readonly unknown[], more: object = {}) => ({
+  id,
+  chatId: 'c1',
+  position: 0,
+  role: 'assistant',
+  createdAt: '2026-02-19T20:30:00.000Z',
+  model: 'gpt-5',
+  parts,
+  isOrphan: false,
+  deletedInCursor: false,
+  ...more,
+})
+
+const thread = (messages: readonly unknown[]) => (call: Call) => {
+  if (!call.path.endsWith('/messages')) return chat
+  const query = new URLSearchParams(call.query)
+  const [limit, offset] = [Number(query.get('limit') ?? 20), Number(query.get('offset') ?? 0)]
+  return { items: messages.slice(offset, offset + limit), total: messages.length, limit, offset }
+}
+
+describe('show', () => {
+  test('prints every kind of part, and nothing that steers the terminal', async () => {
+    const tool = {
+      kind: 'tool',
+      name: 'edit',
+      status: 'completed',
+      callId: null,
+      input: {},
+      error: null,
+      paths: ['a.ts', 'b.ts'],
+    }
+    const parts = [
+      { kind: 'text', text: 'one\r\n\u001b]52;c;x\u0007two\n' },
+      { kind: 'thinking', text: 'hm\n\nso', durationMs: 3200 },
+      { kind: 'thinking', text: 'hm', durationMs: null },
+      { kind: 'code', language: 'ts', path: 'a.ts', text: 'let a\nlet b\n' },
+      { ...tool, output: { ok: true, text: 'line\nline' } },
+      { ...tool, output: 'x'.repeat(5000), paths: [] },
+      { ...tool, status: 'error', output: null, error: 'no such\nfile' },
+      { ...tool, status: 'running', output: null, paths: [] },
+      { kind: 'attachment', path: 'c\u202e.ts', text: 'not shown' },
+      {
+        kind: 'todo',
+        items: [
+          { id: null, content: 'a', status: 'completed' },
+          { id: null, content: 'b', status: null },
+        ],
+      },
+      { kind: 'error', text: 'broke' },
+    ]
+    const messages = [
+      messageOf('m1', parts),
+      messageOf('m2', [], { role: 'user', createdAt: null, model: null, isOrphan: true, deletedInCursor: true }),
+    ]
+    const { out } = await run(['show', 'c1'], thread(messages))
+    const lines = out.split('\n')
+    expect(lines.find((line) => line.endsWith('…'))).toMatch(/^\[tool\] edit: completed → x{100,200}…$/)
+    expect(lines.filter((line) => !line.endsWith('…')).join('\n')).toBe(
+      [
+        'Fix the login',
+        'shop · 2026-02-20 05:30 to 2026-02-20 06:30 · 1,234 messages · gpt-5 · deleted in Cursor',
+        'c1',
+        '',
+        '── assistant · 2026-02-20 05:30 · gpt-5',
+        'one',
+        '\\x1b]52;c;x\\x07two',
+        '[thinking, 3.2 s]',
+        '  hm',
+        '',
+        '  so',
+        '[thinking]',
+        '  hm',
+        '[code] a.ts · ts',
+        '  let a',
+        '  let b',
+        '[tool] edit: completed · a.ts, b.ts → {"ok":true,"text":"line\\nline"}',
+        '[tool] edit: error · a.ts, b.ts → no such file',
+        '[tool] edit: running',
+        '[attachment] c\\u202e.ts',
+        '[x] a',
+        '[ ] b',
+        '[error] broke',
+        '',
+        '── user · - · orphan · deleted in Cursor',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  const many = Array.from({ length: 450 }, (_, index) =>
+    messageOf(`m${index}`, [{ kind: 'text', text: `text ${index}` }]),
+  )
+
+  test('prints a long thread whole, two hundred messages at a time', async () => {
+    const { out, calls } = await run(['show', 'a/b\n'], thread(many))
+    expect(asked(calls)).toEqual([
+      'GET /api/chats/a%2Fb%0A?',
+      'GET /api/chats/a%2Fb%0A/messages?limit=200&offset=0',
+      'GET /api/chats/a%2Fb%0A/messages?limit=200&offset=200',
+      'GET /api/chats/a%2Fb%0A/messages?limit=200&offset=400',
+    ])
+    expect(out.match(/^text \d+$/gm)).toEqual(many.map((_, index) => `text ${index}`))
+  })
+
+  test('as JSON gives a long thread as one list', async () => {
+    const { out } = await run(['show', 'c1', '--json'], thread(many))
+    expect(JSON.parse(out)).toEqual({ items: many, total: 450, limit: 450, offset: 0 })
+  })
+
+  test('stops at --limit', async () => {
+    const { calls } = await run(['show', 'c1', '--limit', '201', '--orphans', '--json'], thread(many))
+    expect(asked(calls)).toEqual([
+      'GET /api/chats/c1/messages?includeOrphans=true&limit=200&offset=0',
+      'GET /api/chats/c1/messages?includeOrphans=true&limit=1&offset=200',
+    ])
+  })
+
+  test('asks once for what stands around a message', async () => {
+    const { calls } = await run(['show', 'c1', '--around', 'm 9', '--limit', '500', '--json'], thread(many))
+    expect(asked(calls)).toEqual(['GET /api/chats/c1/messages?around=m+9&limit=200'])
+  })
+
+  test('ends when a thread shrinks while it is read', async () => {
+    const { exitCode, calls } = await run(['show', 'c1', '--json'], () => ({ items: [], total: 5 }))
+    expect(exitCode).toBe(0)
+    expect(calls).toHaveLength(1)
+  })
+})

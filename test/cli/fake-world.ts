@@ -1,0 +1,96 @@
+import { Writable } from 'node:stream'
+import { runCli } from '../../src/cli/main.ts'
+import type { World } from '../../src/cli/world.ts'
+import type { Settings } from '../../src/settings.ts'
+
+export interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly query: string
+  readonly body?: unknown
+}
+
+export type Reply = (call: Call) => unknown
+
+export class Paper extends Writable {
+  text = ''
+  readonly isTTY: boolean
+  readonly columns: number
+  constructor(columns: number | null = null) {
+    super()
+    this.isTTY = columns !== null
+    this.columns = columns ?? 0
+  }
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.text += chunk.toString('utf8')
+    // Later, as a slow reader takes it: who does not wait loses the end.
+    setTimeout(done, 1)
+  }
+}
+
+/** A reader that goes away after so many writes. */
+export class ClosingPipe extends Writable {
+  writes = 0
+  readonly writesMax: number
+  constructor(writesMax: number) {
+    super()
+    this.writesMax = writesMax
+  }
+  override _write(_chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.writes += 1
+    done(this.writes > this.writesMax ? Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }) : null)
+  }
+}
+
+export interface Run {
+  readonly exitCode: number
+  readonly out: string
+  readonly err: string
+  readonly calls: readonly Call[]
+  readonly settings: Settings | null
+  readonly isClosed: boolean
+  readonly served: Settings | null
+}
+
+/** Runs one command line against answers that are made up. */
+export async function run(
+  argv: readonly string[],
+  reply: Reply = () => ({}),
+  world: Partial<World> = {},
+): Promise<Run> {
+  const calls: Call[] = []
+  const [stdout, stderr] = [new Paper(), new Paper()]
+  let settings: Settings | null = null
+  let served: Settings | null = null
+  let isClosed = false
+  const take = async (call: Call) => {
+    calls.push(call)
+    return reply(call)
+  }
+  const exitCode = await runCli(argv, {
+    openAnswers: async (given) => {
+      settings = given
+      return {
+        origin: 'daemon',
+        get: (path, query) => take({ method: 'GET', path, query: query.toString() }),
+        post: (path, body) => take({ method: 'POST', path, query: '', body }),
+        close: async () => {
+          isClosed = true
+        },
+      }
+    },
+    serve: async (given) => {
+      served = given
+    },
+    stdout,
+    stderr,
+    env: {},
+    platform: 'linux',
+    homeDir: '/nonexistent/home',
+    workingDir: '/nonexistent',
+    timeZone: 'Asia/Tokyo',
+    version: '1.2.3',
+    ...world,
+  })
+  return { exitCode, out: stdout.text, err: stderr.text, calls, settings, isClosed, served }
+}

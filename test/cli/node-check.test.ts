@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { whyNodeCannotRun } from '../../src/cli/node-check.ts'
+
+const cases: readonly [node: string, napi: string | undefined, addon: string | null, why: RegExp | null][] = [
+  ['20.19.0', '9', '12.11.1', null],
+  ['20.20.2', '9', '12.11.1', null],
+  ['22.14.0', '10', '13.2.0', null],
+  ['22.23.3', '10', '12.11.1', null],
+  ['24.0.0', '10', '13.2.0', null],
+  ['26.1.0', '10', '14.0.0', null],
+  ['20.20.2', '9', '13.2.0', /^The installed better-sqlite3 13\.2\.0 needs Node-API 10, .* has 9: run "npm ci"/],
+  ['22.14.0', undefined, '13.2.0', /has none/],
+  ['20.20.2', '9', null, /not installed completely: run "npm ci"/],
+  ['14.0.0', '6', '12.11.1', /does not run on Node 14\.0\.0: Install Node 24/],
+  ['18.20.0', '9', '12.11.1', /does not run/],
+  ['20.18.9', '9', '12.11.1', /does not run/],
+  ['21.7.0', '9', '12.11.1', /does not run/],
+  ['22.13.1', '9', '12.11.1', /does not run/],
+  ['23.11.0', '10', '12.11.1', /does not run/],
+]
+
+test.each(cases)('Node %s with Node-API %s and better-sqlite3 %s', (node, napi, sqliteAddon, why) => {
+  const sentence = whyNodeCannotRun({ node, napi, sqliteAddon })
+  expect(sentence ?? 'It can.').toMatch(why ?? /^It can\.$/)
+})
+
+test('the check agrees with the engines of package.json', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    engines: { node: string }
+  }
+  expect(manifest.engines.node).toBe('^20.19.0 || ^22.14.0 || >=24.0.0')
+})
+
+const sourceOf = (name: string) => readFileSync(new URL(`../../src/cli/${name}`, import.meta.url), 'utf8')
+
+test('the entry of the program imports nothing at its top but what every Node has, and the check', () => {
+  const imports = (name: string) => [...sourceOf(name).matchAll(/^import .*? from '(.*)'$/gm)].map(([, from]) => from)
+  expect(imports('bin.ts')).toEqual(['fs', 'module', './node-check.ts'])
+  expect(imports('node-check.ts')).toEqual([])
+  expect(sourceOf('bin.ts') + sourceOf('node-check.ts')).not.toMatch(
+    /\?\?=|\|\|=|&&=|^await |\.at\(|replaceAll|#\w+ in/m,
+  )
+})

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { Trouble } from '../../src/model/trouble.ts'
+import { ClosingPipe, Paper, run } from './fake-world.ts'
+
+const serveInVain = async () => {
+  throw new Trouble('locked', 'Another one owns it.', 'Stop that one.', { exitCode: 3 })
+}
+
+const broken = () => {
+  throw new TypeError('x is not\n a function')
+}
+
+const message = (id: number) => ({
+  id: `m${id}`,
+  role: 'user',
+  createdAt: null,
+  model: null,
+  parts: [{ kind: 'text', text: 'x' }],
+  isOrphan: false,
+  deletedInCursor: false,
+})
+
+const commands = ['serve', 'search', 'chats', 'show', 'projects', 'status', 'sync']
+
+test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two examples', async (argv) => {
+  const { exitCode, out, err } = await run([...argv, '--help'])
+  expect(exitCode).toBe(0)
+  expect(out.match(/^ {2}\$ cursordex/gm)).toHaveLength(2)
+  expect(out).toContain('--cursor-user-dir <folder>')
+  expect(err).toBe('')
+})
+
+test('every example of every help is a command line that is understood', async () => {
+  for (const name of commands) {
+    const { out } = await run([name, '--help'])
+    for (const [, line = ''] of out.matchAll(/^ {2}\$ cursordex ?(.*)$/gm)) {
+      const argv = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
+      expect((await run(argv)).exitCode).not.toBe(2)
+    }
+  }
+})
+
+test('--version prints the version alone', async () => {
+  expect(await run(['--version'])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
+})
+
+describe('serve', () => {
+  test.each([[['serve']], [[]]])('%j runs the daemon with the settings of the flags', async (argv) => {
+    const { exitCode, served } = await run([...argv, '--port', '0', '--auth'])
+    expect(exitCode).toBe(0)
+    expect(served?.http.port).toBe(0)
+    expect(served?.auth.required).toBe(true)
+  })
+  test('another daemon on the data folder is exit code 3, with its remedy', async () => {
+    const { exitCode, err } = await run([], undefined, { serve: serveInVain })
+    expect(exitCode).toBe(3)
+    expect(err).toBe('Another one owns it.\nStop that one.\n')
+  })
+})
+
+test('the flags of the settings are taken before and after the command', async () => {
+  const flags = ['--cursor-user-dir', '/a', '--cursor-user-dir=/b', '--cursor-home', '/c', '--data-dir', '/d']
+  const more = ['--host', 'localhost', '--port', '1', '--log-level', 'warn', '--auth']
+  const before = await run([...flags, ...more, 'sync'])
+  const after = await run(['sync', ...flags, ...more])
+  const around = await run([...flags, 'sync', ...more])
+  expect(before.settings).toMatchObject({
+    cursor: { userDirs: ['/a', '/b'], homes: ['/c'] },
+    dataDir: '/d',
+    http: { host: 'localhost', port: 1 },
+    log: { level: 'warn' },
+    auth: { required: true },
+  })
+  expect(after.settings).toEqual(before.settings)
+  expect(around.settings).toEqual(before.settings)
+})
+
+const wrong: readonly [argv: readonly string[], sentence: RegExp][] = [
+  [['serach', 'x'], /^Unknown command 'serach'. Did you mean search\?\n$/],
+  [['zzzzzzzz'], /^Unknown command 'zzzzzzzz'. See: cursordex --help\n$/],
+  [['serve', 'x'], /^Unknown command 'x'/],
+  [['--prot', '1'], /^Unknown option '--prot'. Did you mean --port\?\n$/],
+  [['chats', '--projcet', 'x'], /^Unknown option '--projcet'. Did you mean --project\?\n$/],
+  [['search', 'x', '--projcet=x'], /^Unknown option '--projcet'. Did you mean --project\?\n$/],
+  [['search', '--dta-dir', '/x'], /^Unknown option '--dta-dir'. Did you mean --data-dir\?\n$/],
+  [['search', '--sort', 'best'], /choices are relevance, newest, oldest\.\n$/],
+  [['chats', '--limit', '0'], /It must be a whole number, 1 to 200\.\n$/],
+  [['chats', '--limit', '1e2'], /It must be a whole number/],
+  [['chats', '--offset', '-1'], /It must be a whole number, 0 or more\.\n$/],
+  [['show'], /^Missing required argument 'chatId'\.\n$/],
+  [['show', 'a', 'b'], /^Too many arguments/],
+  [['help', 'nonsense'], /^There is no such command/],
+]
+
+test.each(wrong)('%j is wrong usage: one sentence, exit code 2', async (argv, sentence) => {
+  const { exitCode, out, err, calls } = await run(argv)
+  expect(exitCode).toBe(2)
+  expect(out).toBe('')
+  expect(err).toMatch(sentence)
+  expect(err.trimEnd().split('\n')).toHaveLength(1)
+  expect(calls).toEqual([])
+})
+
+test('a wrong setting is exit code 2, and names its place and what is allowed', async () => {
+  const { exitCode, err } = await run(['status', '--port', 'http'])
+  expect(exitCode).toBe(2)
+  expect(err).toBe('http.port is "http" (flag --port).\nIt must be a whole number from 0 to 65535.\n')
+})
+
+test('trouble of the daemon is told with its hint and its exit code, and the answers are closed', async () => {
+  const { exitCode, out, err, isClosed } = await run(['chats'], () => {
+    throw new Trouble('x', 'No \u001b[2Jway.', 'Go round.', { exitCode: 2 })
+  })
+  expect({ exitCode, out, err, isClosed }).toEqual({
+    exitCode: 2,
+    out: '',
+    err: 'No \\x1b[2Jway.\nGo round.\n',
+    isClosed: true,
+  })
+})
+
+test('a bug is one line on how to report it, and a stack only when debugging', async () => {
+  const plain = await run(['chats'], broken)
+  expect(plain.exitCode).toBe(1)
+  expect(plain.err).toMatch(/^This is a bug in cursordex: x is not a function\. Please report .*--log-level debug.*\n$/)
+  const debugging = await run(['chats', '--log-level', 'debug'], broken)
+  expect(debugging.err).toMatch(/\n {4}at /)
+})
+
+test('an answer of an unknown shape is no bug but another version', async () => {
+  const { exitCode, err } = await run(['chats'], () => ({ items: [{ id: 1 }], total: 1 }))
+  expect(exitCode).toBe(1)
+  expect(err).toMatch(/unknown shape at items\.0\.id.\nThe running daemon may be of another version/)
+})
+
+test('a reader that has seen enough ends the program quietly', async () => {
+  const stdout = new ClosingPipe(3)
+  const { exitCode, err, isClosed } = await run(
+    ['show', 'c'],
+    ({ path }) =>
+      path.endsWith('/messages')
+        ? { items: Array.from({ length: 50 }, (_, id) => message(id)), total: 50 }
+        : {
+            id: 'c',
+            title: 't',
+            project: null,
+            createdAt: null,
+            lastActivityAt: null,
+            model: null,
+            messageCount: 50,
+            isArchived: false,
+            deletedInCursor: false,
+          },
+    { stdout },
+  )
+  expect({ exitCode, err, isClosed, writes: stdout.writes }).toEqual({
+    exitCode: 0,
+    err: '',
+    isClosed: true,
+    writes: 4,
+  })
+  expect((await run(['--help'], undefined, { stdout: new ClosingPipe(0) })).exitCode).toBe(0)
+})
+
+test('a stderr that nobody reads changes no exit code', async () => {
+  expect((await run(['--prot'], undefined, { stderr: new ClosingPipe(0) })).exitCode).toBe(2)
+})
+
+test('colours are for terminals, and NO_COLOR is heard', async () => {
+  const empty = { items: [], total: 0 }
+  const chats = (env: Record<string, string>) => {
+    const stdout = new Paper(100)
+    const item = { id: 'c', title: 't', project: null, lastActivityAt: null, messageCount: 1 }
+    return run(['chats'], () => ({ ...empty, items: [item], total: 1 }), { stdout, env }).then(() => stdout.text)
+  }
+  expect(await chats({})).toContain('\u001b[2m')
+  expect(await chats({ NO_COLOR: '1' })).not.toContain('\u001b')
+  expect(await chats({ TERM: 'dumb' })).not.toContain('\u001b')
+})
