@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     // Every test file sees an empty home of its own: nothing here may open the machine's real Cursor.
     setupFiles: ['test/helpers/empty-home.ts'],
     pool: 'forks',
+    // The least machine has two cores; by default one of them would idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -6,8 +6,6 @@ export type { Environment } from './settings/folders.ts'
 export { loadSettings } from './settings/load.ts'
 export type { Settings, SettingsInput, Surroundings } from './settings/load.ts'
 export { nearestName } from './settings/nearest-name.ts'
-export { logLevels, sourceKinds } from './settings/schema.ts'
-export type { ArchiveJob, LogLevel, SourceKind } from './settings/schema.ts'
 export type { Flags } from './settings/words.ts'
 
 /** What this process was started in. Nothing else reads `process.env`. */

@@ -14,15 +14,18 @@ import { troubleOfProblem } from './problem.ts'
 
 const HOST = '127.0.0.1:0'
 
+export interface MirrorWorld {
+  readonly version: string
+  readonly timeZone: string
+  /** Hears of a pass that takes long. */
+  note(text: string): void
+}
+
 /**
  * The same answers without a daemon: Cursor is read once, in this process, then the same app answers over the mirror.
- * @param note hears of a pass that takes long
  * @throws Trouble `already-running` when a daemon owns the folder but did not answer
  */
-export async function mirrorAnswers(
-  settings: Settings,
-  world: { readonly version: string; readonly timeZone: string; note(text: string): void },
-): Promise<Answers> {
+export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Promise<Answers> {
   process.umask(0o077)
   const { dataDir } = settings
   prepareDataFolder(dataDir)
@@ -71,7 +74,8 @@ export async function mirrorAnswers(
   }
 }
 
-const LOCK_WAIT_MS = 10_000
+/** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
+const LOCK_WAIT_MS = 250
 
 /** Holds the daemon's lock while it writes: the mirror has one writer at any time. */
 function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): RunOutcome {

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
+import type { Answers } from './answers.ts'
 import { daemonAnswers } from './client.ts'
-import { mirrorAnswers } from './mirror-answers.ts'
+import { mirrorAnswers, type MirrorWorld } from './mirror-answers.ts'
 import { serveForever } from './serve-forever.ts'
 import type { World } from './world.ts'
 
@@ -15,13 +18,30 @@ export function realWorld(): World {
   }
   return {
     ...realSurroundings(),
-    openAnswers: async (settings) =>
-      (await daemonAnswers(settings.dataDir)) ?? mirrorAnswers(settings, { version, timeZone, note }),
+    openAnswers: (settings) => openAnswers(settings, { version, timeZone, note }),
     serve: (settings) => serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }),
     stdout,
     stderr,
     timeZone,
     version,
+  }
+}
+
+/** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
+const LOCK_WAIT_MS = 30_000
+
+/** A daemon that holds the lock and does not answer yet may be starting: it is asked again before each try. */
+async function openAnswers(settings: Settings, world: MirrorWorld): Promise<Answers> {
+  const endAtMs = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    const answers = await daemonAnswers(settings.dataDir)
+    if (answers !== null) return answers
+    try {
+      return await mirrorAnswers(settings, world)
+    } catch (error) {
+      const isHeld = error instanceof Trouble && error.code === 'already-running'
+      if (!isHeld || Date.now() > endAtMs) throw error
+    }
   }
 }
 

@@ -57,6 +57,7 @@ export function removeDaemonFile(dataDir: string): void {
 export function readToken(dataDir: string): string {
   const path = join(dataDir, 'token')
   if (existsSync(path)) {
+    chmodSync(path, 0o600)
     const token = readFileSync(path, 'utf8').trim()
     if (token !== '') return token
   }

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileChangedAtMs } from '../indexer/cursor-file.ts'
-import { discoverSources, type Places } from '../indexer/discover.ts'
+import { discoverSources, nurseries, type Places } from '../indexer/discover.ts'
 import type { PassDepth, Source } from '../indexer/source.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { RunOutcome, SourceEnd } from './ingest-messages.ts'
@@ -11,7 +10,10 @@ import type { Order } from './pacer.ts'
 const WARM_MS = 3_600_000
 const COUNT_AFTER_MS = 60_000
 const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
-/** An event can come before its commit can be seen: looked at again after these many milliseconds. */
+/**
+ * An event can come before its commit can be seen, and chokidar keeps still for 50 ms after each event of a file, be
+ * it one that our own reading caused: after every event the store is looked at again after these many milliseconds.
+ */
 const RECHECK_MS = [20, 60, 250]
 
 interface Followed {
@@ -28,8 +30,8 @@ export interface FollowWorld {
   now(): number
   later(act: () => void, delayMs: number): void
   nudge(id: SourceId, depth: PassDepth): void
-  /** Folders to be told of when something happens in them. */
-  watch(folders: readonly string[]): void
+  /** Folders to be told of when something happens to them or to these of their files. */
+  watch(folders: readonly string[], files: readonly string[]): void
 }
 
 /**
@@ -58,7 +60,7 @@ export class Follow {
 
   paced(id: SourceId): { id: SourceId; changedAtMs(): number } | undefined {
     const followed = this.#followed.get(id)
-    return followed && { id, changedAtMs: () => fileChangedAtMs(followed.source.path) }
+    return followed && { id, changedAtMs: () => changedAtMs(followed.source) }
   }
 
   /** Looks for sources that appeared since; each new one gets its first pass. */
@@ -73,7 +75,9 @@ export class Follow {
       this.#world.nudge(source.id, 'nudge')
     }
     // The folder of all workspaces tells when a new one is made.
-    this.#world.watch([...this.#roots(), ...this.sources.flatMap((source) => source.watchFolders)])
+    const { sources } = this
+    const files = sources.flatMap((source) => source.files)
+    this.#world.watch([...this.#roots(), ...sources.map((source) => source.folder)], files)
   }
 
   /** @param isAll false: only those of which something may be expected */
@@ -82,17 +86,20 @@ export class Follow {
     if (isAll || this.#rootsState() !== this.#rootsSeen) this.discover()
     const warmSinceMs = this.#world.now() - WARM_MS
     for (const followed of this.#followed.values()) {
-      const isWarm = followed.source.kind === 'composer-kv' || followed.changeSeenAtMs > warmSinceMs
-      if (isAll || isWarm) this.#check(followed)
+      const isWarm = followed.source.isAlwaysWarm || followed.changeSeenAtMs > warmSinceMs
+      if ((isAll || isWarm) && this.#check(followed)) continue
+      // Rights and owners change without a trace in the signature.
+      const isShut = followed.end?.state === 'unreadable' || followed.end?.state === 'refused'
+      if (isAll && isShut) this.#world.nudge(followed.source.id, 'count')
     }
   }
 
   /** Something happened in this folder. */
   onEvent(folder: string): void {
-    const concerned = [...this.#followed.values()].filter(({ source }) => source.watchFolders.includes(folder))
+    const concerned = [...this.#followed.values()].filter(({ source }) => source.folder === folder)
     if (concerned.length === 0) this.discover()
     for (const followed of concerned) {
-      if (this.#check(followed)) continue
+      this.#check(followed)
       for (const delayMs of RECHECK_MS) this.#world.later(() => this.#check(followed), delayMs)
     }
   }
@@ -100,40 +107,43 @@ export class Follow {
   /** Asks for a comparison of all keys of the sources that changed since their last one. */
   reconcileChanged(): void {
     for (const { source, reconciledSignature } of this.#followed.values()) {
-      if (source.signature() !== reconciledSignature) this.#world.nudge(source.id, 'reconcile')
+      if (signatureOf(source) !== reconciledSignature) this.#world.nudge(source.id, 'reconcile')
     }
   }
 
   /** Whether everything the sources hold at this moment has been read, as far as they can be read. */
   get isUpToDate(): boolean {
     return [...this.#followed.values()].every(
-      ({ source, signature, end }) => (end !== null && end.state !== 'ok') || signature === source.signature(),
+      ({ source, signature, end }) => (end !== null && end.state !== 'ok') || signature === signatureOf(source),
     )
   }
 
   /** Milliseconds since the oldest change that is not read yet; 0 when there is none. */
   get lagMs(): number {
     const waiting = [...this.#followed.values()].filter(
-      ({ source, signature, end }) => end?.state === 'ok' && signature !== source.signature(),
+      ({ source, signature, end }) => end?.state === 'ok' && signature !== signatureOf(source),
     )
-    const oldest = Math.min(...waiting.map(({ source }) => fileChangedAtMs(source.path)))
+    const oldest = Math.min(...waiting.map(({ source }) => changedAtMs(source)))
     return waiting.length === 0 ? 0 : Math.max(0, this.#world.now() - oldest)
   }
 
   /** To be called when a run begins. @returns the function that takes its outcome */
   begin(orders: readonly Order[]): (outcome: RunOutcome) => void {
-    const signatures = new Map(orders.map(({ id }) => [id, this.#followed.get(id)?.source.signature() ?? null]))
+    const signatures = new Map(orders.map(({ id }) => [id, this.#signature(id)]))
     const depths = new Map(orders.map(({ id, depth }) => [id, depth]))
     return (outcome) => {
       for (const end of outcome.ends) {
         const followed = this.#followed.get(end.id)
         if (followed !== undefined) this.#settle(followed, end, signatures.get(end.id) ?? null, depths.get(end.id))
       }
+      // What has no end was not there any more: its workspace is deleted. Should it come back, it is found anew.
+      const ended = new Set(outcome.ends.map(({ id }) => id))
+      for (const { id } of orders) if (outcome.isWhole && !ended.has(id)) this.#followed.delete(id)
     }
   }
 
   #roots(): string[] {
-    return this.#places.userDirs.map((userDir) => join(userDir, 'workspaceStorage'))
+    return nurseries(this.#places)
   }
 
   #rootsState(): string {
@@ -141,12 +151,18 @@ export class Follow {
   }
 
   #check(followed: Followed): boolean {
-    const { source, signature, busyTimes } = followed
-    // What is busy has its retry coming; asking at every poll would only add to the crowd.
-    if (busyTimes > 0 || source.signature() === signature) return false
+    const { source, signature, busyTimes, end } = followed
+    // The first pass was asked for at discovery, and what is busy has its retry coming.
+    if (signature === undefined || busyTimes > 0 || signatureOf(source) === signature) return false
     followed.changeSeenAtMs = this.#world.now()
-    this.#world.nudge(source.id, 'nudge')
+    // What could not be read is looked at in earnest, even if it came back as it was when it was last read.
+    this.#world.nudge(source.id, end === null || end.state === 'ok' ? 'nudge' : 'count')
     return true
+  }
+
+  #signature(id: SourceId): string | null {
+    const followed = this.#followed.get(id)
+    return followed === undefined ? null : signatureOf(followed.source)
   }
 
   #settle(followed: Followed, end: SourceEnd, signature: string | null, depth: PassDepth | undefined): void {
@@ -168,11 +184,33 @@ export class Follow {
 
 /** Changes when an entry of the folder is made or removed. */
 function folderState(path: string): string {
+  return unlessShut(
+    () => {
+      const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+      return stat === undefined ? '-' : `${stat.ino}:${stat.mtimeNs}`
+    },
+    (code) => code,
+  )
+}
+
+const signatureOf = (source: Source): string | null =>
+  unlessShut<string | null>(
+    () => source.signature(),
+    (code) => code,
+  )
+
+const changedAtMs = (source: Source): number =>
+  unlessShut(
+    () => fileChangedAtMs(source.path),
+    () => 0,
+  )
+
+/** A path that may not even be looked at is a state of it like any other; the pass that follows tells it. */
+function unlessShut<Value>(look: () => Value, orElse: (code: string) => Value): Value {
   try {
-    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-    return stat === undefined ? '-' : `${stat.ino}:${stat.mtimeNs}`
+    return look()
   } catch (error) {
-    // Not for us to look at, for now.
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    if (error instanceof Error && 'code' in error) return orElse(String(error.code))
+    throw error
   }
 }

@@ -53,7 +53,7 @@ export class Indexing {
       now,
       later,
       nudge: (id, depth) => this.#pacer.nudge(id, depth),
-      watch: (folders) => this.#watch.follow(folders),
+      watch: (folders, files) => this.#watch.follow(folders, files),
     })
   }
 
@@ -89,7 +89,7 @@ export class Indexing {
   get state(): DaemonState {
     if (!this.#hasStarted) return 'starting'
     if (this.reasons.length > 0) return 'degraded'
-    return this.#pacer.isBusy || !this.#follow.isUpToDate ? 'indexing' : 'ready'
+    return this.#follow.isUpToDate ? 'ready' : 'indexing'
   }
 
   /** What keeps the mirror from being whole, in words for a person. */

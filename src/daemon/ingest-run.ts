@@ -1,6 +1,8 @@
+import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
-import type { PassStep, Source } from '../indexer/source.ts'
+import type { PassEnd, PassRequest, PassStep, Source } from '../indexer/source.ts'
 import type { Mirror } from '../mirror/open.ts'
+import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
 
 /**
@@ -19,7 +21,7 @@ export function* runPasses(
   for (const { id, depth } of order.sources) {
     const source = sources.get(id)
     if (source === undefined) continue
-    const pass = source.pass(mirror, { depth, now })
+    const pass = passOver(source, mirror, { depth, now })
     for (let next = pass.next(); ; next = pass.next()) {
       if (next.done === true) {
         ends.push(describe(source, next.value))
@@ -32,6 +34,19 @@ export function* runPasses(
     }
   }
   return { ...sum, ends, isWhole: true }
+}
+
+/** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */
+function* passOver(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
+  try {
+    return yield* source.pass(mirror, request)
+  } catch (error) {
+    const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+    if (!isOfFiles) throw error
+    const { state, detail } = closedBy(error)
+    saveSourceState(mirror, sourceNum(mirror, source), state, detail, null)
+    return { state, detail, isCountDue: false }
+  }
 }
 
 function describe(source: Source, end: Omit<SourceEnd, 'id' | 'kind' | 'path'>): SourceEnd {

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { Trouble } from '../model/trouble.ts'
@@ -16,6 +16,7 @@ export function takeLock(dataDir: string, waitMs = 0): Lock {
   const path = join(dataDir, 'daemon.lock')
   // 0600 from the first moment. After this, no plain file call may touch it: closing it would drop the lock.
   closeSync(openSync(path, 'a', 0o600))
+  if (process.platform !== 'win32') chmodSync(path, 0o600)
   const db = new Database(path, { timeout: waitMs })
   try {
     db.exec('begin exclusive')

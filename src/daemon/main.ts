@@ -7,7 +7,7 @@ import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
 import { isLoopback, listen } from './listen.ts'
 import { takeLock } from './lock.ts'
-import { createLog, type LogOutput } from './log.ts'
+import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
 import { ProgressLine } from './progress-line.ts'
 import { startSchedule } from './schedule.ts'
@@ -48,34 +48,12 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const searches = new SearchPool(path, settings.search.deadlineMs)
   const progress = new ProgressLine(world.stderr)
 
-  const live = (): LiveState => ({
-    state: indexing.state,
-    reasons: indexing.reasons,
-    uptimeMs: world.now() - startedAtMs,
-    progress: indexing.vitals.progress,
-    resources: indexing.vitals.resources(searches.pids),
-    lagMs: indexing.lagMs,
-    mirrorPath: path,
-  })
-  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
-  const token = tokenRequired ? readToken(dataDir) : null
-  const apiWorld = (allowedHosts: ReadonlySet<string>): ApiWorld => ({
-    version: world.version,
-    timeZone: world.timeZone,
-    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
-    mirror: once(() => openReader(path)),
-    now: () => world.now(),
-    search: (request) => searches.search(request),
-    live,
-    sync: (options) => indexing.sync(options),
-    subscribe: (listener) => hub.subscribe(listener),
-    reportFault: (error) => log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed'),
-  })
+  const makeWorld = apiWorlds({ settings, world, path, log, hub, indexing, searches, startedAtMs })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
     await indexing.open()
-    const server = await listen(settings.http.host, settings.http.port, (hosts) => createApp(apiWorld(hosts)).fetch)
+    const server = await listen(settings.http.host, settings.http.port, (hosts) => createApp(makeWorld(hosts)).fetch)
     writeDaemonFile(dataDir, {
       pid: process.pid,
       url: server.url,
@@ -107,6 +85,44 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     lock.release()
     throw error
   }
+}
+
+interface Parts {
+  readonly settings: Settings
+  readonly world: DaemonWorld
+  readonly path: string
+  readonly log: Logger
+  readonly hub: EventHub
+  readonly indexing: Indexing
+  readonly searches: SearchPool
+  readonly startedAtMs: number
+}
+
+/** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
+function apiWorlds({ settings, world, path, log, hub, indexing, searches, startedAtMs }: Parts) {
+  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
+  const token = tokenRequired ? readToken(settings.dataDir) : null
+  const live = (): LiveState => ({
+    state: indexing.state,
+    reasons: indexing.reasons,
+    uptimeMs: world.now() - startedAtMs,
+    progress: indexing.vitals.progress,
+    resources: indexing.vitals.resources(searches.pids),
+    lagMs: indexing.lagMs,
+    mirrorPath: path,
+  })
+  return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
+    version: world.version,
+    timeZone: world.timeZone,
+    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
+    mirror: once(() => openReader(path)),
+    now: () => world.now(),
+    search: (request) => searches.search(request),
+    live,
+    sync: (options) => indexing.sync(options),
+    subscribe: (listener) => hub.subscribe(listener),
+    reportFault: (error) => log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed'),
+  })
 }
 
 /** Opened at the first question; a failure is tried again at the next. */

@@ -48,14 +48,6 @@ export class Pacer<Outcome> {
     this.#world = world
   }
 
-  get isBusy(): boolean {
-    return this.#isRunning || this.#waiting.size > 0
-  }
-
-  isWaiting(id: SourceId): boolean {
-    return this.#waiting.has(id)
-  }
-
   /** Asks for a pass over this source once it has settled. Asking again deepens what waits. */
   nudge(id: SourceId, depth: PassDepth): void {
     this.#add(id, depth)

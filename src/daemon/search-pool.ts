@@ -10,6 +10,8 @@ const CHILDREN_MAX = 2
 const QUEUE_MAX = 100
 /** A child that had nothing to do for so long ends, and gives its memory back. */
 const IDLE_MS = 60_000
+/** What the first search of a process gets on top, for node to start. */
+const START_MS = 2000
 /** What a search has left to answer with what it found, once its own clock told it to stop. */
 const ANSWER_MS = 250
 
@@ -63,13 +65,14 @@ export class SearchPool {
     const idle = [...this.#searchers].find((searcher) => searcher.job === null)
     if (idle === undefined && this.#searchers.size >= CHILDREN_MAX) return
     this.#queue.shift()
-    this.#give(idle ?? this.#start(), job)
+    if (idle === undefined) this.#give(this.#start(), job, START_MS)
+    else this.#give(idle, job, 0)
   }
 
-  #give(searcher: Searcher, job: Job): void {
+  #give(searcher: Searcher, job: Job, startMs: number): void {
     searcher.job = job
     clearTimeout(searcher.timer)
-    searcher.timer = setTimeout(() => this.#expire(searcher), this.#deadlineMs + ANSWER_MS)
+    searcher.timer = setTimeout(() => this.#expire(searcher), startMs + this.#deadlineMs + ANSWER_MS)
     searcher.child.send({ request: { ...job.request, deadlineMs: this.#deadlineMs } })
   }
 
@@ -88,11 +91,17 @@ export class SearchPool {
     const { job } = searcher
     searcher.job = null
     clearTimeout(searcher.timer)
-    searcher.timer = setTimeout(() => searcher.child.kill(), IDLE_MS)
+    searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
     searcher.timer.unref()
     if (reply.kind === 'answer') job?.asked.resolve(reply.answer)
     else job?.asked.reject(new Error(`a search failed: ${reply.message}`))
     this.#pump()
+  }
+
+  /** Out of the pool before it dies, so that no search is given to it meanwhile. */
+  #dismiss(searcher: Searcher): void {
+    this.#searchers.delete(searcher)
+    searcher.child.kill()
   }
 
   #expire({ child, job }: Searcher): void {

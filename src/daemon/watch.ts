@@ -1,11 +1,9 @@
 import { basename } from 'node:path'
 import { watch as watchFiles, type FSWatcher } from 'chokidar'
 
-const STORE_FILES = /^(state\.vscdb(-wal|-journal)?|workspace\.json)$/
-
 export interface Watch {
-  /** Watches these folders from now on; those that are already watched stay. */
-  follow(folders: readonly string[]): void
+  /** Watches these folders, and of their files these, from now on too. */
+  follow(folders: readonly string[], files: readonly string[]): void
   close(): Promise<void>
 }
 
@@ -16,13 +14,14 @@ export interface Watch {
  */
 export function startWatch(onChange: (folder: string, name: string) => void, onTrouble: (error: Error) => void): Watch {
   let hasTrouble = false
+  const files = new Set<string>()
   const watcher: FSWatcher = watchFiles([], {
     depth: 0,
     ignoreInitial: true,
     persistent: true,
     alwaysStat: false,
     atomic: false,
-    ignored: (path, stats) => stats?.isFile() === true && !STORE_FILES.test(basename(path)),
+    ignored: (path, stats) => stats?.isFile() === true && !files.has(path),
   })
   watcher.on('all', (_event, path) => onChange(path.slice(0, -basename(path).length - 1), basename(path)))
   watcher.on('error', (error) => {
@@ -32,7 +31,8 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
   })
   const followed = new Set<string>()
   return {
-    follow(folders) {
+    follow(folders, moreFiles) {
+      for (const file of moreFiles) files.add(file)
       const fresh = folders.filter((folder) => !followed.has(folder))
       for (const folder of fresh) followed.add(folder)
       if (fresh.length > 0) watcher.add(fresh)

@@ -59,9 +59,12 @@ export function fileSignature(path: string): string | null {
   return parts.map((stat) => (stat === null ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`)).join(' ')
 }
 
+/** The file and what SQLite keeps beside it: where a change can show. */
+export const filesOf = (path: string): string[] => [path, `${path}-wal`, `${path}-journal`]
+
 /** When the file or its WAL last changed, epoch milliseconds; 0 while there is none. */
 export function fileChangedAtMs(path: string): number {
-  const times = [path, `${path}-wal`, `${path}-journal`].map((name) => Number(statOrNull(name)?.mtimeMs ?? 0n))
+  const times = filesOf(path).map((name) => Number(statOrNull(name)?.mtimeMs ?? 0n))
   return Math.max(...times)
 }
 
@@ -102,12 +105,11 @@ function openChecked(path: string): OpenFile | ClosedFile {
 
 function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
   const read = <Value>(use: (db: Db) => Value): Value => {
-    if (fileIdentity(path) !== facts.identity) throw new FileReplaced(path)
-    const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    // Swapped for another while a pass reads it: the next pass starts on the new one.
+    if (fileIdentity(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    const db = openReadOnly(path)
     try {
-      db.pragma('query_only = on')
-      db.pragma('cache_size = -4000')
-      return use(db)
+      return ofFile(() => use(db))
     } finally {
       db.close()
     }
@@ -115,11 +117,29 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
   return { kind: 'open', ...facts, read, close: () => undefined }
 }
 
-/** The file was swapped for another while a pass read it; the next pass starts on the new one. */
-class FileReplaced extends Error {
-  readonly code = 'SQLITE_BUSY'
-  constructor(path: string) {
-    super(`${path} was replaced while it was read`)
+function openReadOnly(path: string): Db {
+  return ofFile(() => {
+    const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    db.pragma('query_only = on')
+    db.pragma('cache_size = -4000')
+    return db
+  })
+}
+
+/** Trouble with a file of Cursor's, told apart from trouble with the mirror, which speaks in the same codes. */
+class FileTrouble extends Error {
+  readonly code: string
+  constructor(cause: unknown, code = cause instanceof Error && 'code' in cause ? String(cause.code) : '') {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.code = code
+  }
+}
+
+function ofFile<Value>(act: () => Value): Value {
+  try {
+    return act()
+  } catch (error) {
+    throw new FileTrouble(error)
   }
 }
 
@@ -138,7 +158,7 @@ function openCopy(path: string, signature: string, identity: string): OpenFile |
     identity,
     bytesRead: bytes.length,
     readMsMax: 50,
-    read: (use) => use(db),
+    read: (use) => ofFile(() => use(db)),
     close: () => db.close(),
   }
 }
@@ -177,6 +197,12 @@ function networkMount(path: string): string | null {
 }
 
 const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
+
+/** What became of a pass whose file could not be read on. Trouble with anything else is thrown on. */
+export function endedBy(error: unknown): ClosedFile {
+  if (error instanceof FileTrouble) return closedBy(error)
+  throw error
+}
 
 /** What an error of SQLite or of the file system says about the file. A bug of ours is thrown on. */
 export function closedBy(error: unknown): ClosedFile {

@@ -1,6 +1,6 @@
 import type { Source } from './source.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
-import { workspaceItemsSources } from './sources/workspace-items/index.ts'
+import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */
@@ -13,4 +13,9 @@ export interface Places {
 export function discoverSources({ userDirs, disabledKinds }: Places): Source[] {
   const sources = userDirs.flatMap((userDir) => [composerKvSource(userDir), ...workspaceItemsSources(userDir)])
   return sources.filter((source) => !disabledKinds.includes(source.kind))
+}
+
+/** Folders in which new sources appear. */
+export function nurseries({ userDirs }: Places): string[] {
+  return userDirs.map(workspacesFolder)
 }

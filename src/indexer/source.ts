@@ -43,8 +43,11 @@ export interface Source {
   readonly id: SourceId
   readonly kind: string
   readonly path: string
-  /** Folders whose changes are a reason to look at this source again. */
-  readonly watchFolders: readonly string[]
+  /** The folder and the files in it whose changes are a reason to look at this source again. */
+  readonly folder: string
+  readonly files: readonly string[]
+  /** Looked at every second even when it has not changed for long. */
+  readonly isAlwaysWarm: boolean
   /** The file's state by `stat` alone, null while it does not exist. Equal signatures: nothing to read. */
   signature(): string | null
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>

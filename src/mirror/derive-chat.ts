@@ -84,7 +84,7 @@ export function deriveChat(
 }
 
 const FIRST_USER_BODIES = `
-select bodies.parts from messages cross join bodies on bodies.key = messages.key
+select bodies.parts from messages cross join bodies on bodies.num = messages.body
 where messages.chat = ? and messages.is_orphan = 0 and messages.role = 'user' and messages.is_simulated = 0
 order by messages.position limit 5
 `

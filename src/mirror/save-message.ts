@@ -1,10 +1,10 @@
-import { searchColumns } from '../text/columns.ts'
-import { indexTerms } from '../text/terms.ts'
+import { searchColumns, type ColumnTexts } from '../text/columns.ts'
 import type { Part } from '../model/part.ts'
 import type { Mirror } from './open.ts'
+import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
 import { sortKeyFloor } from './sort-key.ts'
-import type { HeldMessage, MessageBody, MessageColumns, NextMessage } from './write-thread.ts'
+import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
 const COLUMNS = [
   'id',
@@ -31,7 +31,9 @@ const COLUMNS = [
   'is_index_capped',
 ] as const satisfies readonly (keyof MessageColumns)[]
 
-const ADD_MESSAGE = `insert into messages (key, chat, ${COLUMNS.join(', ')}) values (?, ?${', ?'.repeat(COLUMNS.length)})`
+const ADD_MESSAGE = `
+insert into messages (key, chat, body, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
+`
 const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
 
 /**
@@ -39,33 +41,36 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
  * changed, out of the index when the thread holds the same content already.
  * @returns whether anything differed from what the mirror held
  */
-export function saveMessage(db: Mirror, chatNum: number, { held, columns, body }: NextMessage): boolean {
+export function saveMessage(
+  db: Mirror,
+  terms: PendingTerms,
+  chatNum: number,
+  { held, columns, body }: NextMessage,
+): boolean {
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
     if (body === null) throw new Error('a new message needs its body')
     const key = freeKey(db, columns)
-    prepared(db, ADD_MESSAGE).run(key, chatNum, ...values)
-    prepared(db, ADD_BODY).run(key, body.partsJson)
-    if (columns.is_shadowed === 0) addTerms(db, key, body.searchable)
+    const { lastInsertRowid } = prepared(db, ADD_BODY).run(body.partsJson)
+    prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
+    if (columns.is_shadowed === 0) terms.add(key, body.searchable)
     return true
   }
-  const hasNewBody = body !== null && readParts(db, held.key) !== body.partsJson
+  const hasNewBody = body !== null && readParts(db, held.body) !== body.partsJson
   if (!hasNewBody && isSame(held, columns)) return false
   const key = held.created_at === columns.created_at ? held.key : freeKey(db, columns)
-  moveTerms(db, held, columns, key, body)
+  moveTerms(terms, held, columns, key, () => body?.searchable ?? readSearchable(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
-  if (hasNewBody) prepared(db, SAVE_BODY).run(body.partsJson, held.key)
-  if (key !== held.key) prepared(db, MOVE_BODY).run(key, held.key)
+  if (hasNewBody) prepared(db, SAVE_BODY).run(body.partsJson, held.body)
   return true
 }
 
-const ADD_BODY = `insert into bodies (key, parts) values (?, ?)`
-const SAVE_BODY = `update bodies set parts = ? where key = ?`
-const MOVE_BODY = `update bodies set key = ? where key = ?`
-const READ_PARTS = `select parts from bodies where key = ?`
+const ADD_BODY = `insert into bodies (parts) values (?)`
+const SAVE_BODY = `update bodies set parts = ? where num = ?`
+const READ_PARTS = `select parts from bodies where num = ?`
 
-function readParts(db: Mirror, key: number): string {
-  const row = prepared<{ parts: string }>(db, READ_PARTS).get(key)
+function readParts(db: Mirror, body: number): string {
+  const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
   if (row === undefined) throw new Error('a message has no body')
   return row.parts
 }
@@ -94,25 +99,18 @@ function freeKey(db: Mirror, { created_at: createdAtMs, position }: MessageColum
   return key
 }
 
-const ADD_TERMS = `insert into message_terms (rowid, text, thinking, code, tool, attachment) values (?, ?, ?, ?, ?, ?)`
-const DROP_TERMS = `delete from message_terms where rowid = ?`
-
-function addTerms(db: Mirror, key: number, searchable: MessageBody['searchable']): void {
-  const { text, thinking, code, tool, attachment } = searchable
-  // FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real.
-  prepared(db, ADD_TERMS).run(BigInt(key), ...[text, thinking, code, tool, attachment].map(indexTerms))
-}
-
 function moveTerms(
-  db: Mirror,
+  terms: PendingTerms,
   held: HeldMessage,
   columns: MessageColumns,
   key: number,
-  body: MessageBody | null,
+  searchable: () => ColumnTexts,
 ): void {
   const isSameContent = held.content_hash.equals(columns.content_hash)
   if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
-  if (held.is_shadowed === 0) prepared(db, DROP_TERMS).run(BigInt(held.key))
-  if (columns.is_shadowed === 1) return
-  addTerms(db, key, body?.searchable ?? searchColumns(JSON.parse(readParts(db, held.key)) as Part[]).columns)
+  if (held.is_shadowed === 0) terms.drop(held.key)
+  if (columns.is_shadowed === 0) terms.add(key, searchable())
 }
+
+const readSearchable = (db: Mirror, body: number): ColumnTexts =>
+  searchColumns(JSON.parse(readParts(db, body)) as Part[]).columns

@@ -1,6 +1,7 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
 import type { Mirror } from './open.ts'
+import { PendingTerms } from './pending-terms.ts'
 import { writeChat } from './write-chat.ts'
 import { writeEvidence, writeWorkspaces } from './write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
@@ -12,7 +13,9 @@ import { writePosition, writeRows } from './write-rows.ts'
  */
 export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
   return db.transaction(() => {
-    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, arrange))
+    const terms = new PendingTerms()
+    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, { arrange, terms }))
+    terms.write(db)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
     const moved = writeEvidence(db, batch)

@@ -4,6 +4,7 @@ import type { ArrangeThread, Outline } from '../model/thread.ts'
 import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
 import { deriveChat, type DerivedChat } from './derive-chat.ts'
 import type { Mirror } from './open.ts'
+import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision } from './revision.ts'
 import { writeThread } from './write-thread.ts'
@@ -52,15 +53,21 @@ interface ChatRow extends FactColumns, DerivedChat {
 }
 
 const FIND_CHAT = `select * from chats where id = ?`
+/** No `returning`: it opens a savepoint, at which FTS5 writes out what it has gathered, once for every chat. */
 const ADD_CHAT = `
 insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
-returning *
 `
 
-export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, arrange: ArrangeThread): ChatOutcome {
+export interface WriteTools {
+  readonly arrange: ArrangeThread
+  readonly terms: PendingTerms
+}
+
+export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
   const held = prepared<ChatRow>(db, FIND_CHAT).get(write.id)
-  const before = held ?? prepared<ChatRow>(db, ADD_CHAT).get(write.id, batch.source)
-  if (before === undefined) throw new Error('an insert returned no row')
+  // A tombstone of a chat that was never seen says nothing of any chat.
+  if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
+  const before = held ?? addChat(db, write.id, batch.source)
   const { ownRow } = write
   const facts = ownRow.kind === 'read' ? factColumns(ownRow.facts, ownRow.octets) : pickFacts(before)
   if (ownRow.kind === 'read') {
@@ -73,7 +80,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, arrange: A
     outline: readOutline(db, before.num),
     chatCreatedAtMs: facts.cursor_created_at,
     nowMs: batch.nowMs,
-    arrange,
+    ...tools,
   })
   const ownRowState = nextOwnRow(before.own_row, ownRow.kind)
   const derived = deriveChat(db, before.num, facts)
@@ -95,6 +102,22 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, arrange: A
     messageIds: thread.messageIds,
     isChanged: messagesChanged > 0 || hasNewColumns,
   }
+}
+
+const nothing = (chatId: ChatId): ChatOutcome => ({
+  chatId,
+  added: 0,
+  changed: 0,
+  gone: 0,
+  messageIds: [],
+  isChanged: false,
+})
+
+function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
+  prepared(db, ADD_CHAT).run(id, source)
+  const added = prepared<ChatRow>(db, FIND_CHAT).get(id)
+  if (added === undefined) throw new Error('an insert left no row')
+  return added
 }
 
 function nextOwnRow(before: OwnRowState, seen: ChatWrite['ownRow']['kind']): OwnRowState {

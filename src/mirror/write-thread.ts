@@ -1,56 +1,16 @@
 import { hash as digest } from 'node:crypto'
 import type { MessageId } from '../model/ids.ts'
-import type { Role, TimeSource } from '../model/message.ts'
 import type { ArrangeThread, Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { searchColumns } from '../text/columns.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
+import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import type { PendingTerms } from './pending-terms.ts'
 import { saveMessage } from './save-message.ts'
 
-/** One row of `messages`, but for its key and its chat. */
-export interface MessageColumns {
-  readonly id: MessageId
-  readonly role: Role
-  readonly alias: MessageId | null
-  readonly position: number | null
-  readonly created_at: number | null
-  readonly created_at_source: TimeSource | null
-  readonly sent_at: number | null
-  readonly started_at: number | null
-  readonly timing_at: number | null
-  readonly model: string | null
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly is_orphan: number
-  readonly is_shadowed: number
-  readonly is_simulated: number
-  readonly is_embedded: number
-  readonly is_live: number
-  readonly deleted_at: number | null
-  readonly tool_calls: number
-  readonly octets: number
-  readonly content_hash: Buffer
-  readonly is_index_capped: number
-}
-
-export interface HeldMessage extends MessageColumns {
-  readonly key: number
-}
-
-/** A message as it will stand: `body` is given where the source was read again. */
-export interface NextMessage {
-  readonly held: HeldMessage | null
-  readonly columns: MessageColumns
-  readonly body: MessageBody | null
-}
-
-export interface MessageBody {
-  readonly partsJson: string
-  readonly searchable: ReturnType<typeof searchColumns>['columns']
-}
-
 export interface ThreadWrite {
+  readonly terms: PendingTerms
   readonly chatNum: number
   readonly write: ChatWrite
   readonly outline: Outline
@@ -67,7 +27,7 @@ export interface ThreadOutcome {
 }
 
 const LIST_HELD = `
-select key, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
+select key, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
   octets, content_hash, is_index_capped
 from messages where chat = ?
@@ -95,7 +55,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     const message = next.get(placement.id)
     if (message === undefined) throw new Error('a placement names no message of its chat')
     const placed = { ...message, columns: { ...message.columns, ...placeColumns(placement) } }
-    const isSaved = saveMessage(db, thread.chatNum, placed)
+    const isSaved = saveMessage(db, thread.terms, thread.chatNum, placed)
     if (!isSaved) continue
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1

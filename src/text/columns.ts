@@ -5,9 +5,12 @@ import type { Part, ToolPart } from '../model/part.ts'
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
 export type ColumnName = (typeof columnNames)[number]
 
+/** The searchable text of each kind of part. */
+export type ColumnTexts = Readonly<Record<ColumnName, string>>
+
 export interface SearchColumns {
   /** What is searchable of a message, by kind, as written: not yet cut into terms. */
-  readonly columns: Readonly<Record<ColumnName, string>>
+  readonly columns: ColumnTexts
   /** True where something was too long to be indexed whole. */
   readonly isCapped: boolean
 }

@@ -33,7 +33,7 @@ export class Indexer {
   thread(chatId: string): (readonly [string, number | null, string])[] {
     const rows = this.mirror
       .prepare<unknown[], { id: string; position: number | null; parts: string }>(
-        `select messages.id, position, parts from messages join bodies using (key) join chats on chats.num = chat
+        `select messages.id, position, parts from messages join bodies on bodies.num = body join chats on chats.num = chat
          where chats.id = ? order by position is null, position, messages.id`,
       )
       .all(chatId)

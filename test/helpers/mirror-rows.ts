@@ -64,18 +64,28 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
     typeof message.parts === 'string' ? [{ kind: 'text', text: message.parts }] : message.parts
   const key = freeKey(db, sortKeyFloor(createdAtMs))
   const sql = `
-    insert into messages (key, chat, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
+    insert into messages (key, chat, body, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
       is_embedded, is_live, tool_calls, octets, content_hash, is_index_capped)
-    values (@key, @chat, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, x'00', 0)
+    values (@key, @chat, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, x'00', 0)
   `
   const flags = {
     isOrphan: Number(isOrphan),
     isShadowed: Number(message.isShadowed ?? false),
     isLive: Number(message.isLive ?? true),
   }
-  const row = { key: BigInt(key), chat, id, role, position: isOrphan ? null : position, createdAtMs, model, ...flags }
+  const body = db.prepare('insert into bodies (parts) values (?)').run(JSON.stringify(parts)).lastInsertRowid
+  const row = {
+    key: BigInt(key),
+    chat,
+    body,
+    id,
+    role,
+    position: isOrphan ? null : position,
+    createdAtMs,
+    model,
+    ...flags,
+  }
   db.prepare(sql).run(row)
-  db.prepare('insert into bodies (key, parts) values (?, ?)').run(BigInt(key), JSON.stringify(parts))
   if (message.isShadowed !== true) insertTerms(db, key, parts)
   return key
 }

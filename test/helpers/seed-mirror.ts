@@ -81,7 +81,9 @@ export function seedMirror(): SeededMirror {
     slot += 1
     const { id, isOrphan = false, createdAt = 1000, position = isOrphan ? null : slot } = message
     const parts = message.parts ?? [{ kind: 'text', text: `Text of ${id}` }]
+    const body = insert('bodies', { parts: JSON.stringify(parts) })
     const key = insert('messages', {
+      body,
       key: sortKeyFloor(createdAt) + slot,
       chat,
       id,
@@ -100,7 +102,6 @@ export function seedMirror(): SeededMirror {
       is_index_capped: 0,
       ...message.columns,
     })
-    insert('bodies', { key, parts: JSON.stringify(parts) })
     return key
   }
   return {

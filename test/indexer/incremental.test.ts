@@ -134,3 +134,47 @@ test('what is new is found by a seek to the rowid, not by a walk over the keys',
   const plan = store.db.prepare(`explain query plan ${LIST_ABOVE}`).all(0, 1) as { detail: string }[]
   expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
 })
+
+describe('found by the second implementation:', () => {
+  test('a tombstone of a chat that was never seen is no chat', () => {
+    store.chat('tomb', null)
+    indexer.pass()
+    expect(indexer.mirror.prepare('select count(*) as n from chats').get()).toEqual({ n: 0 })
+    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'null-value' }])
+  })
+
+  test('an entry of the list that names nothing leaves a gap', () => {
+    const entries = [null, { bubbleId: 'm1' }, 'odd', { type: 2 }, { bubbleId: 'm2' }]
+    store.chat('a', { fullConversationHeadersOnly: entries })
+    for (const id of ['m1', 'm2']) store.message('a', id, { type: 1, text: id })
+    indexer.pass()
+    expect(indexer.thread('a').map(([id, position]) => [id, position])).toEqual([
+      ['m1', 1],
+      ['m2', 4],
+    ])
+  })
+
+  test('an error nested too deep is an issue, not a silence', () => {
+    const deep = `${'{"a":'.repeat(100_000)}"leaf"${'}'.repeat(100_000)}`
+    store.put('bubbleId:a:m1', `{"type":1,"errorDetails":${deep}}`)
+    indexer.pass()
+    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'too-deep' }])
+  })
+
+  test.each(['bubbleId:half', 'bubbleId::m1', 'bubbleId:a:'])('%s names no message', (key) => {
+    store.put(key, { type: 1, text: 'lost' })
+    indexer.pass()
+    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'bad-key' }])
+    expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test('a row that does not say its role has that of the list', () => {
+    store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
+    store.message('a', 'm1', { text: 'whose?' })
+    indexer.pass()
+    expect(indexer.mirror.prepare('select role from messages').get()).toEqual({ role: 'user' })
+    expect(indexer.mirror.prepare('select title_source as source from chats').get()).toEqual({
+      source: 'first-message',
+    })
+  })
+})

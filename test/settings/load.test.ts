@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cursordex-settings-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const load = (input: Partial<SettingsInput> = {}): Settings =>
-  loadSettings({ flags: {}, env: {}, platform: 'linux', homeDir: '/home/ada', workingDir: '/work', ...input })
+  loadSettings({ flags: {}, env: {}, platform: 'linux', homeDir: '/home/ada', workingDir: '/start', ...input })
 
 const loadText = (configText: string) => load({ configText, flags: { config: '/etc/cursordex.json' } })
 
@@ -182,9 +182,9 @@ test('null in the file, and an empty variable, leave the default', () => {
 })
 
 test('paths come out absolute: from the working folder, from the file’s folder, from the home folder', () => {
-  expect(load({ flags: { dataDir: 'data' } }).dataDir).toBe('/work/data')
+  expect(load({ flags: { dataDir: 'data' } }).dataDir).toBe('/start/data')
   expect(load({ env: { CURSORDEX_DATA_DIR: '~/data' } }).dataDir).toBe('/home/ada/data')
-  expect(load({ env: { CURSORDEX_CURSOR_HOMES: '~:b' } }).cursor.homes).toEqual(['/home/ada', '/work/b'])
+  expect(load({ env: { CURSORDEX_CURSOR_HOMES: '~:b' } }).cursor.homes).toEqual(['/home/ada', '/start/b'])
   expect(loadText('{"dataDir": "../data"}').dataDir).toBe('/data')
   expect(loadText('{"cursor": {"userDirs": ["~/x", "~ada"]}}').cursor.userDirs).toEqual(['/home/ada/x', '/etc/~ada'])
 })

@@ -9,7 +9,7 @@ export type ChatAct =
 
 const THREAD_PARTS = `
   select b.parts
-  from messages m join bodies b on b.key = m.key
+  from messages m join bodies b on b.num = m.body
   where m.chat = ? and m.is_orphan = 0
   order by m.position, m.key
 `

@@ -27,7 +27,7 @@ const MESSAGES_BY_KEY = `
     m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, b.parts
   from json_each(?) wanted
   join messages m on m.key = wanted.value
-  left join bodies b on b.key = m.key
+  left join bodies b on b.num = m.body
   order by wanted.key
 `
 

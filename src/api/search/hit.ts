@@ -33,7 +33,7 @@ const SELECT_HIT = `
     c.id as chatId, c.title as chatTitle, p.id as projectId, p.name as projectName
   from messages m
   join chats c on c.num = m.chat
-  left join bodies b on b.key = m.key
+  left join bodies b on b.num = m.body
   left join projects p on p.num = c.project
   where m.key = @key
 `

@@ -3,12 +3,15 @@
  *
  * - `sources` and `source_rows` say what was read from where: the position moves in the transaction that
  *   writes the rows it stands for, so a killed pass leaves neither a gap nor a double.
- * - `messages` is dense and holds no text, so that filters over many hits stay cheap; `bodies` holds the parts.
+ * - `messages` is dense and holds no text, so that filters over many hits stay cheap; `bodies` holds the parts, in the
+ *   order in which they came: reading the newest chat first, a body under its message's key would leave every page half
+ *   empty.
  * - `messages.key` grows with the message's time (see `sort-key.ts`): newest-first search is then a walk down the
  *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
- *   beyond ASCII, are term characters.
+ *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
+ *   written; and merging waits for 16 segments, which halves the work of a first pass.
  */
 export const rowsAndTerms = `
 create table sources (
@@ -140,6 +143,7 @@ create table outlines (
 create table messages (
   key integer primary key,
   chat integer not null references chats (num),
+  body integer not null,
   id text not null,
   role text not null,
   alias text,
@@ -169,7 +173,7 @@ create index orphans on messages (chat) where is_orphan = 1;
 create index gone_messages on messages (deleted_at) where is_live = 0;
 
 create table bodies (
-  key integer primary key,
+  num integer primary key,
   parts text not null
 ) strict;
 
@@ -182,4 +186,8 @@ create virtual table chat_terms using fts5 (
   title, summary,
   content = '', contentless_delete = 1, tokenize = 'ascii'
 );
+
+insert into message_terms (message_terms, rank) values ('pgsz', 16000);
+insert into message_terms (message_terms, rank) values ('hashsize', 33554432);
+insert into message_terms (message_terms, rank) values ('automerge', 16);
 `

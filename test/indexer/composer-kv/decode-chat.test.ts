@@ -115,7 +115,7 @@ describe('facts', () => {
 })
 
 describe('order', () => {
-  it('comes from the headers', () => {
+  it('comes from the headers, those that name nothing keeping their places', () => {
     const headers = [
       { bubbleId: 'a', type: 1, createdAt: new Date(atMs).toISOString() },
       { bubbleId: 'b', type: 2, startedAtMs: atMs + 1.5 },
@@ -131,7 +131,10 @@ describe('order', () => {
         { id: 'a', role: 'user', createdAtMs: atMs, startedAtMs: null },
         { id: 'b', role: 'assistant', createdAtMs: atMs + 1, startedAtMs: atMs + 1 },
         { id: 'c', role: null, createdAtMs: atMs + 2, startedAtMs: null },
+        { id: '', role: null, createdAtMs: null, startedAtMs: null },
         { id: '', role: 'assistant', createdAtMs: atMs + 3, startedAtMs: null },
+        { id: '', role: 'user', createdAtMs: null, startedAtMs: null },
+        { id: '', role: null, createdAtMs: null, startedAtMs: null },
       ],
     })
   })

@@ -8,7 +8,7 @@ export interface BoundedJson {
 }
 
 /** `JSON.parse` reads any depth, but `JSON.stringify` and every recursive reader after it run out of stack. */
-const depthMax = 500
+export const DEPTH_MAX = 500
 
 /** Lets a parsed value pass that can be stored and walked. The value itself is returned where it needs no repair. */
 export function boundJson(value: unknown): BoundedJson {
@@ -24,7 +24,7 @@ function inspect(root: unknown): 'fine' | 'ill-formed' | 'too-deep' {
     const { value, depth } = next
     if (typeof value === 'string') isFine &&= isWellFormed(value)
     if (typeof value !== 'object' || value === null) continue
-    if (depth === depthMax) return 'too-deep'
+    if (depth === DEPTH_MAX) return 'too-deep'
     if (!Array.isArray(value)) isFine &&= Object.keys(value).every(isWellFormed)
     for (const child of Object.values(value)) waiting.push({ value: child, depth: depth + 1 })
   }

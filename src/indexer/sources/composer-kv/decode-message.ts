@@ -5,12 +5,13 @@ import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { DecodedMessage } from '../../decoded.ts'
+import { boundJson } from './bound-json.ts'
 import { decodeAttachments } from './decode-attachments.ts'
 import { decodeCode, withoutCopies } from './decode-code.ts'
 import { decodeText, decodeThinking } from './decode-text.ts'
 import { decodeTodos } from './decode-todos.ts'
 import { decodeTool } from './decode-tool.ts'
-import { countIn, filledStringIn, listIn, parseJson, parseRow, recordIn } from './json-value.ts'
+import { countIn, listIn, parseJson, parseRow, recordIn, stringIn } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 import { readModelName } from './read-model.ts'
 import { readRowTimes } from './read-time.ts'
@@ -24,17 +25,19 @@ export interface MessageIdentity {
 
 /**
  * A `bubbleId:` row's value. Total: any bytes become a message, nothing to show, or an issue. `octets` is the row's
- * size in bytes; `toolData` is what the chat's row holds for this message, in chats of old builds.
+ * size in bytes; `toolData` is what the chat's row holds for this message, in chats of old builds; `listedRole` what
+ * the chat's list says of a row that does not say it.
  */
 export function decodeMessageRow(
   value: Buffer,
   identity: MessageIdentity,
   octets: number,
   toolData?: unknown,
+  listedRole: Role | null = null,
 ): DecodedMessage {
   const row = parseRow(value)
   if (row.kind === 'issue') return row
-  return decodeMessageRecord(row.record, { id: identity.messageId, octets, isEmbedded: false, toolData })
+  return decodeMessageRecord(row.record, { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole })
 }
 
 export interface MessagePlace {
@@ -42,11 +45,12 @@ export interface MessagePlace {
   readonly octets: number
   readonly isEmbedded: boolean
   readonly toolData: unknown
+  readonly listedRole?: Role | null
 }
 
 /** A message's object, wherever it stood. */
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
-  const role = readRole(record['type']) ?? 'assistant'
+  const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, issue } = decodeParts(record, role, place.toolData)
   if (parts.length === 0) return { kind: 'nothing', issue }
   const message: MessageWrite = {
@@ -66,7 +70,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
 
 /** Some rows' own id is not the one in their key; the chat's list may name them by either. */
 function readAlias(record: JsonRecord, id: MessageId): MessageId | null {
-  const alias = filledStringIn(record, 'bubbleId')
+  const alias = stringIn(record, 'bubbleId')
   return alias === null || alias === id ? null : asMessageId(alias)
 }
 
@@ -95,12 +99,14 @@ function decodeParts(record: JsonRecord, role: Role, toolData: unknown): Decoded
   const thinking = decodeThinking(record)
   const work = [...withoutCopies([...decodeCode(record, text?.text ?? ''), ...(tool?.code ?? [])]), tool?.part ?? null]
   const attachments = decodeAttachments(record)
-  const closing = [todoPart(record), errorPart(record)]
+  const error = decodeError(record['errorDetails'])
+  const closing = [todoPart(record), error.part]
   const parts: readonly (Part | null)[] =
     role === 'user'
       ? [text, ...attachments, thinking, ...work, ...closing]
       : [thinking, text, ...work, ...attachments, ...closing]
-  return { parts: parts.filter((part) => part !== null), issue: tool?.isTooDeep === true ? 'too-deep' : null }
+  const isTooDeep = tool?.isTooDeep === true || error.isTooDeep
+  return { parts: parts.filter((part) => part !== null), issue: isTooDeep ? 'too-deep' : null }
 }
 
 function todoPart(record: JsonRecord): Part | null {
@@ -109,9 +115,9 @@ function todoPart(record: JsonRecord): Part | null {
 }
 
 /** The field names in here differ by build, so every string is taken. */
-function errorPart(record: JsonRecord): Part | null {
-  const details = record['errorDetails']
+function decodeError(details: unknown): { readonly part: Part | null; readonly isTooDeep: boolean } {
   const parsed = typeof details === 'string' ? (parseJson(details)?.value ?? details) : details
   const leaves = stringLeaves(parsed)
-  return leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
+  const part: Part | null = leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
+  return { part, isTooDeep: boundJson(parsed).isTooDeep }
 }

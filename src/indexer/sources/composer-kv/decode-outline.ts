@@ -8,20 +8,20 @@ import type { JsonRecord } from './json-value.ts'
 import { readRole } from './decode-message.ts'
 import { readTime } from './read-time.ts'
 
-/** The order from the chat's list of headers; null where it lists nothing that a message could be found by. */
+/**
+ * The order from the chat's list of headers; null where it lists nothing that a message could be found by. An entry
+ * that names nothing keeps its place, and no message takes it.
+ */
 export function decodeHeaders(chat: JsonRecord): Outline {
-  const entries = listIn(chat, 'fullConversationHeadersOnly')
-    .map((header) => decodeHeader(asRecord(header)))
-    .filter((entry) => entry !== null)
-  return entries.length === 0 ? null : entries
+  const entries = listIn(chat, 'fullConversationHeadersOnly').map((header) => decodeHeader(asRecord(header)))
+  const canBeFound = entries.some(
+    ({ id, createdAtMs, startedAtMs }) => id !== '' || (createdAtMs ?? startedAtMs) !== null,
+  )
+  return canBeFound ? entries : null
 }
 
-function decodeHeader(header: JsonRecord | null): OutlineEntry | null {
-  const id = stringIn(header, 'bubbleId')
-  if (header === null || id === null) return null
-  const entry = entryOf(asMessageId(id), header)
-  const hasTime = entry.createdAtMs !== null || entry.startedAtMs !== null
-  return id !== '' || hasTime ? entry : null
+function decodeHeader(header: JsonRecord | null): OutlineEntry {
+  return entryOf(asMessageId(stringIn(header, 'bubbleId') ?? ''), header)
 }
 
 /** The order of messages that the chat's row holds as a list. */

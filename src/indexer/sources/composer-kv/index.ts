@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
-import { closedBy, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
+import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import type { PassDepth, PassEnd, PassRequest, PassStep, Source } from '../../source.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -34,11 +34,14 @@ export function composerKvSource(userDir: string): Source {
     id,
     kind: KIND,
     path,
-    watchFolders: [folder],
+    folder,
+    files: filesOf(path),
+    isAlwaysWarm: true,
     signature: () => fileSignature(path),
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
       if (request.depth === 'nudge' && fileSignature(path) === held.readPosition(mirror, num).signature) {
+        held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, isCountDue: false }
       }
       const end = yield* openAndPass(path, { mirror, num, id, request })
@@ -67,7 +70,7 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
     }
     return yield* runPass(kind === 'none' ? emptyStore(file) : file, pass)
   } catch (error) {
-    const { state, detail } = closedBy(error)
+    const { state, detail } = endedBy(error)
     return { state, detail, isCountDue: false }
   } finally {
     file.close()

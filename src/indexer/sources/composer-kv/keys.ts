@@ -31,10 +31,12 @@ const ENDS_IN_UUID = /:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
  */
 export function splitKey(key: string): ChatKey | null {
   if (key.includes('\ufffd')) return null
-  if (key.startsWith(CHAT_PREFIX)) return { kind: 'chat', chatId: asChatId(key.slice(CHAT_PREFIX.length)) }
+  if (key.startsWith(CHAT_PREFIX)) {
+    return key === CHAT_PREFIX ? null : { kind: 'chat', chatId: asChatId(key.slice(CHAT_PREFIX.length)) }
+  }
   if (!key.startsWith(MESSAGE_PREFIX)) return null
   const cut = ENDS_IN_UUID.test(key) ? key.length - UUID_LENGTH - 1 : key.indexOf(':', MESSAGE_PREFIX.length)
-  if (cut < MESSAGE_PREFIX.length) return null
+  if (cut <= MESSAGE_PREFIX.length || cut === key.length - 1) return null
   return {
     kind: 'message',
     chatId: asChatId(key.slice(MESSAGE_PREFIX.length, cut)),

@@ -2,6 +2,7 @@ import { hash as digest } from 'node:crypto'
 import type { ChatWrite, EvidenceWrite, MessageWrite, OwnRow, RowIssue, RowState } from '../../../mirror/batch.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import type { Role } from '../../../model/message.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { DecodedChatRow } from '../../decoded.ts'
 import { weighEvidence } from '../../projects.ts'
@@ -30,6 +31,7 @@ interface ChatDraft {
   readonly diff: ChatDiff
   ownRow: OwnRow
   toolData: ReadonlyMap<MessageId, unknown>
+  roles: ReadonlyMap<MessageId, Role | null>
   messages: MessageWrite[]
   vanished: MessageId[]
 }
@@ -70,6 +72,7 @@ function startDraft(diff: ChatDiff, wasRow: (key: string) => boolean): ChatDraft
     diff,
     ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
     toolData: new Map(),
+    roles: new Map(),
     messages: [],
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
   }
@@ -131,6 +134,7 @@ function takeOwnRow(
   const ids = new Set(embedded.map((message) => message.id))
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets }
   draft.toolData = toolData
+  draft.roles = new Map(outline?.map(({ id, role }) => [id, role]))
   draft.messages.push(...embedded.filter((message) => !rowIds.has(message.id)))
 }
 
@@ -152,7 +156,13 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
     portion.noteIssue(row, unreadReason(row))
     return
   }
-  const decoded = decodeMessageRow(row.value, key, row.octets, draft.toolData.get(key.messageId))
+  const decoded = decodeMessageRow(
+    row.value,
+    key,
+    row.octets,
+    draft.toolData.get(key.messageId),
+    draft.roles.get(key.messageId),
+  )
   if (decoded.kind === 'issue') {
     portion.noteIssue(row, decoded.reason)
     return

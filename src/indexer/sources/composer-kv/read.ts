@@ -112,7 +112,7 @@ export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffe
   return { refs, next: bytes ?? Buffer.from(last.key) }
 }
 
-const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key >= ? and key < ?`
+const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? and key < ?`
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
 

@@ -1,6 +1,6 @@
+import { DEPTH_MAX } from './bound-json.ts'
 import { isBlank, wellFormed } from './json-value.ts'
 
-const depthMax = 20
 const leavesMax = 100
 const visitsMax = 10_000
 
@@ -13,7 +13,7 @@ export function stringLeaves(root: unknown): readonly string[] {
     if (next === undefined) break
     const { value, depth } = next
     if (typeof value === 'string' && !isBlank(value)) leaves.add(wellFormed(value))
-    if (typeof value !== 'object' || value === null || depth === depthMax) continue
+    if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) continue
     const children: readonly unknown[] = Object.values(value)
     for (const child of children.slice(0, visitsMax).reverse()) waiting.push({ value: child, depth: depth + 1 })
   }

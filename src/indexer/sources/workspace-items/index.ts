@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
-import { closedBy, fileSignature, openCursorFile } from '../../cursor-file.ts'
+import { closedBy, filesOf, fileSignature, openCursorFile } from '../../cursor-file.ts'
 import { weighEvidence } from '../../projects.ts'
 import { normaliseRoot } from '../../root-uri.ts'
 import type { PassEnd, PassRequest, PassStep, Source } from '../../source.ts'
@@ -18,9 +18,12 @@ const KIND = 'workspace-items'
 
 /** Every workspace folder of one Cursor user folder. @param userDir Cursor's `User` folder */
 export function workspaceItemsSources(userDir: string): Source[] {
-  const root = join(userDir, 'workspaceStorage')
+  const root = workspacesFolder(userDir)
   return listFolders(root).map((name) => workspaceSource(root, name))
 }
+
+/** The folder in which Cursor makes one for each workspace. */
+export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
 function listFolders(root: string): string[] {
   try {
@@ -42,7 +45,9 @@ function workspaceSource(root: string, workspaceId: string): Source {
     id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
     kind: KIND,
     path,
-    watchFolders: [folder],
+    folder,
+    files: [...filesOf(path), join(folder, 'workspace.json')],
+    isAlwaysWarm: false,
     signature: () => {
       const store = fileSignature(path)
       const json = jsonSignature(join(folder, 'workspace.json'))
@@ -51,7 +56,10 @@ function workspaceSource(root: string, workspaceId: string): Source {
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
       const signature = source.signature()
-      if (request.depth === 'nudge' && signature === held.readPosition(mirror, num).signature) return untouched
+      if (request.depth === 'nudge' && signature === held.readPosition(mirror, num).signature) {
+        held.saveSourceState(mirror, num, 'ok', null, null)
+        return untouched
+      }
       const { end, step } = readWorkspace(mirror, num, { folder, path, workspaceId, signature }, request)
       if (step !== null) yield step
       held.saveSourceState(mirror, num, end.state, end.detail, end.state === 'ok' ? request.now() : null)
@@ -79,54 +87,55 @@ function readWorkspace(
   workspace: Workspace,
   request: PassRequest,
 ): { readonly end: PassEnd; readonly step: PassStep | null } {
-  try {
-    const json = readWorkspaceJson(join(workspace.folder, 'workspace.json'))
-    const rootUri = json === null ? null : decodeWorkspaceRoot(json)
-    const heads = readChatIds(workspace.path)
-    if (heads.end.state !== 'ok' && heads.end.state !== 'missing') return { end: heads.end, step: null }
-    const root = rootUri === null ? null : normaliseRoot(rootUri)
-    const evidence = heads.chatIds.flatMap((id) =>
-      rootUri === null ? [] : weighEvidence(id, [{ method: 'workspace-heads', uri: rootUri }]),
-    )
-    const workspaces = root === null ? [] : [{ id: workspace.workspaceId, root }]
-    const before = held.readPosition(mirror, num)
-    const position = { ...before, identity: heads.identity, signature: workspace.signature }
-    const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence, workspaces, position }
-    const outcome = writeBatch(mirror, batch, arrangeThread)
-    return {
-      end: { ...untouched },
-      step: { done: 0, total: 0, bytesRead: heads.bytesRead, longestReadMs: heads.elapsedMs, outcome },
-    }
-  } catch (error) {
-    const { state, detail } = closedBy(error)
-    return { end: { state, detail, isCountDue: false }, step: null }
-  }
+  const found = lookInto(workspace)
+  if (found.end.state !== 'ok') return { end: found.end, step: null }
+  const { rootUri, chatIds } = found
+  const root = rootUri === null ? null : normaliseRoot(rootUri)
+  const evidence = chatIds.flatMap((id) =>
+    rootUri === null ? [] : weighEvidence(id, [{ method: 'workspace-heads', uri: rootUri }]),
+  )
+  const workspaces = root === null ? [] : [{ id: workspace.workspaceId, root }]
+  const before = held.readPosition(mirror, num)
+  const position = { ...before, identity: found.identity, signature: workspace.signature }
+  const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence, workspaces, position }
+  const outcome = writeBatch(mirror, batch, arrangeThread)
+  const { bytesRead, elapsedMs } = found
+  return { end: untouched, step: { done: 0, total: 0, bytesRead, longestReadMs: elapsedMs, outcome } }
 }
 
 const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
 
-interface Heads {
+interface Found {
   readonly end: PassEnd
+  readonly rootUri: string | null
   readonly chatIds: readonly ChatId[]
   readonly identity: string
   readonly bytesRead: number
   readonly elapsedMs: number
 }
 
-function readChatIds(path: string): Heads {
+const nothingFound = { rootUri: null, chatIds: [], identity: '', bytesRead: 0, elapsedMs: 0 }
+
+/** A workspace without a store still has a folder, and one without a folder is no trouble. */
+function lookInto({ folder, path }: Workspace): Found {
   const file = openCursorFile(path)
-  if (file.kind === 'closed') {
-    const end = { state: file.state, detail: file.detail, isCountDue: false }
-    return { end, chatIds: [], identity: '', bytesRead: 0, elapsedMs: 0 }
+  if (file.kind === 'closed' && file.state !== 'missing') {
+    return { end: { state: file.state, detail: file.detail, isCountDue: false }, ...nothingFound }
   }
   try {
+    const json = readWorkspaceJson(join(folder, 'workspace.json'))
+    const rootUri = json === null ? null : decodeWorkspaceRoot(json)
+    if (file.kind === 'closed') return { end: untouched, ...nothingFound, rootUri }
     const startedAt = performance.now()
     const value = file.read(readHeads)
     const elapsedMs = performance.now() - startedAt
     const bytesRead = file.bytesRead + (value?.length ?? 0)
     const chatIds = value === null ? [] : decodeHeads(value)
-    return { end: untouched, chatIds, identity: file.identity, bytesRead, elapsedMs }
+    return { end: untouched, rootUri, chatIds, identity: file.identity, bytesRead, elapsedMs }
+  } catch (error) {
+    const { state, detail } = closedBy(error)
+    return { end: { state, detail, isCountDue: false }, ...nothingFound }
   } finally {
-    file.close()
+    if (file.kind === 'open') file.close()
   }
 }

@@ -1,0 +1,46 @@
+import type { MessageId } from '../model/ids.ts'
+import type { Role, TimeSource } from '../model/message.ts'
+import type { ColumnTexts } from '../text/columns.ts'
+
+/** One row of `messages`, but for its key, its chat and its body. */
+export interface MessageColumns {
+  readonly id: MessageId
+  readonly role: Role
+  readonly alias: MessageId | null
+  readonly position: number | null
+  readonly created_at: number | null
+  readonly created_at_source: TimeSource | null
+  readonly sent_at: number | null
+  readonly started_at: number | null
+  readonly timing_at: number | null
+  readonly model: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly is_orphan: number
+  readonly is_shadowed: number
+  readonly is_simulated: number
+  readonly is_embedded: number
+  readonly is_live: number
+  readonly deleted_at: number | null
+  readonly tool_calls: number
+  readonly octets: number
+  readonly content_hash: Buffer
+  readonly is_index_capped: number
+}
+
+export interface HeldMessage extends MessageColumns {
+  readonly key: number
+  readonly body: number
+}
+
+/** A message as it will stand: `body` is given where the source was read again. */
+export interface NextMessage {
+  readonly held: HeldMessage | null
+  readonly columns: MessageColumns
+  readonly body: MessageBody | null
+}
+
+interface MessageBody {
+  readonly partsJson: string
+  readonly searchable: ColumnTexts
+}

@@ -1,0 +1,163 @@
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fillStore } from '../helpers/fill-store.ts'
+import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { pause } from '../helpers/wait-until.ts'
+
+const hasModes = process.platform !== 'win32'
+const isRoot = process.geteuid?.() === 0
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+})
+afterEach(() => place.remove())
+
+/** Every entry of the folder, itself included, that others may do anything with. */
+function openEntries(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return [folder, ...names.map((name) => join(folder, name))].flatMap((path) => {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+    return (mode & 0o077) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`]
+  })
+}
+
+async function watchModes(folder: string, isDone: () => boolean): Promise<{ seen: Set<string>; open: Set<string> }> {
+  const seen = new Set<string>()
+  const open = new Set<string>()
+  while (!isDone()) {
+    try {
+      for (const entry of openEntries(folder)) open.add(entry)
+      for (const name of readdirSync(folder)) seen.add(name)
+    } catch (error) {
+      // Not made yet, or gone between two looks.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+    await new Promise((resume) => setImmediate(resume))
+  }
+  return { seen, open }
+}
+
+test.runIf(hasModes)('folder and files are the user’s alone from the moment each exists', async () => {
+  fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
+  let isReady = false
+  const watching = watchModes(place.dataDir, () => isReady)
+  const { daemon, url } = await place.serve(['--auth'])
+  const token = readFileSync(join(place.dataDir, 'token'), 'utf8').trim()
+  await getJson(url, '/api/search?q=plum', { headers: { authorization: `Bearer ${token}` } })
+  await pause(500)
+  isReady = true
+  const { seen, open } = await watching
+  expect([...open]).toEqual([])
+  expect([...seen]).toEqual(
+    expect.arrayContaining(['daemon.json', 'daemon.lock', 'mirror.db', 'mirror.db-wal', 'mirror.db-shm', 'token']),
+  )
+  await daemon.stop()
+  expect(openEntries(place.dataDir)).toEqual([])
+})
+
+test.runIf(hasModes)('a command without a daemon makes folder and files for the user alone as well', async () => {
+  fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
+  let hasEnded = false
+  const watching = watchModes(place.dataDir, () => hasEnded)
+  expect(await place.run(['chats'])).toMatchObject({ exitCode: 0 })
+  hasEnded = true
+  const { seen, open } = await watching
+  expect([...open]).toEqual([])
+  expect(seen).toContain('mirror.db')
+})
+
+test.runIf(hasModes)(
+  'a folder and a mirror that others could read are closed to them before they are used',
+  async () => {
+    mkdirSync(place.dataDir)
+    chmodSync(place.dataDir, 0o755)
+    for (const name of ['mirror.db', 'token', 'daemon.lock'])
+      writeFileSync(join(place.dataDir, name), '', { mode: 0o644 })
+    for (const name of readdirSync(place.dataDir)) chmodSync(join(place.dataDir, name), 0o644)
+    await place.serve(['--auth'])
+    expect(openEntries(place.dataDir)).toEqual([])
+  },
+)
+
+test('daemon.json tells the process to signal, its address, its start and its version', async () => {
+  const before = Date.now()
+  const { daemon, url } = await place.serve()
+  const told = place.readDaemonFile()
+  expect(told).toEqual({
+    pid: daemon.pid,
+    url,
+    startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    version: (await getJson<{ version: string }>(url, '/api/health')).version,
+  })
+  const startedAtMs = Date.parse(String(told['startedAt']))
+  expect(startedAtMs).toBeGreaterThanOrEqual(before)
+  expect(startedAtMs).toBeLessThanOrEqual(Date.now())
+})
+
+test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a sentence, exit code 1', async (name) => {
+  writeFileSync(place.dataDir, 'mine')
+  const ended = await place.run([name])
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(ended.stderr).toContain(place.dataDir)
+  expect(ended.stderr).toMatch(/\nChoose a folder of your own with --data-dir\.\n$/)
+  expect(ended.stderr).not.toContain('bug')
+  expect(readFileSync(place.dataDir, 'utf8')).toBe('mine')
+})
+
+test.runIf(isRoot)('a data folder of another user is refused, and stays as it is', async () => {
+  mkdirSync(place.dataDir, { mode: 0o755 })
+  chownSync(place.dataDir, 4242, 4242)
+  const ended = await place.run(['serve'])
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(ended.stderr).toMatch(/belongs to user 4242, and cursordex runs as user 0\.\n.*--data-dir\.\n$/)
+  expect(readdirSync(place.dataDir)).toEqual([])
+})
+
+/** By node:http, for fetch does not let its user choose the Host. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const { hostname, port } = new URL(url)
+  const to = { hostname: hostname === '0.0.0.0' ? '127.0.0.1' : hostname, port, path: '/api/chats', headers }
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...to, agent: false }, (incoming) => {
+      incoming.resume()
+      resolve(incoming.statusCode)
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+describe.each([[['--auth']], [['--host', '0.0.0.0']]])('with %j', (flags) => {
+  test('only the token of the data folder opens the door, and the commands find it by themselves', async () => {
+    fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 2 })
+    const { url } = await place.serve(flags)
+    const token = readFileSync(join(place.dataDir, 'token'), 'utf8').trim()
+    expect(token).toMatch(/^[\w-]{43}$/)
+    expect(await statusOf(url, {})).toBe(401)
+    expect(await statusOf(url, { authorization: `Bearer ${token}x` })).toBe(401)
+    expect(await statusOf(url, { authorization: `Bearer ${token}` })).toBe(200)
+    expect(await statusOf(url, { authorization: `Bearer ${token}`, host: 'evil.example' })).toBe(421)
+    const { exitCode, stdout } = await place.run(['status', '--json'])
+    expect(exitCode).toBe(0)
+    expect((JSON.parse(stdout) as { uptimeMs: number }).uptimeMs).toBeGreaterThan(0)
+    expect((await place.run(['status'])).stdout).not.toContain('none runs')
+  })
+})
+
+test('the token stays the same over a restart', async () => {
+  const first = await place.serve(['--auth'])
+  const token = readFileSync(join(place.dataDir, 'token'), 'utf8')
+  await first.daemon.stop()
+  const { url } = await place.serve(['--auth'])
+  expect(readFileSync(join(place.dataDir, 'token'), 'utf8')).toBe(token)
+  expect(await statusOf(url, { authorization: `Bearer ${token.trim()}` })).toBe(200)
+})
+
+test('without a reason to ask for a token none is made', async () => {
+  const { url } = await place.serve()
+  await untilReady(url)
+  expect(readdirSync(place.dataDir)).not.toContain('token')
+})

@@ -1,0 +1,34 @@
+/** A clock that stands still until it is moved, and the timers that hang on it. */
+export class FakeClock {
+  #nowMs = Date.UTC(2026, 0, 5)
+  #timers: { readonly atMs: number; readonly act: () => void }[] = []
+
+  readonly now = (): number => this.#nowMs
+
+  readonly later = (act: () => void, delayMs: number): void => {
+    this.#timers.push({ atMs: this.#nowMs + delayMs, act })
+  }
+
+  /** Delays of what waits, from now, shortest first. */
+  get delays(): number[] {
+    return this.#timers.map(({ atMs }) => atMs - this.#nowMs).toSorted((left, right) => left - right)
+  }
+
+  /** Moves on, timer by timer; promises settle in between. */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms
+    for (;;) {
+      const due = this.#timers.filter(({ atMs }) => atMs <= endMs).toSorted((left, right) => left.atMs - right.atMs)[0]
+      if (due === undefined) break
+      this.#timers = this.#timers.filter((timer) => timer !== due)
+      this.#nowMs = Math.max(this.#nowMs, due.atMs)
+      due.act()
+      await settle()
+    }
+    this.#nowMs = endMs
+    await settle()
+  }
+}
+
+/** Lets promises that are settled already run what hangs on them. */
+export const settle = (): Promise<void> => new Promise((resume) => setImmediate(resume))

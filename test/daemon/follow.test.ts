@@ -1,0 +1,210 @@
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Follow } from '../../src/daemon/follow.ts'
+import type { SourceEnd } from '../../src/daemon/ingest-messages.ts'
+import type { Order } from '../../src/daemon/pacer.ts'
+import type { PassDepth } from '../../src/indexer/source.ts'
+import type { SourceId } from '../../src/model/ids.ts'
+import { CursorHome } from '../helpers/cursor-home.ts'
+import { FakeClock } from './fake-clock.ts'
+
+let home: CursorHome
+let clock: FakeClock
+let nudges: [id: SourceId, depth: PassDepth][]
+let watched: Set<string>
+let follow: Follow
+beforeEach(() => {
+  home = new CursorHome()
+  clock = new FakeClock()
+  nudges = []
+  watched = new Set()
+  mkdirSync(dirname(home.globalPath), { recursive: true })
+  writeFileSync(home.globalPath, 'a')
+  follow = new Follow(
+    { userDirs: [home.userDir], disabledKinds: [] },
+    {
+      now: clock.now,
+      later: clock.later,
+      nudge: (id, depth) => nudges.push([id, depth]),
+      watch: (folders) => {
+        for (const folder of folders) watched.add(folder)
+      },
+    },
+  )
+})
+afterEach(() => home.remove())
+
+const takeNudges = (): PassDepth[] => nudges.splice(0).map(([, depth]) => depth)
+
+/** Runs what was asked for, and lets each end this way. */
+function runAll(
+  end: Partial<SourceEnd> = {},
+  depth: PassDepth = 'nudge',
+  meanwhile: () => void = () => undefined,
+): void {
+  const orders: Order[] = follow.sources.map(({ id }) => ({ id, depth }))
+  const finish = follow.begin(orders)
+  meanwhile()
+  const well = { state: 'ok', detail: null, isCountDue: false } as const
+  const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
+  finish({ changed: 0, added: 0, gone: 0, isWhole: true, ends })
+}
+
+/** What has been found is read, and nothing is asked for any more. */
+function begin(): void {
+  follow.discover()
+  runAll()
+  takeNudges()
+}
+
+const change = (): void => appendFileSync(home.globalPath, 'b')
+const newWorkspace = (): string => mkdirSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true }) ?? ''
+
+test('a source is asked for when it is found, and is up to date once its pass ended', () => {
+  follow.discover()
+  follow.poll(true)
+  expect(takeNudges()).toEqual(['nudge'])
+  expect(follow.isUpToDate).toBe(false)
+  runAll()
+  expect(follow.isUpToDate).toBe(true)
+  expect(follow.lagMs).toBe(0)
+  expect([...watched]).toEqual([join(home.userDir, 'workspaceStorage'), dirname(home.globalPath)])
+})
+
+test('polling asks for what changed and for nothing else', () => {
+  begin()
+  follow.poll(false)
+  expect(takeNudges()).toEqual([])
+  change()
+  follow.poll(false)
+  expect(takeNudges()).toEqual(['nudge'])
+  expect(follow.isUpToDate).toBe(false)
+})
+
+test('a change during a pass is asked for when the pass ends', () => {
+  begin()
+  runAll({}, 'nudge', change)
+  expect(takeNudges()).toEqual(['nudge'])
+})
+
+test('an event before its commit is looked at again, three times', async () => {
+  begin()
+  follow.onEvent(dirname(home.globalPath))
+  expect(takeNudges()).toEqual([])
+  expect(clock.delays).toEqual([20, 60, 250])
+  await clock.advance(30)
+  change()
+  await clock.advance(30)
+  expect(takeNudges()).toEqual(['nudge'])
+})
+
+test('a commit whose event is swallowed, for it follows close on another, is found within 60 ms', async () => {
+  begin()
+  change()
+  follow.onEvent(dirname(home.globalPath))
+  runAll()
+  expect(takeNudges()).toEqual(['nudge'])
+  change()
+  await clock.advance(60)
+  expect(takeNudges()).toContain('nudge')
+})
+
+test('a store that is busy is tried again after 1, 2, 4 … 60 seconds, and polling leaves it alone', async () => {
+  begin()
+  const delays: number[] = []
+  for (let time = 0; time < 9; time += 1) {
+    runAll({ state: 'busy' })
+    delays.push(...clock.delays)
+    change()
+    follow.poll(true)
+    expect(takeNudges()).toEqual([])
+    await clock.advance(60_000)
+    expect(takeNudges()).toEqual(['nudge'])
+  }
+  expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  runAll()
+  runAll({ state: 'busy' })
+  expect(clock.delays).toEqual([1000])
+})
+
+test('a count that a cheap pass left out is asked for a minute later', async () => {
+  begin()
+  runAll({ isCountDue: true })
+  await clock.advance(59_999)
+  expect(takeNudges()).toEqual([])
+  await clock.advance(1)
+  expect(takeNudges()).toEqual(['count'])
+})
+
+test('all keys are compared of what changed since they last were, and not again', () => {
+  begin()
+  follow.reconcileChanged()
+  expect(takeNudges()).toEqual(['reconcile'])
+  runAll({}, 'reconcile')
+  follow.reconcileChanged()
+  expect(takeNudges()).toEqual([])
+  change()
+  follow.reconcileChanged()
+  expect(takeNudges()).toEqual(['reconcile'])
+})
+
+test('a store that could not be read is looked at in earnest when it changes, and each minute where it is shut', () => {
+  begin()
+  runAll({ state: 'corrupt' })
+  follow.poll(true)
+  expect(takeNudges()).toEqual([])
+  change()
+  follow.poll(false)
+  expect(takeNudges()).toEqual(['count'])
+  runAll({ state: 'refused' })
+  follow.poll(false)
+  expect(takeNudges()).toEqual([])
+  follow.poll(true)
+  expect(takeNudges()).toEqual(['count'])
+})
+
+test('what cannot be read does not count as waiting', () => {
+  begin()
+  runAll({ state: 'corrupt' })
+  change()
+  expect(follow.isUpToDate).toBe(true)
+  expect(follow.lagMs).toBe(0)
+})
+
+test('a workspace that appears is found by the next poll, without an event, and polled each second', () => {
+  begin()
+  newWorkspace()
+  follow.poll(false)
+  expect(takeNudges()).toEqual(['nudge'])
+  expect(follow.sources.map(({ kind }) => kind)).toEqual(['composer-kv', 'workspace-items'])
+  expect(watched).toContain(join(home.userDir, 'workspaceStorage', 'ws1'))
+  runAll()
+  writeFileSync(join(home.userDir, 'workspaceStorage', 'ws1', 'workspace.json'), '{}')
+  follow.poll(false)
+  expect(takeNudges()).toEqual(['nudge'])
+})
+
+test('a workspace that has been there for long is polled each minute', () => {
+  newWorkspace()
+  begin()
+  writeFileSync(join(home.userDir, 'workspaceStorage', 'ws1', 'workspace.json'), '{}')
+  follow.poll(false)
+  expect(takeNudges()).toEqual([])
+  follow.poll(true)
+  expect(takeNudges()).toEqual(['nudge'])
+})
+
+test('a source that a run did not find is forgotten, and found anew when it is back', () => {
+  newWorkspace()
+  begin()
+  rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
+  const [global, workspace] = follow.sources
+  const orders: Order[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'nudge' }]
+  follow.begin(orders)({ changed: 0, added: 0, gone: 0, isWhole: true, ends: [] })
+  expect(follow.sources).toEqual([global])
+  expect(follow.isUpToDate).toBe(true)
+  newWorkspace()
+  follow.poll(false)
+  expect(follow.sources).toHaveLength(2)
+})

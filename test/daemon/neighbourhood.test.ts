@@ -1,0 +1,24 @@
+import { mkdtempSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
+
+const about = (userDirs: readonly string[]): string[] =>
+  describeNeighbourhood(userDirs).filter((sentence) => sentence.includes('Cursor'))
+
+test('with no Cursor each place that was looked at is named, and the remedy', () => {
+  const places = [join(homedir(), 'nowhere'), join(homedir(), 'elsewhere')]
+  const [sentence, ...others] = about(places)
+  expect(others).toEqual([])
+  for (const place of places) expect(sentence).toContain(place)
+  expect(sentence).toContain('--cursor-user-dir')
+})
+
+test('with no folder set it says so', () => {
+  expect(about([])).toEqual([expect.stringContaining('no folder is set')])
+})
+
+test('one Cursor of several is enough', () => {
+  expect(about([join(homedir(), 'nowhere'), mkdtempSync(join(homedir(), 'user-'))])).toEqual([])
+})

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { Pacer, SETTLE_MS, SETTLE_MS_MAX, type Order } from '../../src/daemon/pacer.ts'
+import { asSourceId } from '../../src/model/ids.ts'
+import { FakeClock, settle } from './fake-clock.ts'
+
+const a = asSourceId('a')
+const b = asSourceId('b')
+
+function world() {
+  const clock = new FakeClock()
+  const changedAtMs = new Map([
+    [a, 0],
+    [b, 0],
+  ])
+  const runs: { readonly atMs: number; readonly orders: readonly Order[]; end(): void; fail(): void }[] = []
+  const pacer = new Pacer<number>({
+    now: clock.now,
+    later: clock.later,
+    source: (id) => ({ id, changedAtMs: () => changedAtMs.get(id) ?? 0 }),
+    run: (orders) =>
+      new Promise((resolve, reject) => {
+        const number = runs.length + 1
+        const end = (): void => resolve(number)
+        runs.push({ atMs: clock.now(), orders, end, fail: () => reject(new Error('in vain')) })
+      }),
+  })
+  return { clock, runs, pacer, change: (id = a) => changedAtMs.set(id, clock.now()) }
+}
+
+test('a pass begins once its source was quiet for 50 ms', async () => {
+  const { clock, runs, pacer, change } = world()
+  const startMs = clock.now()
+  change()
+  pacer.nudge(a, 'nudge')
+  await clock.advance(30)
+  change()
+  pacer.nudge(a, 'nudge')
+  await clock.advance(49)
+  expect(runs).toEqual([])
+  await clock.advance(100)
+  expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([30 + SETTLE_MS])
+})
+
+test('a source that never falls quiet is read 500 ms after the first nudge', async () => {
+  const { clock, runs, pacer, change } = world()
+  const startMs = clock.now()
+  for (let at = 0; at < 700 && runs.length === 0; at += 10) {
+    change()
+    pacer.nudge(a, 'nudge')
+    await clock.advance(10)
+  }
+  expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([SETTLE_MS_MAX])
+})
+
+test('never two runs at once: what is asked for meanwhile is one run after it, at the greatest depth asked', async () => {
+  const { clock, runs, pacer } = world()
+  pacer.nudge(a, 'nudge')
+  await clock.advance(1)
+  expect(runs).toHaveLength(1)
+  for (const depth of ['nudge', 'full', 'count'] as const) pacer.nudge(a, depth)
+  pacer.nudge(b, 'nudge')
+  await clock.advance(10_000)
+  expect(runs).toHaveLength(1)
+  runs[0]?.end()
+  await clock.advance(1)
+  expect(runs.map(({ orders }) => orders)).toEqual([
+    [{ id: a, depth: 'nudge' }],
+    [
+      { id: a, depth: 'full' },
+      { id: b, depth: 'nudge' },
+    ],
+  ])
+})
+
+test('a source that is still being written does not keep a quiet one waiting', async () => {
+  const { clock, runs, pacer, change } = world()
+  change(a)
+  pacer.nudge(a, 'nudge')
+  pacer.nudge(b, 'nudge')
+  await settle()
+  expect(runs.map(({ orders }) => orders.map(({ id }) => id))).toEqual([[b]])
+  runs[0]?.end()
+  await clock.advance(SETTLE_MS)
+  expect(runs.map(({ orders }) => orders.map(({ id }) => id))).toEqual([[b], [a]])
+})
+
+test('what is asked for now does not wait for quiet, and is answered by the run that covers it', async () => {
+  const { clock, runs, pacer, change } = world()
+  pacer.nudge(a, 'nudge')
+  await clock.advance(1)
+  change()
+  const asked = pacer.runNow([a, b], 'reconcile')
+  runs[0]?.end()
+  await settle()
+  expect(runs[1]?.orders).toEqual([
+    { id: a, depth: 'reconcile' },
+    { id: b, depth: 'reconcile' },
+  ])
+  runs[1]?.end()
+  expect(await asked).toBe(2)
+})
+
+test('a run that fails fails those who asked, and the next one is run', async () => {
+  const { runs, pacer } = world()
+  const asked = pacer.runNow([a], 'nudge')
+  const next = pacer.runNow([b], 'nudge')
+  runs[0]?.fail()
+  await expect(asked).rejects.toThrow('in vain')
+  await settle()
+  runs[1]?.end()
+  expect(await next).toBe(2)
+})
+
+test('nothing starts after a stop', async () => {
+  const { clock, runs, pacer } = world()
+  pacer.nudge(a, 'nudge')
+  await settle()
+  pacer.nudge(b, 'nudge')
+  pacer.stop()
+  runs[0]?.end()
+  await clock.advance(10_000)
+  expect(runs).toHaveLength(1)
+})

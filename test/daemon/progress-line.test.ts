@@ -1,0 +1,43 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { ProgressLine, progressText } from '../../src/daemon/progress-line.ts'
+
+function paper(isTTY: boolean) {
+  const stream = new PassThrough()
+  const out = Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream
+  return { out, read: () => String(stream.read() ?? '') }
+}
+
+const progress = { done: 1234, total: 3700, bytesPerSecond: 10, etaMs: 1500 }
+
+test('the bar tells share, rows and time left', () => {
+  expect(progressText(progress)).toBe('Indexing ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
+})
+
+test.each([
+  [{ done: 0, total: 0, bytesPerSecond: null, etaMs: null }, 'Indexing ░░░░░░░░░░░░░░░░░░░░░░░░ 0%  0 of 0 rows'],
+  [{ done: 9, total: 5, bytesPerSecond: 1, etaMs: 0 }, 'Indexing ████████████████████████ 100%  9 of 5 rows, 0 s left'],
+])('%j is a bar within its bounds', (given, text) => {
+  expect(progressText(given)).toBe(text)
+})
+
+test('on a terminal the line is written over, and wiped when it is done', () => {
+  const { out, read } = paper(true)
+  const line = new ProgressLine(out)
+  line.show(progress)
+  line.show(progress)
+  expect(read().split('\r\u001b[K')).toEqual(['', progressText(progress), progressText(progress)])
+  line.show(null)
+  expect(read()).toBe('\r\u001b[K')
+  line.show(null)
+  line.clear()
+  expect(read()).toBe('')
+})
+
+test('where nobody watches nothing is written', () => {
+  const { out, read } = paper(false)
+  const line = new ProgressLine(out)
+  line.show(progress)
+  line.clear()
+  expect(read()).toBe('')
+})

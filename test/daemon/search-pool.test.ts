@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type * as searchPool from '../../src/daemon/search-pool.ts'
+import { requestOf } from '../helpers/mirror-rows.ts'
+import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+
+/** Compiled, for its children are programs of their own. */
+const compiled = new URL('../../dist/daemon/search-pool.js', import.meta.url).href
+const canStop = process.platform !== 'win32'
+
+let mirror: SeededMirror
+let pools: searchPool.SearchPool[]
+beforeEach(() => {
+  mirror = seedMirror()
+  pools = []
+  const chat = mirror.addChat({ id: 'one', title: 'A plum tree' })
+  mirror.addMessage(chat, { id: 'm' })
+})
+afterEach(() => {
+  for (const pool of pools) pool.close()
+  mirror.dispose()
+})
+
+async function openPool(deadlineMs = 5000): Promise<searchPool.SearchPool> {
+  const made = (await import(compiled)) as typeof searchPool
+  const pool = new made.SearchPool(mirror.path, deadlineMs)
+  pools.push(pool)
+  return pool
+}
+
+const all = requestOf('', { chatIds: ['one'] })
+
+test('at most two searches run at a time; the others wait and are answered', async () => {
+  const pool = await openPool()
+  const counts: number[] = []
+  const answers = Array.from({ length: 7 }, async () => {
+    const answer = await pool.search(all)
+    counts.push(pool.pids.length)
+    return answer.total
+  })
+  expect(pool.pids).toHaveLength(2)
+  expect(await Promise.all(answers)).toEqual([1, 1, 1, 1, 1, 1, 1])
+  expect(Math.max(...counts)).toBe(2)
+})
+
+test.runIf(canStop)('a search past its deadline is given up with the code "deadline", its process killed', async () => {
+  const pool = await openPool(100)
+  await pool.search(all)
+  const [pid] = pool.pids
+  if (pid === undefined) throw new Error('no process searches')
+  process.kill(pid, 'SIGSTOP')
+  await expect(pool.search(all)).rejects.toMatchObject({ name: 'Trouble', code: 'deadline' })
+  await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  expect((await pool.search(all)).total).toBe(1)
+})
+
+test.runIf(canStop)('what waits behind two that hang is answered once they are given up', async () => {
+  const pool = await openPool(300)
+  await Promise.all([pool.search(all), pool.search(all)])
+  for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
+  const three = await Promise.allSettled([pool.search(all), pool.search(all), pool.search(all)])
+  expect(three.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+})
+
+test.runIf(canStop)('a search whose process is killed fails by itself, and the pool goes on', async () => {
+  const pool = await openPool()
+  await pool.search(all)
+  for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
+  const dying = pool.search(all)
+  for (const pid of pool.pids) process.kill(pid, 'SIGKILL')
+  await expect(dying).rejects.toMatchObject({ code: 'search-died' })
+  expect((await pool.search(all)).total).toBe(1)
+})
+
+test('more than a hundred waiting searches are turned away', async () => {
+  const pool = await openPool()
+  const waiting = Array.from({ length: 102 }, () => pool.search(all))
+  expect(() => pool.search(all)).toThrow(expect.objectContaining({ code: 'search-busy' }))
+  const answers = await Promise.all(waiting)
+  expect(answers.every(({ total }) => total === 1)).toBe(true)
+})
+
+test('closing ends the processes, and fails what waits', async () => {
+  const pool = await openPool()
+  const settled = Promise.allSettled([pool.search(all), pool.search(all), pool.search(all)])
+  const { pids } = pool
+  pool.close()
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  await waitUntil('both to be gone', () => pool.pids.length === 0)
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+})

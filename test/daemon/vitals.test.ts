@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { StepNews } from '../../src/daemon/ingest-messages.ts'
+import { Vitals } from '../../src/daemon/vitals.ts'
+import { FakeClock } from './fake-clock.ts'
+
+const nothing: StepNews = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, chatIds: [], messages: [] }
+
+const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
+
+test('progress is null before a run, before it told how much there is, and after it', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  expect(vitals.progress).toBeNull()
+  vitals.beginRun()
+  vitals.noteStep(step({ bytesRead: 10 }))
+  expect(vitals.progress).toBeNull()
+  vitals.noteStep(step({ done: 1, total: 2 }))
+  expect(vitals.progress).not.toBeNull()
+  vitals.endRun()
+  expect(vitals.progress).toBeNull()
+})
+
+test('progress tells the speed and the time left at that speed', async () => {
+  const clock = new FakeClock()
+  const vitals = new Vitals(clock.now)
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 0, total: 300, bytesRead: 500 }))
+  expect(vitals.progress).toEqual({ done: 0, total: 300, bytesPerSecond: null, etaMs: null })
+  await clock.advance(2000)
+  vitals.noteStep(step({ done: 100, total: 300, bytesRead: 1500 }))
+  expect(vitals.progress).toEqual({ done: 100, total: 300, bytesPerSecond: 1000, etaMs: 4000 })
+})
+
+test('progress never goes back, whatever a step of another source tells', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 50, total: 100 }))
+  vitals.noteStep(step({ done: 1, total: 3 }))
+  expect(vitals.progress).toMatchObject({ done: 50, total: 100 })
+})
+
+test('bytes add up over the runs, and the longest read is remembered', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  vitals.noteStep(step({ bytesRead: 10, longestReadMs: 7.123 }))
+  vitals.beginRun()
+  vitals.noteStep(step({ bytesRead: 32, longestReadMs: 3 }))
+  expect(vitals.resources([])).toMatchObject({ bytesRead: 42, longestReadMs: 7.12 })
+})
+
+test('the share of a core is what was spent since the last sample', async () => {
+  const clock = new FakeClock()
+  const vitals = new Vitals(clock.now)
+  expect(vitals.resources([]).cpuPercent).toBe(0)
+  const endAt = performance.now() + 60
+  while (performance.now() < endAt) Math.sqrt(endAt)
+  await clock.advance(1000)
+  vitals.sampleCpu()
+  expect(vitals.resources([]).cpuPercent).toBeGreaterThan(1)
+  await clock.advance(1_000_000)
+  vitals.sampleCpu()
+  expect(vitals.resources([]).cpuPercent).toBeLessThan(1)
+})
+
+test.runIf(process.platform === 'linux')(
+  'memory of living children counts as ours, and dead ones count nothing',
+  () => {
+    const vitals = new Vitals(new FakeClock().now)
+    const alone = vitals.resources([]).rssBytes
+    // This very process, taken for a child, doubles the sum.
+    expect(vitals.resources([process.pid]).rssBytes).toBeGreaterThan(alone * 1.5)
+    expect(vitals.resources([2 ** 22 + 1]).rssBytes).toBeLessThan(alone * 1.5)
+  },
+)

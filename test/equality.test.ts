@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CursorHome } from './helpers/cursor-home.ts'
+import { readExpected } from './helpers/oracle.ts'
+import { bytesBelow, canaries, canariesIn } from './helpers/oracle/canaries.ts'
+import { expectAnswers } from './helpers/oracle/compare.ts'
+import { RunningDaemon } from './helpers/running-daemon.ts'
+import { writeChats } from './helpers/shapes/chats.ts'
+import { writeRows } from './helpers/shapes/rows.ts'
+
+const home = new CursorHome()
+let daemon: RunningDaemon
+
+beforeAll(async () => {
+  const store = home.global()
+  writeChats(store)
+  writeRows(store)
+  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
+  await daemon.waitReady()
+})
+
+afterAll(async () => {
+  await daemon?.stop()
+  home.remove()
+})
+
+test('every chat and message of a store of all shapes is answered as a second reading of it expects', async () => {
+  const { chats } = readExpected(home.globalPath)
+  expect(chats.size).toBeGreaterThan(40)
+  await expectAnswers(daemon, chats)
+})
+
+test('every unreadable row is counted under its reason', async () => {
+  const { issues } = readExpected(home.globalPath)
+  const reasons = ['null-value', 'null-key', 'bad-key', 'bad-json', 'not-an-object', 'too-large', 'too-deep']
+  expect(Object.keys(issues).sort()).toEqual(reasons.sort())
+  expect(await daemon.get('/api/status')).toMatchObject({ state: 'ready', issues })
+})
+
+test('nothing of drafts, secrets and noise stands in the data folder or the log', async () => {
+  expect(canariesIn(bytesBelow(home.userDir))).toEqual(Object.keys(canaries))
+  const kept = bytesBelow(daemon.dataDir)
+  expect(kept).toContain('Sound after the damage')
+  expect(canariesIn(kept)).toEqual([])
+  expect(canariesIn(daemon.stderr + daemon.stdout)).toEqual([])
+})
+
+test('a second look at the same store changes nothing', async () => {
+  expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
+})

@@ -1,0 +1,172 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CursorHome } from './cursor-home.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** The program as it is installed: compiled, and started by plain `node`. */
+export const cursordexBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
+
+export interface Ended {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface SpawnOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** User id to run as; only root may choose. */
+  readonly uid?: number
+}
+
+export interface RunOptions extends SpawnOptions {
+  /** After those of the workplace: of two equal flags the last counts. */
+  readonly flags?: readonly string[]
+  /** Without the flags of the workplace. */
+  readonly isBare?: boolean
+}
+
+/** One run of the program, its output kept. */
+export class Cursordex {
+  readonly ended: Promise<Ended>
+  readonly #child: ChildProcess
+  #stdout = ''
+  #stderr = ''
+  #hasEnded = false
+
+  constructor(argv: readonly string[], { env = {}, uid }: SpawnOptions = {}) {
+    this.#child = spawn(process.execPath, [cursordexBin, ...argv], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid === undefined ? {} : { uid }),
+    })
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text))
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text))
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.on('error', reject)
+      this.#child.on('close', (exitCode, signal) => {
+        this.#hasEnded = true
+        resolve({ exitCode, signal, stdout: this.#stdout, stderr: this.#stderr })
+      })
+    })
+  }
+
+  get pid(): number {
+    const { pid } = this.#child
+    if (pid === undefined) throw new Error('the program did not start')
+    return pid
+  }
+
+  get stdout(): string {
+    return this.#stdout
+  }
+
+  get stderr(): string {
+    return this.#stderr
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Sends the signal and waits. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended & { readonly tookMs: number }> {
+    const startedAt = performance.now()
+    this.signal(signal)
+    const ended = await this.ended
+    return { ...ended, tookMs: performance.now() - startedAt }
+  }
+
+  /** The address of its one line on stdout. */
+  listening(): Promise<string> {
+    return waitUntil('the line that tells the address', () => {
+      if (this.#hasEnded) throw new Error(`it ended before it listened: ${this.#stderr}`)
+      return /^cursordex listening on (http:\S+)\n/.exec(this.#stdout)?.[1]
+    })
+  }
+}
+
+export interface Status {
+  readonly state: string
+  readonly reasons: readonly string[]
+  readonly sources: readonly { readonly kind: string; readonly path: string; readonly state: string }[]
+  readonly counts: Readonly<Record<string, number>>
+  readonly progress: unknown
+}
+
+/** A Cursor home, a data folder, and every process started on them: all gone after `remove`. */
+export class Workplace {
+  readonly cursor = new CursorHome()
+  readonly root = mkdtempSync(join(tmpdir(), 'cursordex-data-'))
+  /** Not made yet: the program makes it. */
+  readonly dataDir = join(this.root, 'cursordex')
+  readonly #started: Cursordex[] = []
+
+  get flags(): string[] {
+    return ['--cursor-user-dir', this.cursor.userDir, '--data-dir', this.dataDir, '--port', '0']
+  }
+
+  start(argv: readonly string[] = ['serve'], options: RunOptions = {}): Cursordex {
+    const flags = options.isBare === true ? [] : [...this.flags, ...(options.flags ?? [])]
+    const program = new Cursordex([...argv, ...flags], options)
+    this.#started.push(program)
+    return program
+  }
+
+  /** Runs a command to its end. */
+  run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    return this.start(argv, options).ended
+  }
+
+  /** Starts the daemon and waits for its address. */
+  async serve(
+    flags: readonly string[] = [],
+    options: SpawnOptions = {},
+  ): Promise<{ readonly daemon: Cursordex; readonly url: string }> {
+    const daemon = this.start(['serve'], { ...options, flags })
+    return { daemon, url: await daemon.listening() }
+  }
+
+  readDaemonFile(): Readonly<Record<string, unknown>> {
+    return JSON.parse(readFileSync(join(this.dataDir, 'daemon.json'), 'utf8')) as Record<string, unknown>
+  }
+
+  async remove(): Promise<void> {
+    const left = this.#started.filter((program) => !program.hasEnded)
+    await Promise.all(left.map((program) => program.stop('SIGKILL')))
+    this.cursor.remove()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+export async function getJson<Answer>(url: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, init)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
+  return JSON.parse(text) as Answer
+}
+
+export const getStatus = (url: string): Promise<Status> => getJson<Status>(url, '/api/status')
+
+/** Waits until everything the sources hold is indexed. */
+export function untilReady(url: string, withinMs = 20_000): Promise<Status> {
+  return untilState(url, 'ready', withinMs)
+}
+
+export function untilState(url: string, state: string, withinMs = 20_000): Promise<Status> {
+  return waitUntil(
+    `the state ${state}`,
+    async () => {
+      const status = await getStatus(url)
+      return status.state === state ? status : null
+    },
+    { withinMs, everyMs: 30 },
+  )
+}

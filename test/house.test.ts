@@ -1,0 +1,258 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { routeTable } from '../src/api/http/route-table.ts'
+import { knownKeys } from '../src/settings/known-keys.ts'
+import { run } from './cli/fake-world.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+interface Manifest {
+  readonly version: string
+  readonly license: string
+  readonly bin: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly engines: Readonly<Record<string, string>>
+  readonly allowScripts: Readonly<Record<string, boolean>>
+}
+
+interface Locked extends Partial<Manifest> {
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly inBundle?: true
+  readonly hasInstallScript?: true
+}
+
+const manifest = JSON.parse(read('package.json')) as Manifest
+const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> }
+
+test('the lockfile pins better-sqlite3 12.11.1, one version within the range that package.json gives', () => {
+  expect(manifest.dependencies['better-sqlite3']).toBe('^12.11.1 || ^13.2.0')
+  const places = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/better-sqlite3'))
+  expect(places.map(([path, { version }]) => [path, version])).toEqual([['node_modules/better-sqlite3', '12.11.1']])
+})
+
+test('the lockfile is that of package.json', () => {
+  const { dependencies, devDependencies, engines, license, version } = manifest
+  expect(lock.packages['']).toMatchObject({ dependencies, devDependencies, engines, license, version })
+})
+
+test('the lockfile records no registry address, and the checksum of every package', () => {
+  expect(read('.npmrc').split(/\r?\n/)).toContain('omit-lockfile-registry-resolved=true')
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+  expect(packages.length).toBeGreaterThan(100)
+  expect(packages.flatMap(([path, { resolved }]) => (resolved === undefined ? [] : path))).toEqual([])
+  const unproven = packages.filter(([, { integrity, inBundle }]) => integrity === undefined && inBundle !== true)
+  expect(unproven.map(([path]) => path)).toEqual([])
+  expect(read('package-lock.json')).not.toMatch(/https?:\/\/[^"]*\.tgz/)
+})
+
+test('it runs on the Nodes that the SQLite addon runs on', () => {
+  expect(manifest.engines).toEqual({ node: '^20.19.0 || ^22.14.0 || >=24.0.0' })
+})
+
+test('the SQLite addon is the one package that may run a script as it is installed', () => {
+  const allowed = Object.entries(manifest.allowScripts).filter(([, isAllowed]) => isAllowed)
+  expect(allowed).toEqual([['better-sqlite3', true]])
+  const wanting = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true)
+  const names = wanting.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+  expect(names.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([])
+})
+
+test('start is one plain node that gets the signals, and what it starts is built before', () => {
+  expect(manifest.scripts['start']).toMatch(/^node [\w./-]+( [\w-]+)*$/)
+  expect(manifest.scripts['start']).toContain(`node ${manifest.bin['cursordex']}`)
+  expect(manifest.scripts['prestart']).toMatch(/\bbuild\b/)
+  expect(manifest.scripts['test']).toMatch(/^vitest run$/)
+})
+
+test('check looks at format, lint, types and unused code', () => {
+  const { scripts } = manifest
+  const called = [...(scripts['check'] ?? '').matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name ?? '')
+  const whole = [scripts['check'], ...called.map((name) => scripts[name])].join('\n')
+  for (const tool of [/^oxfmt --check/m, /^oxlint/m, /^tsc --noEmit/m, /^knip/m]) expect(whole).toMatch(tool)
+})
+
+test('CI runs what the README tells a newcomer to run, and stops at the first failure', () => {
+  const script = read('.ci/run')
+  expect(script).toMatch(/^#!/)
+  const lines = script.split('\n').map((line) => line.trim())
+  const acts = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line))
+  expect(acts).toEqual(['npm ci', 'npm run check', 'npm test'])
+  const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
+  expect(stops).toBeGreaterThan(0)
+  expect(stops).toBeLessThan(lines.indexOf('npm ci'))
+})
+
+// Windows keeps no such mark.
+test.skipIf(process.platform === 'win32')('CI can be started as it is', () => {
+  expect(statSync(join(root, '.ci/run')).mode & 0o111).toBe(0o111)
+})
+
+test('the licence is MIT, in words too', () => {
+  expect(manifest.license).toBe('MIT')
+  expect(read('LICENSE')).toMatch(/^MIT License\n[^]*Permission is hereby granted, free of charge/)
+})
+
+test('the first screen of the README tells how to run it and test it, and how long the first install takes', () => {
+  const screen = read('README.md').split('\n').slice(0, 40).join('\n')
+  expect(screen).toContain('npm ci && npm start')
+  expect(screen).toContain('npm ci && npm test')
+  expect(screen).toMatch(/\bminute\b/)
+})
+
+/** Those of these that a text does not hold as a whole word; a longer name that begins alike is another one. */
+function missingFrom(text: string, names: readonly string[]): string[] {
+  const quoted = (name: string) => name.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+  return names.filter((name) => !new RegExp(`(?<![\\w-])${quoted(name)}(?![\\w/:-]|\\.\\w)`).test(text))
+}
+
+test('a name is missed where only longer ones stand', () => {
+  const text = '`cursordex chats`, `GET /api/chats/:id/messages`, `--host-name`, CURSORDEX_DATA_DIR, `log.level.x`'
+  expect(missingFrom(text, ['cursordex chats', 'CURSORDEX_DATA_DIR'])).toEqual([])
+  const absent = ['cursordex chat', 'GET /api/chats/:id', 'GET /api/chats', '--host', 'CURSORDEX_DATA', 'log.level']
+  expect(missingFrom(text, absent)).toEqual(absent)
+})
+
+/** Every command as it is typed, those below a command too. */
+async function commandsBelow(words: readonly string[]): Promise<string[]> {
+  const { out } = await run([...words, '--help'])
+  const [, list = ''] = /^Commands:\n((?: .*\n)+)/m.exec(out) ?? []
+  const names = [...list.matchAll(/^ {2}([a-z][\w-]*)/gm)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => name !== 'help')
+  const below = await Promise.all(names.map((name) => commandsBelow([...words, name])))
+  return names.flatMap((name, index) => [['cursordex', ...words, name].join(' '), ...(below[index] ?? [])])
+}
+
+test('the README names every command', async () => {
+  const commands = await commandsBelow([])
+  expect(commands).toEqual(expect.arrayContaining(['cursordex serve', 'cursordex search', 'cursordex sync']))
+  // In the table of its chapter a command stands without the program's name.
+  const [, chapter = ''] = /^## Command line\n([^]*?)(?=^## )/m.exec(read('README.md')) ?? []
+  const inTable = chapter.replace(/^\| `(?=[a-z])/gm, '| `cursordex ')
+  expect(missingFrom(inTable, commands)).toEqual([])
+})
+
+test('the README names every flag that sets a setting', async () => {
+  const { out } = await run(['--help'])
+  const flags = [...out.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag ?? '')
+  expect(flags).toEqual(expect.arrayContaining(['--cursor-user-dir', '--port', '--auth']))
+  const standing = new Set(['--help', '--version'])
+  expect(
+    missingFrom(
+      read('README.md'),
+      flags.filter((flag) => !standing.has(flag)),
+    ),
+  ).toEqual([])
+})
+
+test('the README names every route', () => {
+  // In a table the method and the path may stand in cells of their own.
+  const text = read('README.md').replace(/(GET|POST)`?\s*\|\s*`?\//g, '$1 /')
+  const routes = routeTable.map(({ method, path }) => `${method} ${path}`)
+  expect(routes.length).toBeGreaterThan(8)
+  expect(missingFrom(text, routes)).toEqual([])
+})
+
+test('the README names every environment variable', () => {
+  const files = readdirSync(join(root, 'src/settings')).map((name) => read(`src/settings/${name}`))
+  const variables = [...new Set(files.join('\n').match(/\bCURSORDEX_[A-Z][A-Z_]*[A-Z]\b/g))]
+  expect(variables).toEqual(expect.arrayContaining(['CURSORDEX_CURSOR_USER_DIRS', 'CURSORDEX_CONFIG']))
+  expect(missingFrom(read('README.md'), variables)).toEqual([])
+})
+
+test('the README names every setting', () => {
+  const keys = knownKeys().filter((key) => key !== '$schema')
+  const values = keys.filter(
+    (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[]`)),
+  )
+  const ofJobs = values.filter((key) => key.includes('[].'))
+  const plain = values.filter((key) => !ofJobs.includes(key))
+  expect(plain).toEqual(expect.arrayContaining(['dataDir', 'http.port', 'sources.composer-kv.enabled']))
+  const text = read('README.md')
+  expect(missingFrom(text, plain)).toEqual([])
+  // What a job holds stands beside the list of them.
+  const paragraphs = text.split(/\n\n|\|\n/).filter((each) => each.includes('archives.jobs'))
+  expect(ofJobs).toContain('archives.jobs[].keep.daily')
+  const names = [...new Set(ofJobs.flatMap((key) => key.slice(key.indexOf('[].') + 3).split('.')))]
+  expect(missingFrom(paragraphs.join('\n').replace(/:/g, ' '), names)).toEqual([])
+})
+
+test('ARCHITECTURE.md stays under 200 lines and names every folder of src', () => {
+  const text = read('ARCHITECTURE.md')
+  expect(text.split('\n').length).toBeLessThan(200)
+  const entries = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  expect(folders).toEqual(expect.arrayContaining(['daemon', 'queries', 'composer-kv']))
+  expect(folders.filter((name) => !new RegExp(`(?<![\\w-])${name}(/|\`)`).test(text))).toEqual([])
+})
+
+test('who upgrades and who contributes find a paper', () => {
+  const versions = [...read('CHANGELOG.md').matchAll(/^## \[?([\w.-]+)/gm)].map(([, version]) => version)
+  expect(['Unreleased', manifest.version]).toContain(versions[0])
+  for (const command of ['npm ci', 'npm run check', 'npm test']) expect(read('CONTRIBUTING.md')).toContain(command)
+})
+
+/** What is in the checkout and not ignored, found without git: a downloaded archive has none. */
+function ownFiles(folder = root): string[] {
+  const ignored = read('.gitignore')
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const isIgnored = (name: string) =>
+    name === '.git' ||
+    ignored.some((rule) => (rule.startsWith('*') ? name.endsWith(rule.slice(1)) : rule === `${name}/`))
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (isIgnored(entry.name)) return []
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return ownFiles(path)
+    return entry.isFile() ? [relative(root, path).split(sep).join('/')] : []
+  })
+}
+
+/** People who live in examples only. */
+const examples = /^(\w|ada|eve|grace|alice|bob|me|you|user|name|[<$%{].*)$/i
+
+/** Places in a text that tell of the machine it was written on: somebody's home, or where packages came from. */
+function tracesIn(text: string): string[] {
+  const homes = [...text.matchAll(/(?:\/home|\/Users|[A-Z]:[\\/]{1,4}Users)[\\/]{1,4}([^\\/\s'"`)\]}>,:;|]+)/g)]
+  const people = homes.filter(([, name]) => !examples.test(name ?? '')).map(([trace]) => trace)
+  return [...people, ...(text.match(/\bregistry\.[a-z][\w-]*\.[a-z]+\b|\/root\/[\w.]+/g) ?? [])]
+}
+
+test('no file tells of the machine it was written on', () => {
+  const files = ownFiles()
+  expect(files).toEqual(expect.arrayContaining(['package.json', 'src/daemon/main.ts', 'test/house.test.ts', '.ci/run']))
+  expect(files.filter((path) => path.startsWith('node_modules/') || path.startsWith('dist/'))).toEqual([])
+  expect(files.flatMap((path) => tracesIn(read(path)).map((trace) => `${path}: ${trace}`))).toEqual([])
+})
+
+// Put together here, so that this file holds none itself.
+test.each([
+  [['', 'home', 'jsmith', 'code'].join('/')],
+  [['', 'Users', 'jsmith', 'code'].join('/')],
+  [['C:', 'Users', 'jsmith', 'code'].join('\\')],
+  [['C:', 'Users', 'jsmith', 'code'].join('\\\\')],
+  [['', 'root', 'code'].join('/')],
+  [['https://registry', 'npmjs', 'org/zod'].join('.')],
+  [['https://registry', 'yarnpkg', 'com/zod'].join('.')],
+])('such a trace is found: %s', (trace) => {
+  expect(tracesIn(`It lay in "${trace}/x".`)).toHaveLength(1)
+})
+
+test.each(['/home/ada/shop', '/Users/a/Library', String.raw`C:\Users\a\AppData`, '/home/<name>/shop', '~/shop'])(
+  'an example is no trace: %s',
+  (example) => {
+    expect(tracesIn(`It lay in "${example}/x".`)).toEqual([])
+  },
+)
+
+test('every script that package.json names is there', () => {
+  const named = Object.values(manifest.scripts).flatMap((script) => script.match(/\bscripts\/[\w.-]+/g) ?? [])
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
