@@ -45,14 +45,14 @@ function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadE
   }
   const takeById = (isLive: boolean): void => {
     for (const [position, listed] of outline.entries()) {
-      const entry = left.get(listed.id)
+      const entry = listed.id === null ? undefined : left.get(listed.id)
       if (entry?.isLive === isLive) take(position, entry)
     }
   }
   takeById(true)
   const byAlias = new Map([...left.values()].filter((entry) => entry.isLive).map((entry) => [entry.alias, entry]))
   for (const [position, listed] of outline.entries()) {
-    const entry = byAlias.get(listed.id)
+    const entry = listed.id === null ? undefined : byAlias.get(listed.id)
     if (entry !== undefined && left.has(entry.id)) take(position, entry)
   }
   const byStart = indexByStart([...left.values()].filter((entry) => entry.isLive))

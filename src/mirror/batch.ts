@@ -92,6 +92,8 @@ export interface EvidenceWrite {
   readonly method: string
   readonly rank: number
   readonly root: Root
+  /** True where there can be one such evidence at a time: what it said before counts no more. */
+  readonly isOnly: boolean
 }
 
 export interface WorkspaceWrite {

@@ -3,7 +3,7 @@ import type { Part } from '../model/part.ts'
 import type { Mirror } from './open.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
-import { sortKeyFloor } from './sort-key.ts'
+import type { WriteTools } from './write-tools.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
 const COLUMNS = [
@@ -43,14 +43,14 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
  */
 export function saveMessage(
   db: Mirror,
-  terms: PendingTerms,
+  { terms, keys }: WriteTools,
   chatNum: number,
   { held, columns, body }: NextMessage,
 ): boolean {
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
     if (body === null) throw new Error('a new message needs its body')
-    const key = freeKey(db, columns)
+    const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(body.partsJson)
     prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
     if (columns.is_shadowed === 0) terms.add(key, body.searchable)
@@ -58,7 +58,7 @@ export function saveMessage(
   }
   const hasNewBody = body !== null && readParts(db, held.body) !== body.partsJson
   if (!hasNewBody && isSame(held, columns)) return false
-  const key = held.created_at === columns.created_at ? held.key : freeKey(db, columns)
+  const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
   moveTerms(terms, held, columns, key, () => body?.searchable ?? readSearchable(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
   if (hasNewBody) prepared(db, SAVE_BODY).run(body.partsJson, held.body)
@@ -80,23 +80,6 @@ function isSame(held: HeldMessage, columns: MessageColumns): boolean {
     const [was, is] = [held[column], columns[column]]
     return Buffer.isBuffer(was) && Buffer.isBuffer(is) ? was.equals(is) : was === is
   })
-}
-
-const NEXT_KEYS = `select key from messages where key >= ? order by key`
-const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
-
-/** The first free key at or after the message's time; its position spreads the messages of one millisecond. */
-function freeKey(db: Mirror, { created_at: createdAtMs, position }: MessageColumns): number {
-  const floor = sortKeyFloor(createdAtMs)
-  if (createdAtMs === null) {
-    return (prepared<{ key: number | null }>(db, LAST_UNTIMED_KEY).get(BigInt(sortKeyFloor(1e9)))?.key ?? 0) + 1
-  }
-  let key = floor + Math.min(position ?? 0, 1023)
-  for (const taken of prepared<{ key: number }>(db, NEXT_KEYS).iterate(BigInt(key))) {
-    if (taken.key !== key) break
-    key += 1
-  }
-  return key
 }
 
 function moveTerms(

@@ -1,4 +1,5 @@
-const SLOTS_PER_MS = 1024
+/** How many messages of one millisecond have a key of their own before they borrow from the next. */
+export const SLOTS_PER_MS = 1024
 
 /**
  * The least key a message of this time may have: keys grow with time, 1,024 to a millisecond, within 2^53 until the

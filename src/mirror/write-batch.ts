@@ -1,5 +1,6 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
+import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
 import { PendingTerms } from './pending-terms.ts'
 import { writeChat } from './write-chat.ts'
@@ -14,7 +15,8 @@ import { writePosition, writeRows } from './write-rows.ts'
 export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
   return db.transaction(() => {
     const terms = new PendingTerms()
-    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, { arrange, terms }))
+    const tools = { arrange, terms, keys: new KeyAllocator(db) }
+    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
     terms.write(db)
     writeRows(db, batch)
     writeWorkspaces(db, batch)

@@ -1,13 +1,13 @@
 import { indexTerms } from '../text/terms.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
-import type { ArrangeThread, Outline } from '../model/thread.ts'
+import type { Outline } from '../model/thread.ts'
 import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
 import { deriveChat, type DerivedChat } from './derive-chat.ts'
 import type { Mirror } from './open.ts'
-import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision } from './revision.ts'
 import { writeThread } from './write-thread.ts'
+import type { WriteTools } from './write-tools.ts'
 
 export interface ChatOutcome {
   readonly chatId: ChatId
@@ -58,11 +58,6 @@ const ADD_CHAT = `
 insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
 `
 
-export interface WriteTools {
-  readonly arrange: ArrangeThread
-  readonly terms: PendingTerms
-}
-
 export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
   const held = prepared<ChatRow>(db, FIND_CHAT).get(write.id)
   // A tombstone of a chat that was never seen says nothing of any chat.
@@ -80,7 +75,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     outline: readOutline(db, before.num),
     chatCreatedAtMs: facts.cursor_created_at,
     nowMs: batch.nowMs,
-    ...tools,
+    tools,
   })
   const ownRowState = nextOwnRow(before.own_row, ownRow.kind)
   const derived = deriveChat(db, before.num, facts)

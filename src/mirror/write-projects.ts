@@ -39,11 +39,14 @@ insert into evidence (chat_id, method, project, rank, noted_at) values (?, ?, ?,
 on conflict (chat_id, method, project) do nothing
 `
 
+const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and project <> ?`
+
 /** Notes evidence and moves the chats that it places elsewhere. @returns the chats that moved */
 export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
   const concerned = new Set<ChatId>()
-  for (const { chatId, method, rank, root } of batch.evidence) {
+  for (const { chatId, method, rank, root, isOnly } of batch.evidence) {
     const project = projectNum(db, root)
+    if (isOnly) prepared(db, DROP_FORMER).run(chatId, method, project)
     if (prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes > 0) concerned.add(chatId)
   }
   for (const chat of batch.chats) concerned.add(chat.id)

@@ -1,22 +1,21 @@
 import { hash as digest } from 'node:crypto'
 import type { MessageId } from '../model/ids.ts'
-import type { ArrangeThread, Outline, Placement, ThreadEntry } from '../model/thread.ts'
+import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { searchColumns } from '../text/columns.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
-import type { PendingTerms } from './pending-terms.ts'
 import { saveMessage } from './save-message.ts'
+import type { WriteTools } from './write-tools.ts'
 
 export interface ThreadWrite {
-  readonly terms: PendingTerms
   readonly chatNum: number
   readonly write: ChatWrite
   readonly outline: Outline
   readonly chatCreatedAtMs: number | null
   readonly nowMs: number
-  readonly arrange: ArrangeThread
+  readonly tools: WriteTools
 }
 
 export interface ThreadOutcome {
@@ -45,7 +44,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   for (const message of thread.write.messages) {
     next.set(message.id, readAgain(next.get(message.id)?.held ?? null, message))
   }
-  const placements = thread.arrange(
+  const placements = thread.tools.arrange(
     thread.outline,
     [...next.values()].map((message) => threadEntry(message.columns)),
     thread.chatCreatedAtMs,
@@ -55,7 +54,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     const message = next.get(placement.id)
     if (message === undefined) throw new Error('a placement names no message of its chat')
     const placed = { ...message, columns: { ...message.columns, ...placeColumns(placement) } }
-    const isSaved = saveMessage(db, thread.terms, thread.chatNum, placed)
+    const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
     if (!isSaved) continue
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1

@@ -1,9 +1,9 @@
 import type { MessageId } from './ids.ts'
 import type { Role, TimeSource } from './message.ts'
 
-/** One entry of the order in which Cursor shows a chat. It may name a message that no row holds. */
+/** One entry of the order in which Cursor shows a chat. It may name a message that no row holds, or none at all. */
 export interface OutlineEntry {
-  readonly id: MessageId
+  readonly id: MessageId | null
   readonly role: Role | null
   readonly createdAtMs: number | null
   readonly startedAtMs: number | null

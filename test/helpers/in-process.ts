@@ -12,10 +12,10 @@ export class Indexer {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   readonly path = join(this.folder, 'mirror.db')
   mirror: Mirror = openWriter(this.path)
-  readonly #userDir: string
+  readonly #userDirs: readonly string[]
 
-  constructor(userDir: string) {
-    this.#userDir = userDir
+  constructor(...userDirs: readonly string[]) {
+    this.#userDirs = userDirs
   }
 
   pass(depth: PassDepth = 'nudge'): RunOutcome {
@@ -24,7 +24,7 @@ export class Indexer {
   }
 
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
-    const places = { userDirs: [this.#userDir], disabledKinds: [] }
+    const places = { userDirs: this.#userDirs, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
     return runPasses(this.mirror, places, { kind: 'run', sources }, Date.now)
   }

@@ -180,6 +180,7 @@ test('evidence that arrives before the chat places it, and better evidence moves
     method,
     rank,
     root: root(name),
+    isOnly: false,
   })
   const project = (): unknown =>
     mirror

@@ -133,8 +133,8 @@ describe('order', () => {
         { id: 'c', role: null, createdAtMs: atMs + 2, startedAtMs: null },
         { id: '', role: null, createdAtMs: null, startedAtMs: null },
         { id: '', role: 'assistant', createdAtMs: atMs + 3, startedAtMs: null },
-        { id: '', role: 'user', createdAtMs: null, startedAtMs: null },
-        { id: '', role: null, createdAtMs: null, startedAtMs: null },
+        { id: null, role: 'user', createdAtMs: null, startedAtMs: null },
+        { id: null, role: null, createdAtMs: null, startedAtMs: null },
       ],
     })
   })

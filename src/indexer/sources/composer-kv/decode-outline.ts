@@ -15,13 +15,14 @@ import { readTime } from './read-time.ts'
 export function decodeHeaders(chat: JsonRecord): Outline {
   const entries = listIn(chat, 'fullConversationHeadersOnly').map((header) => decodeHeader(asRecord(header)))
   const canBeFound = entries.some(
-    ({ id, createdAtMs, startedAtMs }) => id !== '' || (createdAtMs ?? startedAtMs) !== null,
+    ({ id, createdAtMs, startedAtMs }) => (id ?? '') !== '' || (createdAtMs ?? startedAtMs) !== null,
   )
   return canBeFound ? entries : null
 }
 
 function decodeHeader(header: JsonRecord | null): OutlineEntry {
-  return entryOf(asMessageId(stringIn(header, 'bubbleId') ?? ''), header)
+  const id = stringIn(header, 'bubbleId')
+  return entryOf(id === null ? null : asMessageId(id), header)
 }
 
 /** The order of messages that the chat's row holds as a list. */
@@ -29,7 +30,7 @@ export function outlineOf(conversation: readonly EmbeddedBody[]): Outline {
   return conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))
 }
 
-function entryOf(id: MessageId, record: JsonRecord | null): OutlineEntry {
+function entryOf(id: MessageId | null, record: JsonRecord | null): OutlineEntry {
   const startedAtMs = readTime(record?.['startedAtMs'])
   const createdAtMs = readTime(record?.['createdAt']) ?? startedAtMs ?? readTime(record?.['completedAtMs'])
   return { id, role: readHeaderRole(record?.['type']), createdAtMs, startedAtMs }

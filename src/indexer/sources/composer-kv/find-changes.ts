@@ -21,12 +21,24 @@ export interface Found {
   readonly isAlarmed: boolean
 }
 
+export interface Look {
+  readonly nowMs: number
+  /** Looks at the size of every row of the chats active within a day, and not only at that of their own rows. */
+  readonly isThorough: boolean
+}
+
 /**
  * What is new above the watermark. The canary is the row at the watermark: while it stands, no rowid up to it was used
  * twice, so that every row inserted since lies above. A canary that was itself rewritten has a new rowid and no other
  * row in its place. Values rewritten in place show in the sizes of the last rows and of the chats active within a day.
  */
-export function findNew(file: OpenFile, mirror: Mirror, source: number, position: HeldPosition, nowMs: number): Found {
+export function findNew(
+  file: OpenFile,
+  mirror: Mirror,
+  source: number,
+  position: HeldPosition,
+  { nowMs, isThorough }: Look,
+): Found {
   const dirty = new DirtyChats()
   const watermark = position.watermark ?? 0
   const recent = held.listRecentChats(mirror, source, nowMs - DAY_MS, RECENT_CHATS_MAX)
@@ -34,10 +46,14 @@ export function findNew(file: OpenFile, mirror: Mirror, source: number, position
     isCanaryWell: isCanaryWell(db, watermark, position.watermarkKey),
     above: store.listAbove(db, watermark, NEW_ROWS_MAX),
     tail: store.listTail(db, watermark, TAIL_ROWS),
-    recent: recent.map((chatId) => store.findByKey(db, chatKey(chatId))).filter((row) => row !== undefined),
+    recent: recent.flatMap((chatId) => [
+      store.findByKey(db, chatKey(chatId)) ?? [],
+      isThorough ? store.listSizes(db, chatId) : [],
+    ]),
   }))
-  for (const ref of seen.above) dirty.add(ref)
-  for (const ref of [...seen.tail, ...seen.recent]) {
+  // A rowid that JavaScript cannot hold tells nothing of a rewrite: such a row is read every time.
+  for (const ref of seen.above) dirty.add(ref, !store.isExact(ref))
+  for (const ref of [...seen.tail, ...seen.recent.flat()]) {
     const known = held.findHeldRow(mirror, source, ref.key)
     if (known?.rowid !== ref.rowid || known.octets !== ref.octets) dirty.add(ref, true)
   }
@@ -117,6 +133,9 @@ export function* sweepValues(
       rest = rest.slice(page.taken)
       yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }
     }
-    rowid = refs.at(-1)?.rowid ?? rowid
+    const last = refs.at(-1)
+    // Rows beyond what a number holds come all at once, and above them there is nothing.
+    if (last === undefined || !store.isExact(last)) return
+    rowid = last.rowid
   }
 }

@@ -7,13 +7,13 @@ import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch, type Position } from '../../../mirror/batch.ts'
-import { asSourceId } from '../../../model/ids.ts'
+import { asSourceId, type ChatId } from '../../../model/ids.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { readChats } from './read-chats.ts'
-import { countRows, listAbove, tableKind, type RowCounts, type RowRef } from './read.ts'
+import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
 
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
@@ -64,11 +64,9 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, isCountDue: false }
   try {
-    const kind = file.read(tableKind)
-    if (kind === 'without-rowid') {
-      return { state: 'unreadable', detail: 'Its table has no rowids; this layout is not known.', isCountDue: false }
-    }
-    return yield* runPass(kind === 'none' ? emptyStore(file) : file, pass)
+    const table = file.read(findTable)
+    if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, isCountDue: false }
+    return yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
   } catch (error) {
     const { state, detail } = endedBy(error)
     return { state, detail, isCountDue: false }
@@ -84,12 +82,15 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const depth = isSwapped ? 'full' : request.depth
   let found: Found | null = null
   if (file.bytesRead > 0) yield { done: 0, total: 0, bytesRead: file.bytesRead, longestReadMs: 0, outcome: null }
-  const isCheap = depth === 'nudge' || depth === 'count'
-  if (position.watermark !== null && isCheap) found = findNew(file, mirror, num, position, request.now())
+  // A sweep over all values sees what this would.
+  if (position.watermark !== null && depth !== 'full') {
+    found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: depth !== 'nudge' })
+  }
+  const isReconcile = found === null || found.isAlarmed || depth === 'reconcile'
   const isCountDue = depth === 'count' || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
-  const counts = found === null || isCountDue || found.isAlarmed ? file.read(countRows) : null
+  const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (found !== null) yield* readDirty(file, pass, found, null)
-  if (found === null || found.isAlarmed || (counts !== null && !isCountEqual(mirror, num, counts))) {
+  if (found === null || isReconcile || (counts !== null && !isCountEqual(mirror, num, counts))) {
     found = yield* reconcile(file, pass, depth, counts)
   }
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
@@ -171,7 +172,12 @@ function* readGroup(
   { mirror, num, id, request }: Pass,
   group: readonly ChatDiff[],
 ): Generator<PassStep> {
-  for (const portion of readChats(file, id, group, (key) => held.isGoneRow(mirror, num, key))) {
+  const known = {
+    isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
+    isElsewhere: (key: string) => held.isHeldElsewhere(mirror, num, key),
+    roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
+  }
+  for (const portion of readChats(file, id, group, known)) {
     const { chats, rows, goneKeys, issues, evidence } = portion
     const batch = { ...emptyBatch, source: num, nowMs: request.now(), chats, rows, goneKeys, issues, evidence }
     const outcome = writeBatch(mirror, batch, arrangeThread)

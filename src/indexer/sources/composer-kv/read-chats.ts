@@ -27,11 +27,21 @@ export interface Portion {
   readonly rowsDone: number
 }
 
+/** What the mirror holds already, as far as reading depends on it. */
+export interface Known {
+  /** Whether the store held this row once and does no more. */
+  isGoneRow(key: string): boolean
+  /** Whether another store of this kind holds the same row: what one lost is then not lost. */
+  isElsewhere(key: string): boolean
+  roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
+}
+
 interface ChatDraft {
   readonly diff: ChatDiff
   ownRow: OwnRow
   toolData: ReadonlyMap<MessageId, unknown>
   roles: ReadonlyMap<MessageId, Role | null>
+  readonly copies: Map<MessageId, MessageWrite>
   messages: MessageWrite[]
   vanished: MessageId[]
 }
@@ -39,23 +49,24 @@ interface ChatDraft {
 /**
  * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
  * Yields a portion whenever enough was read; every portion stands for itself.
- * @param wasRow whether the store once held this row of the chat's own
  */
 export function* readChats(
   file: OpenFile,
   sourceId: string,
   diffs: readonly ChatDiff[],
-  wasRow: (key: string) => boolean,
+  known: Known,
 ): Generator<Portion, void> {
-  const drafts = new Map(diffs.map((diff) => [diff.chatId, startDraft(diff, wasRow)]))
-  const portion = new PortionDraft(drafts)
+  const drafts = new Map(diffs.map((diff) => [diff.chatId, startDraft(diff, known)]))
+  const portion = new PortionDraft(drafts, known)
   const ownRefs = diffs.flatMap((diff) => diff.refs.filter((ref) => ref.key === chatKey(diff.chatId)))
   for (const page of pages(file, ownRefs)) {
     portion.count(page)
     for (const row of page.rows) readOwnRow(portion, drafts, row, sourceId)
     if (portion.octets > PORTION_OCTETS_MAX) yield portion.take()
   }
-  const messageRefs = [...drafts.values()].flatMap(messagesToRead).sort((a, b) => a.rowid - b.rowid)
+  const messageRefs = [...drafts.values()]
+    .flatMap((draft) => messagesToRead(draft, known))
+    .sort((a, b) => a.rowid - b.rowid)
   for (const page of pages(file, messageRefs)) {
     portion.count(page)
     for (const row of page.rows) readMessageRow(portion, drafts, row)
@@ -64,17 +75,18 @@ export function* readChats(
   yield portion.take()
 }
 
-function startDraft(diff: ChatDiff, wasRow: (key: string) => boolean): ChatDraft {
+function startDraft(diff: ChatDiff, known: Known): ChatDraft {
   const key = chatKey(diff.chatId)
   const isThere = diff.refs.some((ref) => ref.key === key)
-  const isGone = !isThere && (diff.goneKeys.includes(key) || wasRow(key))
+  const isGone = !isThere && (diff.goneKeys.includes(key) || known.isGoneRow(key)) && !known.isElsewhere(key)
   return {
     diff,
     ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
     toolData: new Map(),
     roles: new Map(),
+    copies: new Map(),
     messages: [],
-    vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
+    vanished: diff.goneKeys.filter((gone) => !known.isElsewhere(gone)).flatMap((gone) => messageIdOf(gone) ?? []),
   }
 }
 
@@ -92,13 +104,22 @@ function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> 
   }
 }
 
-/** Changed rows, and rows for which the chat's own row holds tool data that they lack themselves. */
-function messagesToRead({ diff, toolData }: ChatDraft): RowRef[] {
+/**
+ * Changed rows; rows for which the chat's own row holds tool data that they lack themselves; and rows that are held
+ * under another role than the chat's list gives them: one that does not say its role takes it from there.
+ */
+function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
   const own = chatKey(diff.chatId)
   const wanted = new Set(diff.changed.map((ref) => ref.key))
+  const heldRoles = roles.size === 0 ? new Map<MessageId, Role>() : known.roles(diff.chatId)
   return diff.refs.filter(({ key }) => {
     if (key === own) return false
-    return wanted.has(key) || (toolData.size > 0 && toolData.has(messageIdOf(key) ?? asMessageId('')))
+    if (wanted.has(key)) return true
+    const id = messageIdOf(key) ?? asMessageId('')
+    const [listed, heldRole] = [roles.get(id), heldRoles.get(id)]
+    return (
+      toolData.has(id) || (listed !== undefined && listed !== null && heldRole !== undefined && heldRole !== listed)
+    )
   })
 }
 
@@ -121,10 +142,10 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
   takeOwnRow(draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
-  portion.evidence.push(...weighEvidence(chatId, decoded.evidence))
+  portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
 }
 
-/** A row of its own is newer than the copy that the chat's row holds of a message. */
+/** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */
 function takeOwnRow(
   draft: ChatDraft,
   { facts, outline, embedded, toolData }: DecodedChatRow,
@@ -134,8 +155,11 @@ function takeOwnRow(
   const ids = new Set(embedded.map((message) => message.id))
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets }
   draft.toolData = toolData
-  draft.roles = new Map(outline?.map(({ id, role }) => [id, role]))
-  draft.messages.push(...embedded.filter((message) => !rowIds.has(message.id)))
+  draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
+  for (const message of embedded) {
+    if (rowIds.has(message.id)) draft.copies.set(message.id, message)
+    else draft.messages.push(message)
+  }
 }
 
 /** Where the store gives a message no id: made from store, chat and ordinal alone, so that a rebuild makes it again. */
@@ -152,7 +176,7 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   if (draft === undefined) return
   portion.noteRow(row)
   if (row.value === null) {
-    if (row.octets === 0) draft.vanished.push(key.messageId)
+    if (row.octets === 0 && !portion.known.isElsewhere(row.key)) draft.vanished.push(key.messageId)
     portion.noteIssue(row, unreadReason(row))
     return
   }
@@ -165,6 +189,8 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   )
   if (decoded.kind === 'issue') {
     portion.noteIssue(row, decoded.reason)
+    const copy = draft.copies.get(key.messageId)
+    if (copy !== undefined) draft.messages.push(copy)
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
@@ -177,6 +203,7 @@ type Drafts = ReadonlyMap<ChatId, ChatDraft>
 /** Collects what was read since the last portion was handed on. */
 class PortionDraft {
   readonly #drafts: Drafts
+  readonly known: Known
   #isFirst = true
   rows: RowState[] = []
   issues: RowIssue[] = []
@@ -186,8 +213,9 @@ class PortionDraft {
   #longestReadMs = 0
   #rowsDone = 0
 
-  constructor(drafts: Drafts) {
+  constructor(drafts: Drafts, known: Known) {
     this.#drafts = drafts
+    this.known = known
   }
 
   count(page: Page): void {
@@ -239,7 +267,8 @@ class PortionDraft {
 
 function takeChat(draft: ChatDraft): ChatWrite {
   const { diff, ownRow, messages, vanished } = draft
-  draft.ownRow = { kind: 'unread' }
+  // That the chat is gone is told with every portion: before a message of it is known, there is no chat to mark.
+  if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
   draft.messages = []
   draft.vanished = []
   return { id: diff.chatId, ownRow, messages, vanished }

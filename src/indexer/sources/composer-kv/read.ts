@@ -26,14 +26,33 @@ export interface RawRow extends SizedRef {
   readonly hash: Buffer
 }
 
-const FIND_TABLE = `select sql from sqlite_master where type = 'table' and name = 'cursorDiskKV'`
+const FIND_TABLE = `select type, sql from sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
-/** Whether the store has the table at all; one without rowids cannot be followed. */
-export function tableKind(db: Database.Database): 'rowid' | 'without-rowid' | 'none' {
-  const row = prepared<{ sql: string }>(db, FIND_TABLE).get()
-  if (row === undefined) return 'none'
-  return /without\s+rowid/i.test(row.sql) ? 'without-rowid' : 'rowid'
+export type TableKind =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** Whether the store has the table, and whether it is one whose rows can be followed. */
+export function findTable(db: Database.Database): TableKind {
+  const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
+  if (row === undefined) return { kind: 'none' }
+  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view; this layout is not known.' }
+  if (/without\s+rowid/i.test(row.sql)) {
+    return { kind: 'unknown', why: 'Its table has no rowids; this layout is not known.' }
+  }
+  const encoding = String(db.pragma('encoding', { simple: true }))
+  return encoding === 'UTF-8' ? { kind: 'table' } : { kind: 'unknown', why: `Its text is ${encoding}, not UTF-8.` }
 }
+
+/**
+ * SQLite's rowids go beyond what a JavaScript number holds. Those that do are all told as the greatest number; such a
+ * row is found by its key.
+ */
+export const isExact = (ref: RowRef): boolean => ref.rowid < Number.MAX_SAFE_INTEGER
+
+const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
+  ref.rowid > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
 
 /**
  * The unary plus keeps SQLite from the index on `key`, which would walk every key of the family; this way it seeks the
@@ -47,7 +66,7 @@ order by rowid limit ?
 `
 
 export function listAbove(db: Database.Database, rowid: number, limit: number): RowRef[] {
-  return prepared<RowRef>(db, LIST_ABOVE).all(BigInt(rowid), limit)
+  return prepared<RowRef>(db, LIST_ABOVE).all(BigInt(rowid), limit).map(withRowid)
 }
 
 /** The inner query is cut first, so that rows of other families cost a step and no more. */
@@ -75,7 +94,15 @@ export function findByRowid(db: Database.Database, rowid: number): (SizedRef & {
   return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
 }
 
-const withOctets = (row: SizedRef): SizedRef => ({ ...row, octets: row.octets ?? 0 })
+const withOctets = (row: SizedRef): SizedRef => withRowid({ ...row, octets: row.octets ?? 0 })
+
+const LIST_SIZES = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key >= ? and key < ?`
+
+/** The sizes of one chat's messages; values are not read. */
+export function listSizes(db: Database.Database, chatId: ChatId): SizedRef[] {
+  const { from, to } = messageRange(chatId)
+  return prepared<SizedRef>(db, LIST_SIZES).all(from, to).map(withOctets)
+}
 
 const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
 
@@ -83,7 +110,7 @@ const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key <
 export function listChat(db: Database.Database, chatId: ChatId): RowRef[] {
   const { from, to } = messageRange(chatId)
   const own = findByKey(db, chatKey(chatId))
-  const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to)
+  const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to).map(withRowid)
   return own === undefined ? messages : [{ key: own.key, rowid: own.rowid }, ...messages]
 }
 
@@ -105,10 +132,10 @@ export interface KeyPage {
  * from a JavaScript string, and would stop or repeat the walk.
  */
 export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
-  const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows)
+  const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
   const last = refs.at(-1)
   if (last === undefined || refs.length < pageRows) return { refs, next: null }
-  const bytes = prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes
+  const bytes = isExact(last) ? prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes : undefined
   return { refs, next: bytes ?? Buffer.from(last.key) }
 }
 
@@ -134,6 +161,7 @@ export function countRows(db: Database.Database): RowCounts {
 }
 
 const READ_VALUE = `select cast(value as blob) as value from cursorDiskKV where rowid = ?`
+const READ_VALUE_BY_KEY = `select cast(value as blob) as value from cursorDiskKV where key = ?`
 
 export interface Page {
   readonly rows: readonly RawRow[]
@@ -161,7 +189,7 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
   db.exec('begin')
   try {
     for (const ref of refs.slice(0, PAGE_ROWS_MAX)) {
-      const found = tryRead(() => findByRowid(db, ref.rowid))
+      const found = tryRead(() => (isExact(ref) ? findByRowid(db, ref.rowid) : findByKey(db, ref.key)))
       const size = found?.value?.octets ?? 0
       const isFull = octets + Math.min(size, VALUE_OCTETS_MAX) > PAGE_OCTETS_MAX
       if (taken > 0 && (isFull || performance.now() - startedAt > readMsMax)) break
@@ -169,7 +197,7 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
       if (found === null) unreadable.push(ref)
       else if (found.value?.key !== ref.key) missing.push(ref)
       else {
-        const value = size > VALUE_OCTETS_MAX ? { value: null } : tryRead(() => readValue(db, ref.rowid))
+        const value = size > VALUE_OCTETS_MAX ? { value: null } : tryRead(() => readValue(db, ref))
         if (value === null) unreadable.push(ref)
         else rows.push({ ...ref, octets: size, value: value.value })
         octets += value?.value?.length ?? 0
@@ -185,8 +213,12 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
 /** Hashing waits until the transaction is over. */
 const withHash = (row: Omit<RawRow, 'hash'>): RawRow => ({ ...row, hash: valueHash(row.value, row.octets) })
 
-const readValue = (db: Database.Database, rowid: number): Buffer | null =>
-  prepared<{ value: Buffer | null }>(db, READ_VALUE).get(BigInt(rowid))?.value ?? null
+function readValue(db: Database.Database, ref: RowRef): Buffer | null {
+  const row = isExact(ref)
+    ? prepared<{ value: Buffer | null }>(db, READ_VALUE).get(BigInt(ref.rowid))
+    : prepared<{ value: Buffer | null }>(db, READ_VALUE_BY_KEY).get(ref.key)
+  return row?.value ?? null
+}
 
 /** @returns null where the page that holds the row is damaged */
 function tryRead<Value>(read: () => Value): { readonly value: Value } | null {

@@ -92,7 +92,7 @@ function readWorkspace(
   const { rootUri, chatIds } = found
   const root = rootUri === null ? null : normaliseRoot(rootUri)
   const evidence = chatIds.flatMap((id) =>
-    rootUri === null ? [] : weighEvidence(id, [{ method: 'workspace-heads', uri: rootUri }]),
+    rootUri === null ? [] : weighEvidence(id, [{ method: 'workspace-heads', uri: rootUri }], { isOnly: false }),
   )
   const workspaces = root === null ? [] : [{ id: workspace.workspaceId, root }]
   const before = held.readPosition(mirror, num)

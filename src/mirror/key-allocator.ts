@@ -1,0 +1,43 @@
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+import { SLOTS_PER_MS, sortKeyFloor } from './sort-key.ts'
+
+const NEXT_KEYS = `select key from messages where key >= ? order by key`
+const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
+
+/**
+ * Gives messages their keys during one transaction: the first free one at or after the message's time, and its place
+ * within the millisecond by its position. It remembers where it stopped looking, for a chat without times of its own
+ * has all its messages in one millisecond.
+ */
+export class KeyAllocator {
+  readonly #db: Mirror
+  readonly #resumeAt = new Map<number, number>()
+
+  constructor(db: Mirror) {
+    this.#db = db
+  }
+
+  /** @param createdAtMs epoch milliseconds, or null where unknown: such keys are less than all others */
+  next(createdAtMs: number | null, position: number | null): number {
+    if (createdAtMs === null) return this.#nextUntimed()
+    const wanted = sortKeyFloor(createdAtMs) + Math.min(position ?? 0, SLOTS_PER_MS - 1)
+    const key = this.#firstFree(this.#resumeAt.get(wanted) ?? wanted)
+    this.#resumeAt.set(wanted, key + 1)
+    return key
+  }
+
+  #nextUntimed(): number {
+    const below = BigInt(sortKeyFloor(1e9))
+    return (prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get(below)?.key ?? 0) + 1
+  }
+
+  #firstFree(from: number): number {
+    let key = from
+    for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(from))) {
+      if (taken.key !== key) break
+      key += 1
+    }
+    return key
+  }
+}

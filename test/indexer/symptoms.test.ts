@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CursorHome, headers, type Store } from '../helpers/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+// Each of these was a bug once, and is named after what a user would have seen.
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const one = <Row>(sql: string, ...params: unknown[]): Row | undefined =>
+  indexer.mirror.prepare<unknown[], Row>(sql).get(...params)
+
+function updateInPlace(key: string, value: Record<string, unknown>): void {
+  store.db.prepare('update cursorDiskKV set value = ? where key = ?').run(JSON.stringify(value), key)
+}
+
+function writeChat(chatId: string, texts: Readonly<Record<string, string>>, more: Record<string, unknown> = {}): void {
+  const now = new Date().toISOString()
+  store.chat(chatId, { name: chatId, fullConversationHeadersOnly: headers(Object.keys(texts)), ...more })
+  for (const [id, text] of Object.entries(texts)) store.message(chatId, id, { type: 2, text, createdAt: now })
+}
+
+test('a sync right after an update in place took it for read', () => {
+  writeChat('a', { m1: 'short' })
+  indexer.pass()
+  updateInPlace('bubbleId:a:m1', { type: 2, text: 'a good deal longer than it was before' })
+  expect(indexer.pass('reconcile')).toMatchObject({ changed: 1 })
+})
+
+test('a tool call that ended in place stayed running once other rows were written', () => {
+  writeChat('a', { m1: 'running' })
+  for (let row = 0; row < 600; row += 1) store.put(`agentKv:blob:${row}`, 'noise')
+  writeChat('b', { m1: 'other' })
+  indexer.pass()
+  updateInPlace('bubbleId:a:m1', { type: 2, text: 'completed, with its output', createdAt: new Date().toISOString() })
+  indexer.pass('count')
+  expect(indexer.thread('a')).toEqual([['m1', 0, 'completed, with its output']])
+})
+
+test.each([
+  ['the greatest rowid', '9223372036854775807'],
+  ['a rowid beyond what a number holds', '5000000000000000001'],
+])('a row at %s stopped its store, or was lost', (_, rowid) => {
+  writeChat('a', { m1: 'first' })
+  store.db.exec(
+    `insert into cursorDiskKV (rowid, key, value) values (${rowid}, 'bubbleId:a:far', '{"type":1,"text":"far"}')`,
+  )
+  expect(indexer.pass().ends).toMatchObject([{ state: 'ok' }])
+  expect(one('select count(*) as n from messages')).toEqual({ n: 2 })
+  updateInPlace('bubbleId:a:far', { type: 1, text: 'near' })
+  indexer.pass()
+  expect(one(`select count(*) as n from message_terms where message_terms match 'near'`)).toEqual({ n: 1 })
+  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+})
+
+test('a chat did not move back to the project it came from', () => {
+  const inFolder = (name: string): void =>
+    writeChat('a', { m1: 'text' }, { workspaceIdentifier: { uri: { external: `file:///${name}` } } })
+  for (const name of ['shop', 'shed', 'shop']) {
+    inFolder(name)
+    indexer.pass()
+  }
+  expect(one('select projects.name from chats join projects on projects.num = project')).toEqual({ name: 'shop' })
+})
+
+test('a chat deleted in one of two stores was marked deleted while the other held it', () => {
+  const second = new CursorHome()
+  const copy = second.global()
+  const both = new Indexer(home.userDir, second.userDir)
+  writeChat('a', { m1: 'text' })
+  copy.chat('a', { name: 'a', fullConversationHeadersOnly: headers(['m1']) })
+  copy.message('a', 'm1', { type: 2, text: 'text' })
+  both.pass()
+  copy.db.exec('delete from cursorDiskKV')
+  both.pass('full')
+  expect(both.mirror.prepare('select is_live from messages').all()).toEqual([{ is_live: 1 }])
+  expect(both.mirror.prepare('select is_live from chats').all()).toEqual([{ is_live: 1 }])
+  store.db.exec('delete from cursorDiskKV')
+  both.pass('full')
+  expect(both.mirror.prepare('select is_live from messages').all()).toEqual([{ is_live: 0 }])
+  both.remove()
+  second.remove()
+})
+
+test('whether a tombstoned chat was deleted depended on how large its neighbours were', () => {
+  store.chat('tomb', null)
+  store.message('tomb', 'm1', { type: 1, text: 'left over' })
+  for (let row = 0; row < 20; row += 1) store.message('large', `m${row}`, { type: 1, text: 'x'.repeat(1024 * 1024) })
+  indexer.pass()
+  expect(one(`select own_row, is_live from chats where id = 'tomb'`)).toEqual({ own_row: 'gone', is_live: 0 })
+})
+
+test('a row read before its chat kept a role that the chat knew better', () => {
+  store.message('a', 'm1', { text: 'asked before the chat was written' })
+  indexer.pass()
+  store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
+  indexer.pass()
+  expect(one('select role from messages')).toEqual({ role: 'user' })
+})
+
+test('a row with an empty id took the place of an entry that names nothing', () => {
+  store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1' }, { type: 2 }] })
+  store.message('a', 'm1', { type: 1, text: 'first' })
+  store.put('bubbleId:a:m2', { type: 2, bubbleId: '', text: 'not named' })
+  indexer.pass()
+  expect(indexer.thread('a').map(([id, position]) => [id, position])).toEqual([
+    ['m1', 0],
+    ['m2', null],
+  ])
+})
+
+test('a torn row hid the good copy of its message in the chat', () => {
+  store.chat('a', { conversation: [{ bubbleId: 'm1', type: 1, text: 'the copy' }] })
+  store.put('bubbleId:a:m1', '{"type":1,"text":"to')
+  indexer.pass()
+  expect(indexer.thread('a')).toEqual([['m1', 0, 'the copy']])
+  expect(one('select reason from row_issues')).toEqual({ reason: 'bad-json' })
+})
+
+describe('a store of an unknown layout was called read and empty:', () => {
+  test.each([
+    ['text that is not UTF-8', `pragma encoding = 'UTF-16le'; create table cursorDiskKV (key text unique, value blob)`],
+    ['a view', 'create table t (key, value); create view cursorDiskKV as select * from t'],
+    ['no rowids', 'create table cursorDiskKV (key text primary key, value blob) without rowid'],
+  ])('%s', (_, sql) => {
+    const other = new CursorHome()
+    mkdirSync(dirname(other.globalPath), { recursive: true })
+    const db = new Database(other.globalPath)
+    db.exec(sql)
+    db.close()
+    const reader = new Indexer(other.userDir)
+    expect(reader.pass().ends).toMatchObject([{ state: 'unreadable' }])
+    reader.remove()
+    other.remove()
+  })
+})
