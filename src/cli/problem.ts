@@ -13,8 +13,8 @@ export function troubleOfProblem(status: number, body: unknown): Trouble {
   const parsed = problem.safeParse(body)
   const { detail, title, code, errors } = parsed.success ? parsed.data : {}
   const reasons = (errors ?? [])
+    .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
-    .filter((each) => !detail?.includes(each))
   const message = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons].join(' ')
   return new Trouble(code ?? `http-${status}`, message, hintFor(status), { exitCode: status === 400 ? 2 : 1 })
 }

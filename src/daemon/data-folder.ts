@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Trouble } from '../model/trouble.ts'
 
 /**
@@ -9,7 +9,7 @@ import { Trouble } from '../model/trouble.ts'
  */
 export function prepareDataFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Trouble('no-data-folder', `The data folder ${dataDir} cannot be made: ${reason}.`, OTHER_FOLDER, {
@@ -28,6 +28,14 @@ export function prepareDataFolder(dataDir: string): void {
     )
   }
   chmodSync(dataDir, 0o700)
+}
+
+/** One level at a time: below some folders of the system, Node's own recursion never ends. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  const parent = dirname(path)
+  if (parent !== path) makeFolder(parent)
+  mkdirSync(path, { mode: 0o700 })
 }
 
 const OTHER_FOLDER = 'Choose a folder of your own with --data-dir.'

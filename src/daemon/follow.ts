@@ -24,6 +24,7 @@ interface Followed {
   changeSeenAtMs: number
   end: SourceEnd | null
   busyTimes: number
+  isCountWaiting: boolean
 }
 
 export interface FollowWorld {
@@ -70,7 +71,14 @@ export class Follow {
     this.#rootsSeen = this.#rootsState()
     for (const source of discoverSources(this.#places)) {
       if (this.#followed.has(source.id)) continue
-      const fresh = { signature: undefined, reconciledSignature: undefined, changeSeenAtMs, end: null, busyTimes: 0 }
+      const fresh = {
+        signature: undefined,
+        reconciledSignature: undefined,
+        changeSeenAtMs,
+        end: null,
+        busyTimes: 0,
+        isCountWaiting: false,
+      }
       this.#followed.set(source.id, { source, ...fresh })
       this.#world.nudge(source.id, 'nudge')
     }
@@ -160,6 +168,16 @@ export class Follow {
     return true
   }
 
+  /** Once, however many cheap passes leave the counting for later meanwhile. */
+  #countLater(followed: Followed): void {
+    if (followed.isCountWaiting) return
+    followed.isCountWaiting = true
+    this.#world.later(() => {
+      followed.isCountWaiting = false
+      this.#world.nudge(followed.source.id, 'count')
+    }, COUNT_AFTER_MS)
+  }
+
   #signature(id: SourceId): string | null {
     const followed = this.#followed.get(id)
     return followed === undefined ? null : signatureOf(followed.source)
@@ -177,7 +195,7 @@ export class Follow {
     // What cannot be read is tried again when it changes.
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
-    if (end.isCountDue) this.#world.later(() => this.#world.nudge(id, 'count'), COUNT_AFTER_MS)
+    if (end.isCountDue) this.#countLater(followed)
     this.#check(followed)
   }
 }

@@ -48,7 +48,8 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const searches = new SearchPool(path, settings.search.deadlineMs)
   const progress = new ProgressLine(world.stderr)
 
-  const makeWorld = apiWorlds({ settings, world, path, log, hub, indexing, searches, startedAtMs })
+  const reader = lazyReader(path)
+  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
@@ -74,7 +75,10 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         schedule.stop()
         searches.close()
         removeDaemonFile(dataDir)
-        await Promise.all([server.close(), indexing.stop()])
+        await server.close()
+        reader.close()
+        // The writer closes last: then SQLite brings its WAL home, and the mirror is one file again.
+        await indexing.stop()
         lock.release()
       },
     }
@@ -91,6 +95,7 @@ interface Parts {
   readonly settings: Settings
   readonly world: DaemonWorld
   readonly path: string
+  readonly reader: LazyReader
   readonly log: Logger
   readonly hub: EventHub
   readonly indexing: Indexing
@@ -99,7 +104,7 @@ interface Parts {
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-function apiWorlds({ settings, world, path, log, hub, indexing, searches, startedAtMs }: Parts) {
+function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs }: Parts) {
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -115,7 +120,7 @@ function apiWorlds({ settings, world, path, log, hub, indexing, searches, starte
     version: world.version,
     timeZone: world.timeZone,
     access: { token, tokenRequired, allowedHosts: () => allowedHosts },
-    mirror: once(() => openReader(path)),
+    mirror: () => reader.open(),
     now: () => world.now(),
     search: (request) => searches.search(request),
     live,
@@ -125,8 +130,16 @@ function apiWorlds({ settings, world, path, log, hub, indexing, searches, starte
   })
 }
 
+interface LazyReader {
+  open(): Mirror
+  close(): void
+}
+
 /** Opened at the first question; a failure is tried again at the next. */
-function once(open: () => Mirror): () => Mirror {
+function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
-  return () => (mirror ??= open())
+  return {
+    open: () => (mirror ??= openReader(path)),
+    close: () => mirror?.close(),
+  }
 }

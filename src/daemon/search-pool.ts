@@ -7,7 +7,7 @@ import type { SearchReply } from './search-messages.ts'
 
 /** At most this many searches run at a time; further ones queue. */
 const CHILDREN_MAX = 2
-const QUEUE_MAX = 100
+const QUEUE_MAX = 1000
 /** A child that had nothing to do for so long ends, and gives its memory back. */
 const IDLE_MS = 60_000
 /** What the first search of a process gets on top, for node to start. */
@@ -50,8 +50,25 @@ export class SearchPool {
     }
     const job = { request, asked: deferred<SearchAnswer>() }
     this.#queue.push(job)
+    this.#expireInQueue(job)
     this.#pump()
     return job.asked.promise
+  }
+
+  /** Waiting counts: whoever asked is told in time, though not one row was looked at. */
+  #expireInQueue(job: Job): void {
+    const timer = setTimeout(() => {
+      const place = this.#queue.indexOf(job)
+      if (place < 0) return
+      this.#queue.splice(place, 1)
+      job.asked.reject(this.#tooLate())
+    }, START_MS + this.#deadlineMs)
+    timer.unref()
+  }
+
+  #tooLate(): Trouble {
+    const text = `The search did not answer within ${this.#deadlineMs} ms.`
+    return new Trouble('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.')
   }
 
   close(): void {
@@ -105,8 +122,7 @@ export class SearchPool {
   }
 
   #expire({ child, job }: Searcher): void {
-    const text = `The search did not answer within ${this.#deadlineMs} ms.`
-    job?.asked.reject(new Trouble('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.'))
+    job?.asked.reject(this.#tooLate())
     child.kill('SIGKILL')
   }
 

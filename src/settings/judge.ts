@@ -8,14 +8,21 @@ import { settingsSchema } from './schema.ts'
 import type { SettingsTree } from './schema.ts'
 
 /**
- * Lays the layers over each other, later over earlier, and holds the outcome against the schema.
+ * Lays the layers over each other, later over earlier, and holds the outcome against the schema: after each layer, so
+ * that a wrong value is told even where a later layer hides it. The first layer names every key.
  * @throws Trouble `bad-setting` or `unknown-setting`, naming the key, its place and what is allowed
  */
 export function judge(layers: readonly Layer[]): SettingsTree {
-  const tree = layers.reduce<unknown>((below, layer) => layOver(below, layer.tree), {})
-  const verdict = settingsSchema.safeParse(tree)
-  if (verdict.success) return verdict.data
-  throw troubleOf(verdict.error.issues, tree, layers)
+  let tree: unknown = {}
+  let settled: SettingsTree | null = null
+  for (const [index, layer] of layers.entries()) {
+    tree = layOver(tree, layer.tree)
+    const verdict = settingsSchema.safeParse(tree)
+    if (!verdict.success) throw troubleOf(verdict.error.issues, tree, layers.slice(0, index + 1))
+    settled = verdict.data
+  }
+  if (settled === null) throw new Error('Settings need a first layer.')
+  return settled
 }
 
 function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: readonly Layer[]): Trouble {

@@ -72,6 +72,16 @@ test('a source is asked for when it is found, and is up to date once its pass en
   expect([...watched]).toEqual([join(home.userDir, 'workspaceStorage'), dirname(home.globalPath)])
 })
 
+test('a count that every cheap pass left for later ran once for each of them', async () => {
+  begin()
+  for (let turn = 0; turn < 20; turn += 1) runAll({ isCountDue: true })
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['count'])
+  runAll({ isCountDue: true })
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['count'])
+})
+
 test('polling asks for what changed and for nothing else', () => {
   begin()
   follow.poll(false)

@@ -11,7 +11,9 @@ export function limitBodies(): MiddlewareHandler {
   return bodyLimit({
     maxSize: BODY_BYTES_MAX,
     onError: () => {
-      throw new Problem(413, 'too-large', `A request may hold ${BODY_BYTES_MAX} bytes at most.`)
+      const text = `A request may hold ${BODY_BYTES_MAX} bytes at most.`
+      // The rest of the body is not read, so that nothing can follow on this connection.
+      throw new Problem(413, 'too-large', text, { headers: { connection: 'close' } })
     },
   })
 }

@@ -53,7 +53,13 @@ export function parseQuery(query: string): ParsedQuery {
   return { clauses: kept, warnings: [...new Set(warnings)] }
 }
 
+/** Written like an operator of the search language that is not served yet: taken as words, and said so. */
+const operator = /^(?:(?:project|role|in|tool|model|mode|path|chat|before|after|on|is|has):.+|OR)$/s
+
 function readClause(token: QueryToken, warnings: string[]): readonly Clause[] {
+  if (token.kind !== 'quote' && operator.test(token.text)) {
+    warnings.push(`${echo(token.text)} was searched for as words: operators are not served yet.`)
+  }
   const nodes = token.kind === 'quote' ? readQuote(token, warnings) : readChunk(token.text, warnings)
   const [first] = nodes
   if (first === undefined) {

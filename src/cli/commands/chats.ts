@@ -45,6 +45,12 @@ const columns: readonly Column[] = [
   { title: 'id' },
 ]
 
+/** An id is of use only whole: where there is no room for all, other columns give way. */
+function columnsFor(width: number | null): readonly number[] {
+  if (width === null || width >= 100) return [0, 1, 2, 3, 4]
+  return width >= 80 ? [0, 2, 3, 4] : [2, 4]
+}
+
 export function addChatsCommand(program: Command, session: Session): void {
   const command = program.command('chats').description('list chats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
@@ -69,15 +75,25 @@ async function chats(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/chats', queryOf(filters))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(chatsAnswer, answer)
-    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) => [
-      localTime(lastActivityAt, session.screen.timeZone),
-      project?.name ?? '-',
-      title,
-      numberText(messageCount),
-      id,
-    ])
+    const shown = columnsFor(session.screen.width)
+    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) =>
+      [
+        localTime(lastActivityAt, session.screen.timeZone),
+        project?.name ?? '-',
+        title,
+        numberText(messageCount),
+        id,
+      ].filter((_, index) => shown.includes(index)),
+    )
     if (rows.length === 0) await session.note('No chats.\n')
-    else await session.print(renderTable(columns, rows, session.screen))
+    else
+      await session.print(
+        renderTable(
+          shown.flatMap((index) => columns[index] ?? []),
+          rows,
+          session.screen,
+        ),
+      )
     await notePage(session, list)
   })
 }

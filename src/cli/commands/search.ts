@@ -25,7 +25,7 @@ const searchAnswer = z.object({
       snippet: z.string(),
     }),
   ),
-  suggestions: z.array(z.object({ text: z.string(), count: z.number() })).default([]),
+  suggestions: z.array(z.object({ text: z.string(), reason: z.string(), count: z.number() })).default([]),
   warnings: z.array(z.unknown()).default([]),
 })
 type SearchAnswer = z.infer<typeof searchAnswer>
@@ -41,7 +41,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
     .description('find messages')
-    .argument('[words...]', 'what to search for, in the search language: "a phrase", -word, tool:name, after:7d')
+    .argument('[words...]', 'what to search for: words, "a phrase", word*, -word')
     // A word with a dash before it is the search language's way to exclude.
     .allowUnknownOption()
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
@@ -53,7 +53,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
-    "cursordex search 'role:user deploy -staging' --sort newest --json",
+    "cursordex search 'deploy -staging' --role user --sort newest --json",
   )
   command.action(() => search(command, session))
 }
@@ -104,8 +104,16 @@ function renderFound(found: SearchAnswer, session: Session): string {
 
 async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
-  const suggestions = found.suggestions.map(({ text, count }) => `Try: ${text} (${countText(count, 'result')})`)
+  const suggestions = found.suggestions.map(suggestionText)
   const nothing = found.items.length === 0 ? ['Nothing found.'] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found)
+}
+
+/** What to leave out is told by its flags; a query to try instead is told as it is typed. */
+function suggestionText({ text, reason, count }: SearchAnswer['suggestions'][number]): string {
+  const found = countText(count, 'result')
+  if (reason !== 'without-filter') return `Try: ${text} (${found})`
+  const flags = text.split(' ').map((name) => `--${name}`)
+  return `Without ${flags.join(' ')}: ${found}`
 }

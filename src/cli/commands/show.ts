@@ -43,8 +43,11 @@ async function show(chatId: string, command: Command, session: Session): Promise
     const pages = readPages(answers, `${path}/messages`, options)
     if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)
     const head = decodeAnswer(chatHead, await answers.get(path, new URLSearchParams()))
-    await session.print(renderChatHead(head, session.screen))
+    let isFirst = true
     for await (const page of pages) {
+      // Nothing is printed before it is known that there is a page to show.
+      if (isFirst) await session.print(renderChatHead(head, session.screen))
+      isFirst = false
       for (const item of page.items) {
         await session.print(`\n${renderMessage(decodeAnswer(messageShape, item), session.screen)}`)
       }

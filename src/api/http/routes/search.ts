@@ -43,6 +43,6 @@ export function searchRoutes(world: ApiWorld): Hono {
     if (answer.isPartial && answer.items.length === 0) {
       throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Ask for rarer words.')
     }
-    return c.json(answer)
+    return c.json({ ...answer, limit: query.limit, offset: query.offset })
   })
 }
