@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Theirs is vitest.soak.config.ts.
+    exclude: [...configDefaults.exclude, 'test/soak/**'],
     globalSetup: ['test/helpers/build-once.ts'],
     // Every test file sees an empty home of its own: nothing here may open the machine's real Cursor.
     setupFiles: ['test/helpers/empty-home.ts'],

@@ -9,7 +9,16 @@ export interface Answers {
    */
   get(path: string, query: URLSearchParams): Promise<unknown>
   post(path: string, body?: unknown): Promise<unknown>
+  /**
+   * The text of a route that does not answer in JSON, as it comes. Asked when the first of it is taken.
+   * @throws Trouble as `get` does, then; and later on where the text breaks off
+   */
+  text(path: string, query: URLSearchParams): AsyncIterable<string>
   close(): Promise<void>
 }
+
+/** A path as it is sent. */
+export const withQuery = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query.toString()}`
 
 export type OpenAnswers = (settings: Settings) => Promise<Answers>

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Trouble } from '../model/trouble.ts'
+import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
 import { troubleOfProblem } from './problem.ts'
 
@@ -41,8 +43,9 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   }
   return {
     origin: 'daemon',
-    get: (path, query) => exchange({ method: 'GET', path: query.size === 0 ? path : `${path}?${query.toString()}` }),
+    get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
     post: (path, body) => exchange({ method: 'POST', path, body }),
+    text: (path, query) => receiveText(daemon.url, { method: 'GET', path: withQuery(path, query), token }),
     close: async () => {},
   }
 }
@@ -55,8 +58,38 @@ interface Call {
   readonly withinMs?: number
 }
 
+async function* receiveText(url: string, call: Call): AsyncGenerator<string> {
+  const incoming = await open(url, call)
+  const status = incoming.statusCode ?? 0
+  if (status >= 400) throw troubleOfProblem(status, jsonOf(await textOf(url, incoming)))
+  yield* stretchesOf(url, incoming)
+}
+
+async function send(url: string, call: Call): Promise<{ readonly status: number; readonly text: string }> {
+  const incoming = await open(url, call)
+  return { status: incoming.statusCode ?? 0, text: await textOf(url, incoming) }
+}
+
+async function textOf(url: string, incoming: IncomingMessage): Promise<string> {
+  const stretches: string[] = []
+  for await (const stretch of stretchesOf(url, incoming)) stretches.push(stretch)
+  return stretches.join('')
+}
+
+/** The body of an answer, as it comes. Who stops taking it ends the connection. */
+async function* stretchesOf(url: string, incoming: IncomingMessage): AsyncGenerator<string> {
+  try {
+    for await (const stretch of incoming.setEncoding('utf8')) yield String(stretch)
+  } catch (error) {
+    throw daemonLost(url, error)
+  }
+}
+
+const daemonLost = (url: string, cause: unknown): Trouble =>
+  new Trouble('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again; it may have just stopped.', { cause })
+
 // node:http and not fetch: a first full pass may take longer than the five minutes that fetch waits for headers.
-function send(url: string, call: Call): Promise<{ readonly status: number; readonly text: string }> {
+function open(url: string, call: Call): Promise<IncomingMessage> {
   const body = call.body === undefined ? null : JSON.stringify(call.body)
   const options = {
     method: call.method,
@@ -65,27 +98,14 @@ function send(url: string, call: Call): Promise<{ readonly status: number; reado
     path: call.path,
     ...(call.withinMs === undefined ? {} : { signal: AbortSignal.timeout(call.withinMs) }),
     headers: {
-      accept: 'application/json',
+      accept: '*/*',
       ...(call.token ? { authorization: `Bearer ${call.token}` } : {}),
       ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
     },
   }
   return new Promise((resolve, reject) => {
-    const lost = (cause: unknown) =>
-      reject(
-        new Trouble('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again; it may have just stopped.', {
-          cause,
-        }),
-      )
-    const outgoing = request(url, options, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-      incoming.on('error', lost)
-      incoming.on('end', () =>
-        resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-      )
-    })
-    outgoing.on('error', lost)
+    const outgoing = request(url, options, resolve)
+    outgoing.on('error', (cause) => reject(daemonLost(url, cause)))
     outgoing.end(body ?? undefined)
   })
 }

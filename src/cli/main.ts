@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import { addChatsCommand } from './commands/chats.ts'
+import { addExportCommand } from './commands/export.ts'
 import { addProjectsCommand } from './commands/projects.ts'
 import { addSearchCommand } from './commands/search.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -53,6 +54,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addSearchCommand(program, session)
   addChatsCommand(program, session)
   addShowCommand(program, session)
+  addExportCommand(program, session)
   addProjectsCommand(program, session)
   addStatusCommand(program, session)
   addSyncCommand(program, session)

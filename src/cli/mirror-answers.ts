@@ -9,6 +9,7 @@ import type { PassDepth } from '../indexer/source.ts'
 import { openReader, openWriter } from '../mirror/open.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
+import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
 import { troubleOfProblem } from './problem.ts'
 
@@ -56,20 +57,34 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     },
     subscribe: () => () => undefined,
   })
-  const exchange = async (path: string, method: string, body?: unknown): Promise<unknown> => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const headers = { host: HOST, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-    const response = await app.request(`http://${HOST}${path}`, { method, headers, ...sent })
-    const answer: unknown = await response.json()
-    if (response.status >= 400) throw troubleOfProblem(response.status, answer)
-    return answer
-  }
   return {
     origin: 'mirror',
-    get: (path, query) => exchange(query.size === 0 ? path : `${path}?${query.toString()}`, 'GET'),
-    post: (path, body) => exchange(path, 'POST', body),
+    ...exchanges(async (path, init) => {
+      const headers = new Headers(init.headers)
+      headers.set('host', HOST)
+      const response = await app.request(`http://${HOST}${path}`, { ...init, headers })
+      if (response.status >= 400) throw troubleOfProblem(response.status, await response.json())
+      return response
+    }),
     close: async () => {
       reader.close()
+    },
+  }
+}
+
+type Exchange = (path: string, init: RequestInit) => Promise<Response>
+
+function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
+  return {
+    get: async (path, query) => (await exchange(withQuery(path, query), {})).json(),
+    post: async (path, body) => {
+      const headers = { 'content-type': 'application/json' }
+      const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
+      return (await exchange(path, { method: 'POST', ...sent })).json()
+    },
+    async *text(path, query) {
+      const { body } = await exchange(withQuery(path, query), {})
+      if (body !== null) yield* body.pipeThrough(new TextDecoderStream())
     },
   }
 }

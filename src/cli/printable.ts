@@ -19,7 +19,11 @@ export function printableLine(text: string): string {
 
 /** JSON, two spaces deep. It means the same value to a parser, and holds no order to a terminal. */
 export function printableJson(value: unknown): string {
-  const json = JSON.stringify(value, null, 2) ?? 'null'
+  return printableJsonText(JSON.stringify(value, null, 2) ?? 'null')
+}
+
+/** JSON text, or a stretch of it, so that it means the same and holds no order to a terminal. */
+export function printableJsonText(json: string): string {
   // Line feeds are JSON's own layout; within strings JSON escapes all of C0 by itself.
   return json.replace(orders, (letter) => `\\u${hex(letter, 4)}`)
 }

@@ -74,6 +74,11 @@ export async function run(
         origin: 'daemon',
         get: (path, query) => take({ method: 'GET', path, query: query.toString() }),
         post: (path, body) => take({ method: 'POST', path, query: '', body }),
+        // A list is a text that comes in so many stretches.
+        text: async function* text(path, query) {
+          const answer = await take({ method: 'GET', path, query: query.toString() })
+          for (const stretch of Array.isArray(answer) ? answer : [answer]) yield String(stretch)
+        },
         close: async () => {
           isClosed = true
         },

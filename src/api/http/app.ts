@@ -7,6 +7,7 @@ import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
 import { chatRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
 import { healthRoutes } from './routes/health.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -34,6 +35,7 @@ export function createApp(world: ApiWorld): Hono {
     statusRoutes(readStatus),
     searchRoutes(world),
     chatRoutes(world),
+    exportRoutes(world),
     projectRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),

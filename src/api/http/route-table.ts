@@ -15,6 +15,11 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/api/chats', explains: 'Chats, newest first: project, mode, model, from, to, q, sort.' },
   { method: 'GET', path: '/api/chats/:id', explains: 'One chat, with its files, tools and subagents.' },
   { method: 'GET', path: '/api/chats/:id/messages', explains: "A chat's messages in order; around=<messageId>." },
+  {
+    method: 'GET',
+    path: '/api/chats/:id/export',
+    explains: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans.',
+  },
   { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
   { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },

@@ -1,0 +1,96 @@
+import type { Chat } from '../../model/chat.ts'
+import type { Message } from '../../model/message.ts'
+import type { Json } from '../../model/json.ts'
+import type { TodoItem } from '../../model/part.ts'
+
+export interface Fact {
+  readonly name: string
+  readonly value: string
+}
+
+/** What is known of a chat, for people; what is not known is not mentioned. */
+export function chatFacts(chat: Chat): Fact[] {
+  const facts: readonly (readonly [name: string, value: string | null])[] = [
+    ['Project', chat.project?.name ?? null],
+    ['Created', timeText(chat.createdAt)],
+    ['Last activity', timeText(chat.lastActivityAt)],
+    ['Mode', chat.mode],
+    ['Model', chat.models.length > 0 ? chat.models.join(', ') : chat.model],
+    ['Messages', figure(chat.messageCount)],
+    ['Tool calls', chat.toolCallCount === 0 ? null : figure(chat.toolCallCount)],
+    ['Changes', changesText(chat)],
+    ['State', stateText(chat)],
+    ['Id', chat.id],
+  ]
+  return facts.flatMap(([name, value]) => (value === null || value === '' ? [] : [{ name, value }]))
+}
+
+function changesText({ linesAdded, linesRemoved, filesChanged }: Chat): string | null {
+  const texts = [
+    linesAdded === null ? null : `+${figure(linesAdded)}`,
+    linesRemoved === null ? null : `-${figure(linesRemoved)}`,
+    filesChanged === null ? null : `in ${figure(filesChanged)} ${filesChanged === 1 ? 'file' : 'files'}`,
+  ]
+  const known = texts.filter((text) => text !== null)
+  return known.length === 0 ? null : known.join(' ')
+}
+
+function stateText(chat: Chat): string {
+  const states = [
+    chat.isArchived ? 'archived' : null,
+    chat.isSubagent ? 'subagent' : null,
+    chat.deletedInCursor ? 'deleted in Cursor' : null,
+  ]
+  return states.filter((state) => state !== null).join(', ')
+}
+
+export const roleName = ({ role }: Message): string => (role === 'user' ? 'User' : 'Assistant')
+
+/** When, by which model, at what cost, and what is unusual about it; the time not among them. */
+export function messageMarks(message: Message): string[] {
+  const { tokens } = message
+  const marks = [
+    message.model,
+    tokens === null ? null : `${figure(tokens.input)} tokens in, ${figure(tokens.output)} out`,
+    message.isSimulated ? 'sent by Cursor' : null,
+    message.isOrphan ? 'orphan' : null,
+    message.deletedInCursor ? 'deleted in Cursor' : null,
+  ]
+  return marks.filter((mark) => mark !== null && mark !== '').map(String)
+}
+
+/** A time that is not the message's own is told as what it is. */
+export function messageTime({ createdAt, createdAtSource }: Message): string | null {
+  const text = timeText(createdAt)
+  const isGuess = createdAtSource === 'neighbour' || createdAtSource === 'chat'
+  return text !== null && isGuess ? `about ${text}` : text
+}
+
+/** `2026-02-19 20:30:00 UTC`: the same file wherever and whenever it is made. */
+function timeText(iso: string | null): string | null {
+  return iso === null ? null : iso.replace('T', ' ').replace(/(\.\d+)?Z$/u, ' UTC')
+}
+
+export function durationText(durationMs: number): string {
+  const seconds = durationMs / 1000
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
+}
+
+/** Input or output of a tool as it is read: text as it stands, all else as JSON; null where there is nothing. */
+export function payloadText(payload: Json): { readonly text: string; readonly isJson: boolean } | null {
+  if (payload === null || payload === '') return null
+  if (typeof payload === 'string') return { text: payload, isJson: false }
+  return { text: JSON.stringify(payload, null, 2), isJson: true }
+}
+
+export const isDone = ({ status }: TodoItem): boolean => status === 'completed'
+
+/** The state of a todo that its box does not tell. */
+export function todoMark({ status }: TodoItem): string | null {
+  return status === null || status === 'completed' || status === 'pending' ? null : status.replaceAll('_', ' ')
+}
+
+/** Grouped the same everywhere: a file must not depend on the locale of the machine. */
+function figure(count: number): string {
+  return count.toLocaleString('en-US')
+}

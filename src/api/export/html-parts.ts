@@ -1,0 +1,93 @@
+import type { Json } from '../../model/json.ts'
+import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
+import { readBlocks } from './blocks.ts'
+import { durationText, isDone, payloadText, todoMark } from './facts.ts'
+import { htmlText } from './html-text.ts'
+
+export function htmlOf(part: Part): string {
+  switch (part.kind) {
+    case 'text':
+      return textOf(part)
+    case 'thinking':
+      return thinkingOf(part)
+    case 'code':
+      return codeOf(part)
+    case 'tool':
+      return toolOf(part)
+    case 'attachment':
+      return attachmentOf(part)
+    case 'todo':
+      return todosOf(part)
+    default:
+      return `<p class="name bad">Error</p>\n${block(part.text, 'bad')}`
+  }
+}
+
+/** Markdown as it was written, every sign of it; its code stands out. */
+function textOf({ text }: TextPart): string {
+  const { stretches } = readBlocks(text.replaceAll('\r\n', '\n'))
+  return stretches.map((stretch) => (stretch.kind === 'code' ? fenced(stretch.text) : prose(stretch.text))).join('')
+}
+
+function prose(text: string): string {
+  const body = text.replace(/^(?:[ \t]*\n)+/u, '').trimEnd()
+  if (body === '') return ''
+  const html = htmlText(body).replace(/`[^`\n]+`/gu, '<code>$&</code>')
+  return `<div class="text" dir="auto">${html}</div>\n`
+}
+
+/** A block with its fences, which step back. */
+function fenced(text: string): string {
+  const html = htmlText(text.replace(/\n$/u, ''))
+    .replace(/^[^\n]*/u, '<span class="soft">$&</span>')
+    .replace(/\n( {0,3}(?:`{3,}|~{3,})[ \t]*)$/u, '\n<span class="soft">$1</span>')
+  return `<pre>\n${html}</pre>\n`
+}
+
+function thinkingOf({ text, durationMs }: ThinkingPart): string {
+  const took = durationMs === null ? '' : ` <span class="soft">${durationText(durationMs)}</span>`
+  return `<details class="thinking">\n<summary>Thinking${took}</summary>\n${prose(text)}</details>\n`
+}
+
+function codeOf({ text, language, path }: CodePart): string {
+  const names = [path, language].filter((name) => name !== null && name !== '').map((name) => htmlText(String(name)))
+  const caption = names.length === 0 ? '' : `<figcaption>${names.join(' · ')}</figcaption>\n`
+  return `<figure>\n${caption}${block(text)}</figure>\n`
+}
+
+function toolOf(tool: ToolPart): string {
+  const tone = tool.status === 'completed' || tool.status === 'running' ? 'soft' : 'bad'
+  const paths = tool.paths.length === 0 ? '' : ` <span class="soft">${htmlText(tool.paths.join(', '))}</span>`
+  const head = `<code>${htmlText(tool.name)}</code> <span class="${tone}">${tool.status}</span>${paths}`
+  const error = tool.error === null ? '' : named('Error', block(tool.error, 'bad'))
+  const body = `${payloadOf('Input', tool.input)}${payloadOf('Output', tool.output)}${error}`
+  return `<details class="tool">\n<summary>${head}</summary>\n${body}</details>\n`
+}
+
+function payloadOf(name: string, payload: Json): string {
+  const shown = payloadText(payload)
+  return shown === null ? '' : named(name, block(shown.text))
+}
+
+function attachmentOf({ path, text }: AttachmentPart): string {
+  const name = `Attachment: <code>${htmlText(path)}</code>`
+  if (text === null) return `<p class="name">${name}</p>\n`
+  return `<details>\n<summary>${name}</summary>\n${block(text)}</details>\n`
+}
+
+function todosOf({ items }: TodoPart): string {
+  const lines = items.map((item) => {
+    const mark = todoMark(item)
+    const state = mark === null ? '' : ` <span class="soft">${htmlText(mark)}</span>`
+    const [box, tone] = isDone(item) ? ['☑', ' class="done"'] : ['☐', '']
+    return `<li>${box} <span${tone}>${htmlText(item.content)}</span>${state}</li>\n`
+  })
+  return `<ul class="todo">\n${lines.join('')}</ul>\n`
+}
+
+const named = (name: string, html: string): string => `<div class="name">${name}</div>\n${html}`
+
+/** The first line feed after the tag is the parser's, not the text's. */
+function block(text: string, tone?: string): string {
+  return `<pre${tone === undefined ? '' : ` class="${tone}"`}>\n${htmlText(text)}</pre>\n`
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { Chat } from '../../model/chat.ts'
+import type { Message } from '../../model/message.ts'
+import { chatFacts, messageMarks, messageTime, roleName } from './facts.ts'
+import { htmlOf } from './html-parts.ts'
+import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
+import { htmlText } from './html-text.ts'
+
+/** One page that stands alone: no script, nothing loaded, all that was said as text. */
+export function* toHtml(chat: Chat, messages: Iterable<Message>): Generator<string> {
+  yield headOf(chat)
+  for (const message of messages) {
+    yield openingOf(message)
+    for (const part of message.parts) yield htmlOf(part)
+    yield '</article>\n'
+  }
+  yield '</main>\n</body>\n</html>\n'
+}
+
+function headOf(chat: Chat): string {
+  const title = htmlText(chat.title)
+  const facts = chatFacts(chat).map(({ name, value }) => `<dt>${name}</dt><dd>${htmlText(value)}</dd>\n`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${PAGE_CSP}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${EXPORT_STYLE}</style>
+</head>
+<body>
+<header>
+<h1 dir="auto">${title}</h1>
+<dl>
+${facts.join('')}</dl>
+</header>
+<main>
+`
+}
+
+function openingOf(message: Message): string {
+  const anchor = anchorOf(message)
+  const time = messageTime(message)
+  const marks = messageMarks(message).map((mark) => `<span>${htmlText(mark)}</span>\n`)
+  return `<article id="${anchor}" class="${message.role === 'user' ? 'user' : 'assistant'}">
+<header>
+<h2>${roleName(message)}</h2>
+${time === null ? '' : `<time datetime="${htmlText(message.createdAt ?? '')}">${htmlText(time)}</time>\n`}${marks.join('')}<a href="#${anchor}" aria-label="Link to this message">#${message.position ?? ''}</a>
+</header>
+`
+}
+
+/** An id may hold any character and is another's text: of it, only a hash stands in the page. */
+function anchorOf({ id, position }: Message): string {
+  const hash = createHash('sha256').update(id).digest('hex')
+  return position === null ? `orphan-${hash.slice(0, 12)}` : `m${position}-${hash.slice(0, 8)}`
+}

@@ -1,0 +1,33 @@
+import type { Chat } from '../../model/chat.ts'
+import type { ChatId } from '../../model/ids.ts'
+import type { Message } from '../../model/message.ts'
+import { Trouble } from '../../model/trouble.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { readChats } from '../queries/chat-rows.ts'
+import { findChatNum } from '../queries/get-chat.ts'
+import { listMessages } from '../queries/list-messages.ts'
+
+/** How many messages are in memory at once. */
+const PAGE_MESSAGES = 50
+
+/** A chat without what was gathered from its messages; null where no chat has this id. */
+export function findChat(db: Mirror, id: ChatId): Chat | null {
+  const num = findChatNum(db, id)
+  return num === null ? null : (readChats(db, [num])[0] ?? null)
+}
+
+/**
+ * A thread, however long, a page at a time as it is asked for. No transaction is open between pages; what comes in
+ * at the end meanwhile is given too.
+ * @throws Trouble `chat-gone` when the chat is removed meanwhile: half of it must not pass for the whole
+ */
+export function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
+  for (let offset = 0; ; offset += PAGE_MESSAGES) {
+    const list = listMessages(db, { chatId, around: null, includeOrphans, limit: PAGE_MESSAGES, offset })
+    if (list.kind !== 'page') {
+      throw new Trouble('chat-gone', 'The chat was removed while it was read.', 'What was written of it is not whole.')
+    }
+    yield* list.page.items
+    if (offset + PAGE_MESSAGES >= list.page.total) return
+  }
+}

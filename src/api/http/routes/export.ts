@@ -1,0 +1,30 @@
+import { Hono } from 'hono'
+import { asChatId } from '../../../model/ids.ts'
+import { fileNameOf } from '../../export/file-name.ts'
+import { exporters, exportFormats } from '../../export/formats.ts'
+import { findChat, readThread } from '../../export/read-thread.ts'
+import { toIso } from '../../iso.ts'
+import { flag, oneOf, readQuery } from '../params.ts'
+import { Problem } from '../problem.ts'
+import { textStream } from '../text-stream.ts'
+import type { ApiWorld } from '../world.ts'
+
+const parameters = { as: oneOf(exportFormats), includeOrphans: flag() }
+
+export function exportRoutes(world: ApiWorld): Hono {
+  return new Hono().get('/api/chats/:id/export', (c) => {
+    const query = readQuery(c, parameters, { notYet: ['redact'] })
+    const db = world.mirror()
+    const chat = findChat(db, asChatId(c.req.param('id')))
+    if (chat === null) throw new Problem(404, 'chat-not-found', 'No chat has this id.')
+    const { contentType, extension, contentSecurityPolicy, write } = exporters[query.as ?? 'markdown']
+    c.header('content-type', contentType)
+    c.header('content-disposition', `attachment; filename="${fileNameOf(chat, extension)}"`)
+    if (contentSecurityPolicy !== undefined) c.header('content-security-policy', contentSecurityPolicy)
+    // The answer to a HEAD has no body that anybody would take.
+    if (c.req.raw.method === 'HEAD') return c.body(null)
+    const messages = readThread(db, chat.id, query.includeOrphans ?? false)
+    const stamp = { version: world.version, exportedAt: toIso(world.now()) }
+    return c.body(textStream(write(chat, messages, stamp), (error) => world.reportFault?.(error)))
+  })
+}

@@ -1,0 +1,56 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { exportFormats } from '../../api/export/formats.ts'
+import type { ExportFormat } from '../../api/export/formats.ts'
+import { addExamples, queryOf } from '../options.ts'
+import type { JsonOption } from '../options.ts'
+import { printable, printableJsonText } from '../printable.ts'
+import type { Session } from '../session.ts'
+import { writePrivately } from '../write-privately.ts'
+
+interface ExportOptions extends JsonOption {
+  readonly as?: ExportFormat
+  readonly output?: string
+  readonly force?: true
+  readonly orphans?: true
+}
+
+export function addExportCommand(program: Command, session: Session): void {
+  const command = program
+    .command('export')
+    .description('write a chat as a file to read, to keep or to work with')
+    .argument('<chatId>', 'its id, as "chats" and "search" list it')
+    .addOption(new Option('--as <format>', 'what to write; markdown where nothing is said').choices(exportFormats))
+    .option('--output <file>', 'to a new file that only you can read, instead of stdout')
+    .option('--force', 'overwrite that file where it is there already')
+    .option('--orphans', 'also messages that the chat names no more, at the end')
+    .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
+  addExamples(
+    command,
+    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 > login-bug.md',
+    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 --as html --output login-bug.html',
+  )
+  command.action((chatId: string) => exportChat(chatId, command, session))
+}
+
+async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
+  const { as, json, output, force, orphans } = command.opts<ExportOptions>()
+  const format = json === true ? 'json' : (as ?? 'markdown')
+  const path = `/api/chats/${encodeURIComponent(chatId)}/export`
+  await session.ask(command, async (answers) => {
+    const text = answers.text(path, queryOf({ as: format, includeOrphans: orphans }))
+    if (output !== undefined) return writePrivately(output, text, force === true)
+    const shown = session.screen.width === null ? verbatim : terminalText[format]
+    for await (const stretch of text) await session.print(shown(stretch))
+  })
+}
+
+const verbatim = (text: string): string => text
+
+/** How each format is kept from steering a terminal, where a JSON text must stay one. */
+const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
+  markdown: printable,
+  json: printableJsonText,
+  jsonl: printableJsonText,
+  html: printable,
+}

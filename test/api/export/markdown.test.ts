@@ -1,0 +1,247 @@
+import { assert, constantFrom, property, string } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readBlocks } from '../../../src/api/export/blocks.ts'
+import { codeSpan, fenced, plain, quoted } from '../../../src/api/export/markdown-text.ts'
+import { toMarkdown } from '../../../src/api/export/markdown.ts'
+import type { Part } from '../../../src/model/part.ts'
+import { hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
+
+const tool: Part = {
+  kind: 'tool',
+  name: 'read_file',
+  status: 'error',
+  callId: 'x',
+  input: { path: 'a.ts' },
+  output: 'one\ntwo',
+  error: 'it broke',
+  paths: ['a.ts', 'b`.ts'],
+}
+
+const parts: readonly Part[] = [
+  { kind: 'thinking', text: 'hm\n\nso\n', durationMs: 3200 },
+  { kind: 'text', text: ' **verbatim** <b> ' },
+  { kind: 'code', language: 'c++', path: 'a.cpp', text: 'a ```` b\n' },
+  { kind: 'code', language: null, path: null, text: '' },
+  tool,
+  { kind: 'attachment', path: 'notes.md', text: '```js\nx\n```' },
+  { kind: 'attachment', path: 'gone.md', text: null },
+  {
+    kind: 'todo',
+    items: [
+      { id: null, content: 'a\nb', status: 'completed' },
+      { id: null, content: '<i>', status: 'in_progress' },
+      { id: null, content: 'c', status: null },
+    ],
+  },
+  { kind: 'error', text: 'Lost.' },
+]
+
+it('a chat is its title, its facts, and a heading for each message', () => {
+  const chat = { ...plainChat, title: '# Fix <b> of\n`x_y`' }
+  const messages = [
+    messageOf('q', [{ kind: 'text', text: 'Why?' }], { role: 'user' }),
+    messageOf('a', parts, { model: 'gpt-5', position: 1, createdAtSource: 'neighbour' }),
+  ]
+  expect([...toMarkdown(chat, messages)].join('')).toBe(`# \\# Fix \\<b\\> of \\\`x\\_y\\\`
+
+- Project: shop
+- Created: 2026-02-19 20:30:00 UTC
+- Last activity: 2026-02-19 21:30:05 UTC
+- Mode: agent
+- Model: gpt-5, sonnet
+- Messages: 1,234
+- Tool calls: 7
+- Changes: +10 -2 in 1 file
+- State: archived
+- Id: c1
+
+## User · 2026-02-19 20:30:00 UTC
+
+Why?
+
+## Assistant · about 2026-02-19 20:30:00 UTC · gpt-5
+
+> **Thinking** (3.2 s)
+>
+> hm
+>
+> so
+
+ **verbatim** <b>${' '}
+
+\`a.cpp\`
+
+\`\`\`\`\`c++
+a \`\`\`\` b
+\`\`\`\`\`
+
+\`\`\`
+\`\`\`
+
+### Tool: \`read_file\` · error
+
+\`a.ts\`, \`\`b\`.ts\`\`
+
+Input:
+
+\`\`\`json
+{
+  "path": "a.ts"
+}
+\`\`\`
+
+Output:
+
+\`\`\`
+one
+two
+\`\`\`
+
+Error:
+
+\`\`\`
+it broke
+\`\`\`
+
+### Attachment: \`notes.md\`
+
+\`\`\`\`
+\`\`\`js
+x
+\`\`\`
+\`\`\`\`
+
+### Attachment: \`gone.md\`
+
+- [x] a b
+- [ ] \\<i\\> (in progress)
+- [ ] c
+
+**Error**
+
+\`\`\`
+Lost.
+\`\`\`
+`)
+})
+
+it('what is not known of a chat is not mentioned', () => {
+  const bare = {
+    ...plainChat,
+    project: null,
+    createdAt: null,
+    lastActivityAt: null,
+    mode: null,
+    model: null,
+    models: [],
+  }
+  const none = {
+    ...bare,
+    toolCallCount: 0,
+    linesAdded: null,
+    linesRemoved: null,
+    filesChanged: null,
+    isArchived: false,
+  }
+  expect([...toMarkdown(none, [])].join('')).toBe('# Fix the login\n\n- Messages: 1,234\n- Id: c1\n')
+})
+
+describe('a hostile chat', () => {
+  const text = [...toMarkdown(hostileChat, hostileMessages)].join('')
+
+  it.each(hostileTexts)('holds %j to the letter', (each) => {
+    expect(text).toContain(`\n${each}\n`)
+  })
+
+  it('has a heading line for each message and tool, and none begun by what it holds elsewhere', () => {
+    const bare = messageOf('m', [
+      { kind: 'todo', items: [{ id: null, content: '\n# one', status: '\n# two' }] },
+      { kind: 'attachment', path: '\n# three', text: null },
+      { ...tool, name: '\n# four', paths: ['\n# five'], input: null, output: null, error: null },
+    ])
+    const chat = { ...plainChat, title: '\n# six', project: null, mode: '\n# seven' }
+    const lines = [...toMarkdown(chat, [bare])].join('').split('\n')
+    expect(lines.filter((line) => /^ {0,3}#/u.test(line))).toEqual([
+      '# \\# six',
+      '## Assistant · 2026-02-19 20:30:00 UTC',
+      '### Attachment: `# three`',
+      '### Tool: `# four` · error',
+    ])
+  })
+})
+
+describe('what a text leaves open is closed, and only that', () => {
+  it.each([
+    ['```ts\nlet a', '```'],
+    ['a\n~~~~\n```\n~~~', '~~~~'],
+    ['  `````\n````\n', '`````'],
+    ['```\n<!--\n', '```'],
+    ['<!-- a\n\n```', '-->'],
+    ['<script>\n```\n', '</script>'],
+    ['<PRE class=x>', '</pre>'],
+    ['<?php\n', '?>'],
+    ['<!DOCTYPE', '>'],
+    ['<![CDATA[ x', ']]>'],
+    ['```\na\n```\n```', '```'],
+    ['```\na\n```', null],
+    ['```\na\n  ``````  \r\nb', null],
+    ['``` not`a fence', null],
+    ['    ```', null],
+    ['<!-- a -->\n', null],
+    ['<script></script>', null],
+    ['<pre>\n</script>\n', null],
+    ['```\n<!--\n```\n', null],
+    ['inline <script> and ```', null],
+    ['<prefix>', null],
+    ['', null],
+  ])('%j is closed by %j', (text, closing) => {
+    expect(readBlocks(text).closing).toBe(closing)
+    const document = [...toMarkdown(plainChat, [messageOf('m', [{ kind: 'text', text }])])].join('')
+    const end = text.endsWith('\n') ? '' : '\n'
+    expect(document.endsWith(`UTC\n\n${text}${end}${closing === null ? '' : `${closing}\n`}`)).toBe(true)
+  })
+
+  const lines = string({ unit: constantFrom('```', '~~~', '`', '<!--', '-->', '<pre>', '\n', ' ', 'a', '\r') })
+
+  it('the stretches are the whole text, and nothing is open behind what closes it', () => {
+    assert(
+      property(lines, (text) => {
+        const { stretches, closing } = readBlocks(text)
+        expect(stretches.map((stretch) => stretch.text).join('')).toBe(text)
+        expect(readBlocks(closing === null ? text : `${text}\n${closing}\n`).closing).toBeNull()
+      }),
+    )
+  })
+
+  it('a fence is longer than any within, and holds the text', () => {
+    assert(
+      property(lines, (text) => {
+        const block = fenced(text, 'a b`c\n').split('\n')
+        const fence = block[0]?.replace('abc', '') ?? ''
+        expect(fence).toMatch(/^`{3,}$/u)
+        expect(text).not.toContain(fence)
+        expect(block.slice(-2)).toEqual([fence, ''])
+        expect(block.slice(1, -2).join('\n')).toBe(text.replace(/\n$/u, ''))
+      }),
+    )
+  })
+})
+
+it.each([
+  ['a`b', '``a`b``'],
+  ['`a`', '`` `a` ``'],
+  ['a\nb', '`a b`'],
+  ['', '`  `'],
+])('a span of code holds %j', (text, span) => {
+  expect(codeSpan(text)).toBe(span)
+})
+
+it('words within a line mean themselves', () => {
+  expect(plain(' a\n*b* _c_ [d](e) <f> &g; `h` #i ~j~ |k| \\l ')).toBe(
+    String.raw`a \*b\* \_c\_ \[d\](e) \<f\> \&g; \`h\` \#i \~j\~ \|k\| \\l`,
+  )
+})
+
+it('no line of a quote stands outside', () => {
+  expect(quoted('a\r\nb\rc\n\nd\n\n')).toBe('> a\n> b\n> c\n>\n> d\n')
+})

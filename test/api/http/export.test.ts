@@ -1,0 +1,183 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
+import { textStream } from '../../../src/api/http/text-stream.ts'
+import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
+import { bodyOf, createTestWorld } from './test-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+const HOSTILE_ID = 'a/b\n%41 "x"'
+const NOW_MS = Date.UTC(2026, 1, 20)
+
+let world: TestWorld
+beforeAll(() => {
+  world = createTestWorld({ now: () => NOW_MS })
+  const { mirror } = world
+  mirror.writer.transaction(() => {
+    const long = mirror.addChat({ id: 'long', title: 'Fix the login', messageCount: 300 })
+    for (let position = 0; position < 300; position += 1) {
+      const text = `Text ${position} ${'lorem '.repeat(200)}`
+      mirror.addMessage(long, { id: `m${position}`, position, parts: [{ kind: 'text', text }] })
+    }
+    mirror.addMessage(long, { id: 'stray', isOrphan: true, parts: [{ kind: 'text', text: 'A stray one.' }] })
+    const hostile = mirror.addChat({ id: HOSTILE_ID, title: hostileTexts.join('\n') })
+    mirror.addMessage(hostile, { id: 'm', parts: hostileParts })
+    mirror.addChat({ id: 'empty', title: '漢字', messageCount: 0 })
+  })()
+})
+afterAll(() => world.dispose())
+
+const pathOf = (id: string, query = '') => `/api/chats/${encodeURIComponent(id)}/export${query}`
+
+async function messagesOf(id: string, query = ''): Promise<unknown[]> {
+  const items: unknown[] = []
+  for (let offset = 0; ; offset += 200) {
+    const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200&offset=${offset}${query}`
+    const page = await bodyOf(await world.ask(path))
+    items.push(...(page['items'] as unknown[]))
+    if (items.length >= Number(page['total'])) return items
+  }
+}
+
+describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
+  it.each(['', '&includeOrphans=true'])(
+    'is the same in JSON and JSONL as in its list of messages%s',
+    async (orphans) => {
+      const { files, toolCounts, children, ...chat } = await bodyOf(
+        await world.ask(`/api/chats/${encodeURIComponent(id)}`),
+      )
+      const messages = await messagesOf(id, orphans)
+      const stamp = { version: '1.2.3', exportedAt: '2026-02-20T00:00:00.000Z' }
+      expect(await bodyOf(await world.ask(pathOf(id, `?as=json${orphans}`)))).toEqual({ ...stamp, chat, messages })
+      const lines = (await (await world.ask(pathOf(id, `?as=jsonl${orphans}`))).text()).trimEnd().split('\n')
+      const [head, ...rest] = lines.map((line) => JSON.parse(line) as unknown)
+      expect(head).toEqual({ kind: 'chat', ...stamp, ...chat })
+      expect(rest).toEqual(messages)
+      expect([files, toolCounts, children].every(Array.isArray)).toBe(true)
+    },
+  )
+
+  it.each([
+    ['', 'text/markdown; charset=utf-8', 'md'],
+    ['?as=markdown', 'text/markdown; charset=utf-8', 'md'],
+    ['?as=json', 'application/json', 'json'],
+    ['?as=jsonl', 'application/jsonl', 'jsonl'],
+    ['?as=html', 'text/html; charset=utf-8', 'html'],
+  ])('export%s is a file with a safe name, asked for by GET and by HEAD', async (query, contentType, extension) => {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await world.ask(pathOf(id, query), { method })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe(contentType)
+      const disposition = response.headers.get('content-disposition') ?? ''
+      expect(disposition).toMatch(/^attachment; filename="[A-Za-z0-9_-]{1,40}-[0-9a-f]{8}\.[a-z]+"$/u)
+      expect(disposition.endsWith(`.${extension}"`)).toBe(true)
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      const policy = extension === 'html' ? HEADER_CSP : "default-src 'none'; frame-ancestors 'none'"
+      expect(response.headers.get('content-security-policy')).toBe(policy)
+      expect((await response.text()) === '').toBe(method === 'HEAD')
+    }
+  })
+})
+
+it.each(['markdown', 'html'])('a thread of 300 messages is whole and in order as %s', async (as) => {
+  const text = await (await world.ask(pathOf('long', `?as=${as}`))).text()
+  const found = [...text.matchAll(/Text (\d+) lorem/gu)].map(([, number]) => Number(number))
+  expect(found).toEqual(Array.from({ length: 300 }, (_, index) => index))
+})
+
+it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when they are asked for', async (as) => {
+  const without = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
+  const withThem = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
+  expect(without).not.toContain('A stray one.')
+  expect(withThem.indexOf('A stray one.')).toBeGreaterThan(withThem.indexOf('Text 299 '))
+})
+
+it.each([
+  ['another format', '?as=pdf', 400, 'bad-parameter', '"as" must be markdown, json, jsonl or html.'],
+  ['two formats', '?as=json&as=html', 400, 'bad-parameter', '"as" must be given once.'],
+  ['redaction', '?redact=true', 400, 'not-yet', '"redact" is not served yet.'],
+  ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is no parameter here'],
+])('%s is refused with its name', async (_, query, status, code, detail) => {
+  const response = await world.ask(pathOf('long', query))
+  expect(response.status).toBe(status)
+  expect(response.headers.get('content-disposition')).toBeNull()
+  const body = await bodyOf(response)
+  expect(body['code']).toBe(code)
+  expect(body['detail']).toContain(detail)
+})
+
+it('an unknown chat is a 404 in every format', async () => {
+  for (const as of ['markdown', 'json', 'jsonl', 'html']) {
+    const response = await world.ask(pathOf('nobody', `?as=${as}`))
+    expect(response.status).toBe(404)
+    expect(await bodyOf(response)).toMatchObject({ code: 'chat-not-found' })
+  }
+})
+
+describe('while it is sent', () => {
+  it('a chat that is removed breaks the answer off, and is reported', async () => {
+    const own = createTestWorld()
+    const chat = own.mirror.addChat({ id: 'gone' })
+    const text = 'x'.repeat(20_000)
+    own.mirror.writer.transaction(() => {
+      for (let position = 0; position < 200; position += 1) {
+        own.mirror.addMessage(chat, { id: `m${position}`, position, parts: [{ kind: 'text', text }] })
+      }
+    })()
+    const { body } = await own.ask(pathOf('gone'))
+    const reader = body?.getReader()
+    expect((await reader?.read())?.value?.length).toBeGreaterThan(1000)
+    own.mirror.writer.exec(`delete from messages; delete from chats`)
+    const rest = async () => {
+      while ((await reader?.read())?.done === false);
+    }
+    await expect(rest()).rejects.toMatchObject({ code: 'chat-gone' })
+    expect(own.faults).toMatchObject([{ code: 'chat-gone' }])
+    own.dispose()
+  })
+
+  it('others have their turn between two pieces, however fast it is taken', async () => {
+    let turns = 0
+    const done = new AbortController()
+    const counting = (async () => {
+      for (; !done.signal.aborted; turns += 1) await nextTurn()
+    })()
+    const stretches = Array.from({ length: 2000 }, () => 'x'.repeat(5000))
+    let pieces = 0
+    let length = 0
+    for await (const piece of textStream(stretches, () => undefined)) {
+      pieces += 1
+      length += (piece as Uint8Array).length
+    }
+    done.abort()
+    await counting
+    expect(length).toBe(10_000_000)
+    expect(pieces).toBeGreaterThan(20)
+    expect(turns).toBeGreaterThanOrEqual(pieces - 1)
+  })
+
+  it('no more is made than is taken, and a reader that goes away ends it', async () => {
+    let made = 0
+    const ended = new AbortController()
+    const endless = (function* () {
+      try {
+        for (;;) {
+          made += 1
+          yield 'x'.repeat(100_000)
+        }
+      } finally {
+        ended.abort()
+      }
+    })()
+    const reader = textStream(endless, () => undefined).getReader()
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    await reader.read()
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    expect(made).toBeLessThan(20)
+    await reader.cancel()
+    const endMs = Date.now() + 5000
+    while (!ended.signal.aborted && Date.now() < endMs) await nextTurn()
+    expect(ended.signal.aborted).toBe(true)
+  })
+})
