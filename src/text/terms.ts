@@ -45,12 +45,18 @@ export function tokenize(text: string): Term[] {
  * behind a gap, the lower-case spellings of words with humps.
  */
 export function indexTerms(text: string): string {
-  const pieces = spacedTerms(text)
   const lowered = new Set<string>()
+  if (asciiEnd(text, 0) === text.length) {
+    const terms = indexAsciiTerms(text, lowered)
+    return lowered.size === 0 ? terms : [terms, ...loweredTerms(lowered)].join(' ')
+  }
+  const pieces = spacedTerms(text)
   visitLoweredWords(text, (word) => lowered.add(word))
-  for (const word of lowered) pieces.push(GAP_TERM, indexAsciiTerms(word))
-  return pieces.join(' ')
+  return [...pieces, ...loweredTerms(lowered)].join(' ')
 }
+
+const loweredTerms = (words: ReadonlySet<string>): string[] =>
+  [...words].map((word) => `${GAP_TERM} ${indexAsciiTerms(word)}`)
 
 function spacedTerms(text: string): string[] {
   const pieces: string[] = []
@@ -165,21 +171,27 @@ function isHash(text: string, start: number, end: number): boolean {
   return seen === 3 || seen === 5
 }
 
-/** The first index walks hundreds of megabytes of mostly ASCII: bytes out, no string per term. */
-function indexAsciiTerms(text: string): string {
+/**
+ * The first index walks hundreds of megabytes of mostly ASCII: bytes out, no string per term.
+ * @param lowered takes the lower-case spelling of each word with humps, on the way
+ */
+function indexAsciiTerms(text: string, lowered?: Set<string>): string {
   const bytes = Buffer.allocUnsafe(text.length * 2)
   let length = 0
   let at = 0
   while (at < text.length) {
     const end = asciiRunEnd(text, at)
     let from = at
+    let hasHump = false
     while (from < end) {
       const to = asciiPartEnd(text, from, at, end)
+      hasHump ||= to < end && asciiKind(text, to) === UPPER && asciiKind(text, to - 1) !== DIGIT
       if (length > 0) bytes[length++] = 0x20
       const cut = Math.min(to, from + TERM_LENGTH_MAX)
       for (let unit = from; unit < cut; unit += 1) bytes[length++] = lowerAscii(text.charCodeAt(unit))
       from = to
     }
+    if (hasHump) lowered?.add(text.slice(at, end).toLowerCase())
     at = end === at ? at + 1 : end
   }
   return bytes.toString('latin1', 0, length)

@@ -66,6 +66,18 @@ describe('a text is cut into terms', () => {
     expect(indexTerms(text).split(` ${GAP_TERM} `)).toEqual([terms, ...lowered])
   })
 
+  test('the quick way through ASCII gives the lower-case spellings that the other way gives', () => {
+    const piece = fc.oneof(fc.string(), fc.constantFrom('aB', 'ABc', 'a1B', 'utf8Name', 'JavaScript', '0xABcd12', ' '))
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('')
+        // A dash beyond ASCII, set apart, changes no word and takes the other way.
+        expect(indexTerms(text)).toBe(indexTerms(`${text} —`))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test('voicing marks and vowels are kept apart', () => {
     expect(indexTerms('が')).not.toBe(indexTerms('か'))
     expect(indexTerms('ที่')).not.toBe(indexTerms('ท'))
