@@ -99,7 +99,7 @@ function openChecked(path: string): OpenFile | ClosedFile {
   }
   const isWal = head[18] === 2
   const walSize = statOrNull(`${path}-wal`)?.size ?? 0n
-  if (stat.size <= COPY_BYTES_MAX && (!isWal || walSize === 0n)) return openCopy(path, signature, identity)
+  if (stat.size <= COPY_BYTES_MAX && (!isWal || walSize === 0n)) return openCopy(path, identity)
   return openLive(path, { signature, identity, bytesRead: 0, readMsMax: isWal ? 50 : 20 })
 }
 
@@ -143,23 +143,48 @@ function ofFile<Value>(act: () => Value): Value {
   }
 }
 
-/** A copy counts only if the file did not change under it and no rollback journal was open. */
-function openCopy(path: string, signature: string, identity: string): OpenFile | ClosedFile {
-  const hasJournal = (): boolean => (statOrNull(`${path}-journal`)?.size ?? 0n) > 0n
-  if (hasJournal()) return closed('busy', 'Cursor is writing to it.')
+/** Tries for a copy between two writes of Cursor's before the file counts as busy. */
+const COPY_TRIES = 3
+
+function openCopy(path: string, identity: string): OpenFile | ClosedFile {
+  for (let tries = 0; tries < COPY_TRIES; tries += 1) {
+    const copy = takeCopy(path)
+    if (copy === null) continue
+    const { bytes, signature } = copy
+    // A database in memory has no WAL; these two bytes say which journal the file uses.
+    if (bytes.length >= 20) bytes.fill(1, 18, 20)
+    const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
+    return {
+      kind: 'open',
+      signature,
+      identity,
+      bytesRead: bytes.length,
+      readMsMax: 50,
+      read: (use) => ofFile(() => use(db)),
+      close: () => db.close(),
+    }
+  }
+  return closed('busy', 'Cursor is writing to it.')
+}
+
+/** A copy counts only if the file did not change under it and no rollback journal was in use; else null. */
+function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: string } | null {
+  const signature = fileSignature(path)
+  if (signature === null || isJournalHot(path)) return null
   const bytes = readFileSync(path)
-  if (fileSignature(path) !== signature || hasJournal()) return closed('busy', 'Cursor is writing to it.')
-  // A database in memory has no WAL; these two bytes say which journal the file uses.
-  if (bytes.length >= 20) bytes.fill(1, 18, 20)
-  const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
-  return {
-    kind: 'open',
-    signature,
-    identity,
-    bytesRead: bytes.length,
-    readMsMax: 50,
-    read: (use) => ofFile(() => use(db)),
-    close: () => db.close(),
+  return fileSignature(path) === signature && !isJournalHot(path) ? { bytes, signature } : null
+}
+
+/** In one journal mode the file stays, its head zeroed, after each commit. */
+function isJournalHot(path: string): boolean {
+  const journal = `${path}-journal`
+  if ((statOrNull(journal)?.size ?? 0n) === 0n) return false
+  try {
+    return readHead(journal).some((byte) => byte !== 0)
+  } catch (error) {
+    // Deleted meanwhile: its transaction is over.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
   }
 }
 
