@@ -70,7 +70,8 @@ function sourcesTable(status: Status): string {
 
 function issuesTable(status: Status): string {
   const issues = Object.entries(status.issues)
-  if (issues.length === 0) return '<p class="soft">Nothing: every row was read.</p>'
+  const isWhole = status.state === 'ready'
+  if (issues.length === 0) return `<p class="soft">${isWhole ? 'Nothing: every row was read.' : 'Nothing so far.'}</p>`
   return table(issues.map(([reason, count]) => [reason, figure(count)]))
 }
 

@@ -66,6 +66,8 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
   try {
     const table = file.read(findTable)
     if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, isCountDue: false }
+    // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
+    held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
     return yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
   } catch (error) {
     const { state, detail } = endedBy(error)
@@ -89,11 +91,11 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const isReconcile = found === null || found.isAlarmed || depth === 'reconcile'
   const isCountDue = depth === 'count' || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
+  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || (counts !== null && !isCountEqual(mirror, num, counts))) {
     found = yield* reconcile(file, pass, depth, counts)
   }
-  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   writeBatch(
     mirror,
     { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, pass, found.top, position) },
