@@ -29,6 +29,7 @@ export class Indexing {
   readonly #setup: IngestSetup
   #trouble: Trouble | null = null
   #hasStarted = false
+  #wasReady = false
   #lastState: DaemonState = 'starting'
 
   constructor(setup: IngestSetup, log: Logger, hub: EventHub, now: () => number) {
@@ -144,6 +145,10 @@ export class Indexing {
     if (state === this.#lastState) return
     this.#lastState = state
     this.#log.debug({ state }, 'state')
+    if (state === 'ready' && !this.#wasReady && this.#follow.ends.some((end) => end.state === 'ok')) {
+      this.#wasReady = true
+      this.#log.info('Everything that Cursor holds is indexed; new messages follow as they are written.')
+    }
     this.#hub.send('status', { state, reasons: this.reasons })
   }
 

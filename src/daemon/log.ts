@@ -15,7 +15,8 @@ export function createLog(level: string, stderr: LogOutput): Logger {
   if (!stderr.isTTY) return pino(options, pino.destination({ fd: stderr.fd, sync: true }))
   const pretty = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      stderr.write(prettyLine(chunk.toString()), done)
+      // A progress line may stand there; it is drawn again below.
+      stderr.write(`\r\u001b[K${prettyLine(chunk.toString())}`, done)
     },
   })
   return pino(options, pretty)

@@ -73,9 +73,24 @@ test.runIf(canStop)('a search whose process is killed fails by itself, and the p
   expect((await pool.search(all)).total).toBe(1)
 })
 
-test('more than a hundred waiting searches are turned away', async () => {
-  const pool = await openPool()
-  const waiting = Array.from({ length: 102 }, () => pool.search(all))
+test('of two hundred searches at once half were turned away', async () => {
+  const pool = await openPool(30_000)
+  const answers = await Promise.all(Array.from({ length: 200 }, () => pool.search(all)))
+  expect(answers.every(({ total }) => total === 1)).toBe(true)
+})
+
+test.runIf(canStop)('what waits longer than its deadline is told so, though not one row was looked at', async () => {
+  const pool = await openPool(100)
+  await Promise.all([pool.search(all), pool.search(all)])
+  for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
+  const many = await Promise.allSettled(Array.from({ length: 60 }, () => pool.search(all)))
+  const codes = many.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'answered'))
+  expect(new Set(codes)).toEqual(new Set(['deadline', 'answered']))
+})
+
+test('more than a thousand waiting searches are turned away', async () => {
+  const pool = await openPool(30_000)
+  const waiting = Array.from({ length: 1002 }, () => pool.search(all))
   expect(() => pool.search(all)).toThrow(expect.objectContaining({ code: 'search-busy' }))
   const answers = await Promise.all(waiting)
   expect(answers.every(({ total }) => total === 1)).toBe(true)
