@@ -1,6 +1,8 @@
 import { homedir } from 'node:os'
 import type { Surroundings } from './settings/load.ts'
 
+export { demoSettings } from './settings/demo.ts'
+export type { DemoFolders } from './settings/demo.ts'
 export { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
 export { loadSettings } from './settings/load.ts'

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import { addChatsCommand } from './commands/chats.ts'
+import { addDemoCommand } from './commands/demo.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addProjectsCommand } from './commands/projects.ts'
 import { addSearchCommand } from './commands/search.ts'
@@ -51,6 +52,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
     })
   addSettingFlags(program)
   addServeCommand(program, session)
+  addDemoCommand(program, session)
   addSearchCommand(program, session)
   addChatsCommand(program, session)
   addShowCommand(program, session)

@@ -19,7 +19,8 @@ export function realWorld(): World {
   return {
     ...realSurroundings(),
     openAnswers: (settings) => openAnswers(settings, { version, timeZone, note }),
-    serve: (settings) => serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }),
+    serve: (settings, companion) =>
+      serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }, companion),
     stdout,
     stderr,
     timeZone,

@@ -3,15 +3,33 @@ import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
 
+/** What runs beside the daemon. */
+export interface Companion {
+  /** Before the daemon starts; a signal to stop is heard already. */
+  setUp(): void
+  /** The daemon listens. Done when there is nothing more to tell, or when `isStopping` says so. */
+  started(settings: Settings, isStopping: () => boolean): Promise<void>
+}
+
 /** Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds. */
-export async function serveForever(settings: Settings, world: DaemonWorld): Promise<void> {
+export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
+  let isStopping = false
   const stopped = new Promise<void>((resolve) => {
-    process.on('SIGINT', () => resolve())
-    process.on('SIGTERM', () => resolve())
+    const stop = (): void => {
+      isStopping = true
+      resolve()
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
   })
+  companion?.setUp()
   const daemon = await startDaemon(settings, world)
-  await stopped
-  // A pass in the middle of a long step is let go: its transaction never happened.
-  setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
-  await daemon.stop()
+  try {
+    await Promise.race([stopped, companion?.started(settings, () => isStopping)])
+    await stopped
+  } finally {
+    // A pass in the middle of a long step is let go: its transaction never happened.
+    setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
+    await daemon.stop()
+  }
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { Trouble } from '../model/trouble.ts'
-import { loadSettings } from '../settings.ts'
+import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
+import { DemoStage } from './demo-stage.ts'
 import { flagsOf } from './options.ts'
 import { printTo } from './print.ts'
 import { screenOf } from './screen.ts'
@@ -19,6 +20,8 @@ export interface Session {
   /** To stderr: what is said about the output, and is none of it. */
   readonly note: (text: string) => Promise<void>
   readonly serve: (command: Command) => Promise<void>
+  /** Serves a sample Cursor home, which is gone afterwards. */
+  readonly demo: (command: Command) => Promise<void>
   readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
 }
 
@@ -34,6 +37,16 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     print: printTo(world.stdout),
     note: printTo(world.stderr),
     serve: (command) => world.serve(settingsOf(command)),
+    demo: async (command) => {
+      const stage = new DemoStage(printTo(world.stdout))
+      try {
+        const settings = demoSettings({ ...world, flags: flagsOf(command) }, stage.folders)
+        onSettings(settings)
+        await world.serve(settings, stage)
+      } finally {
+        await stage.strike()
+      }
+    },
     ask: async (command, question) => {
       const answers = await world.openAnswers(settingsOf(command))
       try {

@@ -45,6 +45,8 @@ function asBoolean(word: string): unknown {
 
 const lists: ReadonlySet<Setting['flag']> = new Set(['cursorUserDir', 'cursorHome'])
 
+export const DATA_DIR_VARIABLE = 'CURSORDEX_DATA_DIR'
+
 const settings: readonly Setting[] = [
   {
     group: 'cursor',
@@ -62,7 +64,7 @@ const settings: readonly Setting[] = [
     variable: 'CURSORDEX_CURSOR_HOMES',
     read: asIs,
   },
-  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: 'CURSORDEX_DATA_DIR', read: asIs },
+  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: DATA_DIR_VARIABLE, read: asIs },
   { group: 'http', key: 'host', flag: 'host', option: '--host', variable: 'CURSORDEX_HOST', read: asIs },
   { group: 'http', key: 'port', flag: 'port', option: '--port', variable: 'CURSORDEX_PORT', read: asNumber },
   {

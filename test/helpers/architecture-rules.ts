@@ -82,7 +82,7 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['daemon', 'api', 'indexer', 'mirror', 'text', 'model', 'settings'],
+  cli: ['daemon', 'api', 'indexer', 'mirror', 'text', 'model', 'settings', 'sample'],
   daemon: ['indexer', 'api', 'mirror', 'text', 'model', 'settings'],
   indexer: ['mirror', 'text', 'archive', 'model'],
   api: ['mirror', 'text', 'archive', 'model'],
@@ -90,6 +90,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   text: ['model'],
   archive: ['model'],
   settings: ['model', 'text'],
+  sample: ['model'],
   model: [],
 }
 
@@ -113,6 +114,9 @@ function layerBreach(file: Parsed, each: Import): string | null {
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
+/** Where Cursor's own words are spoken: by whoever reads its files, and by whoever writes samples of them. */
+const speaksAsCursor = (path: string): boolean => adapterOf(path) !== null || roomOf(path) === 'sample'
+
 /** What Cursor calls its things and its files. Past the adapters there are chats, messages and stores. */
 const cursorWords =
   /composer|bubble|cursorDiskKV|ItemTable|vscdb|globalStorage|workspaceStorage|workspaceIdentifier|agentKv|aichat|aiService/gi
@@ -126,7 +130,7 @@ export const words: Rule = (files) => {
   const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   const spellings = [...new Set(names.flatMap((name) => [name, camel(name)]))]
   return files
-    .filter(({ path }) => adapterOf(path) === null)
+    .filter(({ path }) => !speaksAsCursor(path))
     .flatMap((file) => {
       // Blanked out rather than cut out, so that what follows keeps its line.
       const isDoor = namesAdapters.test(file.path)
@@ -149,11 +153,12 @@ const rowsSql = new RegExp(
 )
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
-const sqlRooms = /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read|empty-store)\.ts$)/
+const sqlRooms =
+  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read|empty-store)\.ts$|sample\/cursor-home\.ts$|sample\/chats\/)/
 /** The door to Cursor's files sets up its connections, and the lock on the data folder is SQLite's own. */
 const connectionDoors = /^src\/(indexer\/cursor-file|daemon\/lock)\.ts$/
 
-/** SQL stands with those who own it. */
+/** SQL stands with those who own it; the sample's developers talk of SQL, too. */
 export const sql: Rule = (files) =>
   files
     .filter(({ path }) => !sqlRooms.test(path))
@@ -214,10 +219,13 @@ const timers = /^(setTimeout|setInterval|setImmediate)$/
 const timePackages = /^(node:)?timers(\/promises)?$/
 const threads = /^(node:)?(worker_threads|child_process|cluster)$/
 
+/** The agent that writes to the sample home is a process of its own. */
+const sampleProcess = 'src/sample/grow-child.ts'
+
 /** Only the daemon, and the command that is the process, know the hour, wait, and run things side by side. */
 export const time: Rule = (files) =>
   files
-    .filter(({ path }) => !['daemon', 'cli'].includes(roomOf(path) ?? ''))
+    .filter(({ path }) => !['daemon', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
     .flatMap((file) => [
       ...file.imports
         .filter(({ specifier, names, isTypeOnly }) => {

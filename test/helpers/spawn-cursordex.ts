@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CursorHome } from './cursor-home.ts'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The program as it is installed: compiled, and started by plain `node`. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fileSignature, openCursorFile, type OpenFile } from '../../src/indexer/cursor-file.ts'
-import { CursorHome } from '../helpers/cursor-home.ts'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
 
 let home: CursorHome
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read.ts'
-import { CursorHome, headers, type Store } from '../helpers/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome

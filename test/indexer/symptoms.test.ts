@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CursorHome, headers, type Store } from '../helpers/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 // Each of these was a bug once, and is named after what a user would have seen.
@@ -22,8 +22,7 @@ afterEach(() => {
   home.remove()
 })
 
-const one = <Row>(sql: string, ...params: unknown[]): Row | undefined =>
-  indexer.mirror.prepare<unknown[], Row>(sql).get(...params)
+const one = (sql: string, ...params: unknown[]): unknown => indexer.mirror.prepare(sql).get(...params)
 
 function updateInPlace(key: string, value: Record<string, unknown>): void {
   store.db.prepare('update cursorDiskKV set value = ? where key = ?').run(JSON.stringify(value), key)
@@ -50,6 +49,15 @@ test('a tool call that ended in place stayed running once other rows were writte
   updateInPlace('bubbleId:a:m1', { type: 2, text: 'completed, with its output', createdAt: new Date().toISOString() })
   indexer.pass('count')
   expect(indexer.thread('a')).toEqual([['m1', 0, 'completed, with its output']])
+})
+
+test('a store was called missing, and empty, while its first pass ran', () => {
+  for (let chat = 0; chat < 40; chat += 1)
+    writeChat(`chat-${chat}`, Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`m${at}`, 'text'])))
+  const steps = indexer.steps()
+  expect(steps.next().done).toBe(false)
+  expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], isWhole: false })
 })
 
 test.each([

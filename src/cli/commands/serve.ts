@@ -9,12 +9,14 @@ export function addServeCommand(program: Command, session: Session): void {
     .description('run the daemon in the foreground: mirror the chats and answer questions about them')
     .allowExcessArguments()
     .usage('[options]')
+    .option('--demo', 'run on a sample Cursor made for this run, as "cursordex demo" does')
   command.action(async () => {
     // The default command is handed every word that is no command.
     const [word] = command.args
     const known = program.commands.map((each) => each.name())
     if (word !== undefined) refuseWord(program, 'command', word, known)
-    await session.serve(command)
+    if (command.opts<{ readonly demo?: true }>().demo === true) await session.demo(command)
+    else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
 }

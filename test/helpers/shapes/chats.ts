@@ -1,5 +1,5 @@
-import type { Store } from '../cursor-home.ts'
-import { headers } from '../cursor-home.ts'
+import type { Store } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../../src/sample/cursor-home.ts'
 
 const START_MS = Date.UTC(2025, 10, 3, 8)
 export const minute = (count: number): number => START_MS + count * 60_000

@@ -1,6 +1,6 @@
 import { canaries } from '../oracle/canaries.ts'
-import { headers } from '../cursor-home.ts'
-import type { Store } from '../cursor-home.ts'
+import { headers } from '../../../src/sample/cursor-home.ts'
+import type { Store } from '../../../src/sample/cursor-home.ts'
 import { iso, minute } from './chats.ts'
 
 /** Rows of every kind, each with sound neighbours, and all that must stay unread. */

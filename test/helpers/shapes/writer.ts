@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from 'node:fs'
-import { headers, Store } from '../cursor-home.ts'
+import { headers, Store } from '../../../src/sample/cursor-home.ts'
 import { iso, minute } from './chats.ts'
 
 const TABLE = 'cursorDiskKV'

@@ -54,15 +54,16 @@ function encode(value: unknown): unknown {
   return typeof value === 'string' || value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value)
 }
 
-/** Cursor's `User` folder, with a global store and as many workspaces as a test makes. */
+/** Cursor's `User` folder, with a global store and as many workspaces as are asked for. */
 export class CursorHome {
   readonly root: string
   readonly userDir: string
   readonly #stores: Store[] = []
 
-  constructor() {
-    this.root = mkdtempSync(join(tmpdir(), 'cursordex-cursor-'))
-    this.userDir = join(this.root, 'Cursor', 'User')
+  /** @param root folder to make it in; a new temporary one when not given */
+  constructor(root: string = mkdtempSync(join(tmpdir(), 'cursordex-cursor-'))) {
+    this.root = root
+    this.userDir = join(root, 'Cursor', 'User')
   }
 
   get globalPath(): string {
@@ -85,8 +86,13 @@ export class CursorHome {
     return store
   }
 
+  /** Closes every store, as Cursor does when it quits. */
+  close(): void {
+    for (const store of this.#stores.splice(0)) store.close()
+  }
+
   remove(): void {
-    for (const store of this.#stores) store.close()
+    this.close()
     rmSync(this.root, { recursive: true, force: true })
   }
 

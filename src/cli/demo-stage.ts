@@ -1,0 +1,84 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { writeDemoHome } from '../sample/demo-home.ts'
+import type { DemoFolders, Settings } from '../settings.ts'
+import { daemonAnswers } from './client.ts'
+import { demoGreeting, type Counts } from './demo-greeting.ts'
+import type { Companion } from './serve-forever.ts'
+
+const READY_WITHIN_MS = 10_000
+const ASK_EVERY_MS = 100
+const CHILD_ENDS_WITHIN_MS = 1000
+
+/** Everything that a demonstration makes for itself: a sample Cursor home, an agent that writes to it, a data folder. */
+export class DemoStage implements Companion {
+  readonly folders: DemoFolders
+  readonly #print: (text: string) => Promise<void>
+  /** Made when a signal to stop would be heard. */
+  readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
+  readonly #cursorFolder = join(this.#root, 'sample')
+  #agent: ChildProcess | null = null
+
+  constructor(print: (text: string) => Promise<void>) {
+    this.#print = print
+    this.folders = { userDir: join(this.#cursorFolder, 'Cursor', 'User'), dataDir: join(this.#root, 'data') }
+  }
+
+  setUp(): void {
+    mkdirSync(this.#root, { mode: 0o700 })
+    // However this process ends, nothing may stay behind.
+    process.once('exit', this.#vanish)
+    writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
+  }
+
+  async started(settings: Settings, isStopping: () => boolean): Promise<void> {
+    this.#startAgent()
+    const counts = await this.#firstCounts(settings.dataDir, isStopping)
+    if (!isStopping()) await this.#print(demoGreeting(counts, settings.dataDir, process.platform))
+  }
+
+  async strike(): Promise<void> {
+    const agent = this.#agent
+    if (agent !== null && agent.exitCode === null && agent.signalCode === null) {
+      const ended = once(agent, 'exit')
+      if (agent.connected) agent.disconnect()
+      await Promise.race([ended, sleep(CHILD_ENDS_WITHIN_MS, undefined, { ref: false })])
+    }
+    process.removeListener('exit', this.#vanish)
+    this.#vanish()
+  }
+
+  #startAgent(): void {
+    const path = fileURLToPath(new URL('../sample/grow-child.js', import.meta.url))
+    const stdio: ['ignore', 'ignore', 'inherit', 'ipc'] = ['ignore', 'ignore', 'inherit', 'ipc']
+    this.#agent = fork(path, [this.#cursorFolder, String(Date.now())], { stdio, execArgv: [] })
+  }
+
+  /** The commands that are told find nothing before the sample is read: they are told afterwards. */
+  async #firstCounts(dataDir: string, isStopping: () => boolean): Promise<Counts | null> {
+    const endAtMs = Date.now() + READY_WITHIN_MS
+    while (!isStopping() && Date.now() < endAtMs) {
+      const answers = await daemonAnswers(dataDir)
+      const status = (await answers?.get('/api/status', new URLSearchParams())) as Status | undefined
+      if (status?.state === 'ready') return status.counts
+      await sleep(ASK_EVERY_MS)
+    }
+    return null
+  }
+
+  readonly #vanish = (): void => {
+    this.#agent?.kill('SIGKILL')
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 40 })
+  }
+}
+
+interface Status {
+  readonly state: string
+  readonly counts: Counts
+}

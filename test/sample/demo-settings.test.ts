@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { demoGreeting } from '../../src/cli/demo-greeting.ts'
+import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
+import { run } from '../cli/fake-world.ts'
+import { demoSettings } from '../../src/settings.ts'
+import type { Flags } from '../../src/settings.ts'
+
+const folders = { userDir: '/tmp/demo/User', dataDir: '/tmp/demo/data' }
+
+function settingsFor(flags: Flags, env: Readonly<Record<string, string>> = {}, configText = '') {
+  const surroundings = { platform: 'linux', homeDir: '/home/ada', workingDir: '/home/ada/code' } as const
+  return demoSettings({ ...surroundings, flags, env, configText }, folders)
+}
+
+test('every folder is of the demonstration, whatever flags, environment and config file name', () => {
+  const config =
+    '{ "dataDir": "/c", "cursor": { "userDirs": ["/c/User"], "homes": ["/c/home"] }, "archives": { "dir": "/c/a" } }'
+  const env = { CURSORDEX_CURSOR_USER_DIRS: '/e/User', CURSORDEX_CURSOR_HOMES: '/e/home' }
+  const settings = settingsFor({ cursorUserDir: ['/f/User'], cursorHome: ['/f/home'] }, env, config)
+  expect(settings.cursor).toMatchObject({ userDirs: ['/tmp/demo/User'], homes: [] })
+  expect(settings.dataDir).toBe('/tmp/demo/data')
+  expect(settings.archives.dir).toBe('/tmp/demo/data/archives')
+})
+
+test('a data folder named by a flag or the environment stands, the flag before the environment', () => {
+  expect(settingsFor({ dataDir: 'mine' }).dataDir).toBe('/home/ada/code/mine')
+  expect(settingsFor({}, { CURSORDEX_DATA_DIR: '/e' })).toMatchObject({
+    dataDir: '/e',
+    archives: { dir: '/e/archives' },
+  })
+  expect(settingsFor({ dataDir: '/f' }, { CURSORDEX_DATA_DIR: '/e' }).dataDir).toBe('/f')
+  expect(settingsFor({}, { CURSORDEX_DATA_DIR: '' }).dataDir).toBe('/tmp/demo/data')
+})
+
+test('the port is any free one unless a flag names it', () => {
+  expect(settingsFor({}, {}, '{ "http": { "port": 4999 } }').http.port).toBe(0)
+  expect(settingsFor({ port: '4871' }).http.port).toBe(4871)
+})
+
+test('what is no folder is kept, and judged as ever', () => {
+  expect(settingsFor({ logLevel: 'debug', auth: true })).toMatchObject({
+    log: { level: 'debug' },
+    auth: { required: true },
+  })
+  expect(() => settingsFor({ port: 'x' })).toThrow(/port/)
+})
+
+test.each([
+  ['linux', '/tmp/a b/data', `--data-dir '/tmp/a b/data'`],
+  ['darwin', "/tmp/it's/data", String.raw`--data-dir '/tmp/it'\''s/data'`],
+  ['linux', '/tmp/cursordex-demo-1/data', '--data-dir /tmp/cursordex-demo-1/data'],
+  ['win32', String.raw`C:\My Temp\data`, String.raw`--data-dir "C:\My Temp\data"`],
+] as const)('on %s the folder %s is one word of the commands', (platform, folder, words) => {
+  const greeting = demoGreeting(null, folder, platform)
+  expect(greeting.match(/^ {2}npx cursordex .*$/gm)).toHaveLength(3)
+  expect(greeting.split(words)).toHaveLength(4)
+})
+
+test('who has no Cursor is told of the demonstration', () => {
+  expect(describeNeighbourhood([]).join('\n')).toContain('or see it work without Cursor: cursordex demo')
+})
+
+test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {
+  const { exitCode, served } = await run([...argv, '--port', '4871', '--cursor-user-dir', '/f/User'])
+  expect(exitCode).toBe(0)
+  expect(served?.http.port).toBe(4871)
+  expect(served?.cursor.userDirs).toEqual([expect.stringContaining('cursordex-demo-')])
+  expect(served?.dataDir).toContain('cursordex-demo-')
+})
+
+test('demo --help shows two examples', async () => {
+  const { exitCode, out } = await run(['demo', '--help'])
+  expect(exitCode).toBe(0)
+  expect(out.match(/^ {2}\$ cursordex/gm)).toHaveLength(2)
+})
