@@ -7,7 +7,6 @@ export { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from './set
 export type { Environment } from './settings/folders.ts'
 export { loadSettings } from './settings/load.ts'
 export type { Settings, SettingsInput, Surroundings } from './settings/load.ts'
-export { nearestName } from './settings/nearest-name.ts'
 export type { Flags } from './settings/words.ts'
 
 /** What this process was started in. Nothing else reads `process.env`. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { nearestName } from '../settings.ts'
+import { nearestName } from '../text/nearest-name.ts'
 
 /** Ends the run over a word that the program does not know, naming the one that was most likely meant. */
 export function refuseWord(

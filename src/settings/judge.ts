@@ -3,7 +3,7 @@ import { Trouble } from '../model/trouble.ts'
 import { knownKeys } from './known-keys.ts'
 import { depthHeld, layOver, valueAt } from './layer.ts'
 import type { KeyPath, Layer } from './layer.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../text/nearest-name.ts'
 import { settingsSchema } from './schema.ts'
 import type { SettingsTree } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { Trouble } from '../model/trouble.ts'
 import type { Environment } from './folders.ts'
 import type { Layer } from './layer.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../text/nearest-name.ts'
 
 /** Settings as the command line gives them. `undefined` is: not given. */
 export interface Flags {

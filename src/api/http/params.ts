@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../../text/nearest-name.ts'
 import { badParameters } from './problem.ts'
 import type { BadParameter } from './problem.ts'
 

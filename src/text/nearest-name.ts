@@ -1,9 +1,13 @@
+/** No name is longer, and the work grows with the length of what was typed. */
+const TYPED_LENGTH_MAX = 40
+
 /** The known name that a mistyped one most likely meant, or null where none is near. */
 export function nearestName(typed: string, known: readonly string[]): string | null {
+  const wanted = typed.slice(0, TYPED_LENGTH_MAX).toLowerCase()
   let best: string | null = null
   let bestDistance = Math.max(2, Math.floor(typed.length / 3)) + 1
   for (const name of known) {
-    const distance = editDistance(typed.toLowerCase(), name.toLowerCase())
+    const distance = editDistance(wanted, name.toLowerCase())
     if (distance < bestDistance) {
       best = name
       bestDistance = distance
