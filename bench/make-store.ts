@@ -4,10 +4,13 @@ import Database from 'better-sqlite3'
 import { createRandom, createWriter, type Random } from './words.ts'
 
 export interface StoreShape {
+  /** At most as many as there are messages. */
   readonly chats: number
   readonly messages: number
   /** Bytes of one message's row, of which about 14% is text that a person would search. */
   readonly messageBytes: number
+  /** 1 for texts as long as in chats with an agent, less for shorter ones. */
+  readonly textScale: number
   readonly noiseRows: number
   readonly noiseBytes: number
 }
@@ -17,11 +20,33 @@ export const LARGE: StoreShape = {
   chats: 3294,
   messages: 37_000,
   messageBytes: 19_500,
+  textScale: 1,
   noiseRows: 8191,
   noiseBytes: 88_000,
 }
 
+/** Many short messages, about 0.4 GB of text in 1.4 GB. */
+export const MANY: StoreShape = {
+  chats: 44_500,
+  messages: 500_000,
+  messageBytes: 1500,
+  textScale: 0.4,
+  noiseRows: 8191,
+  noiseBytes: 88_000,
+}
+
+/** The same proportions with this many times the rows. */
+export const scaled = (shape: StoreShape, factor: number): StoreShape => ({
+  ...shape,
+  chats: Math.max(1, Math.round(shape.chats * factor)),
+  messages: Math.max(1, Math.round(shape.messages * factor)),
+  noiseRows: Math.round(shape.noiseRows * factor),
+})
+
 const T0_MS = Date.UTC(2025, 0, 6)
+const PERIOD_MS = 274 * 86_400_000
+const STEP_MS = 20_000
+const CHAT_MESSAGES_MAX = 60
 
 /** Writes a store in Cursor's format, the same for the same shape. @returns Cursor's `User` folder */
 export function makeStore(root: string, shape: StoreShape): string {
@@ -35,19 +60,18 @@ export function makeStore(root: string, shape: StoreShape): string {
   const insert = db.prepare('insert into cursorDiskKV (key, value) values (?, ?)')
   const random = createRandom(1)
   const write = createWriter(random)
-  const perChat = Math.ceil(shape.messages / shape.chats)
-  let [message, noise] = [0, 0]
-  for (let chat = 0; chat < shape.chats; chat += 1) {
+  let noise = 0
+  for (const [chat, count] of spreadMessages(shape, random).entries()) {
     db.transaction(() => {
       const chatId = makeUuid(random)
-      const ids = Array.from({ length: Math.min(perChat, shape.messages - message) }, () => makeUuid(random))
+      const ids = Array.from({ length: count }, () => makeUuid(random))
+      const startedAtMs = T0_MS + Math.floor((chat * PERIOD_MS) / shape.chats)
       for (const [index, id] of ids.entries()) {
-        const value = makeMessage(write, id, index, T0_MS + chat * 7_200_000 + index * 20_000, shape.messageBytes)
+        const value = makeMessage(write, id, index, startedAtMs + index * STEP_MS, shape)
         insert.run(`bubbleId:${chatId}:${id}`, JSON.stringify(value))
       }
-      insert.run(`composerData:${chatId}`, JSON.stringify(makeChat(write, chatId, ids, T0_MS + chat * 7_200_000)))
-      message += ids.length
-      for (; noise < (shape.noiseRows * (chat + 1)) / shape.chats - 1; noise += 1) {
+      insert.run(`composerData:${chatId}`, JSON.stringify(makeChat(write, chatId, ids, startedAtMs)))
+      for (; noise < (shape.noiseRows * (chat + 1)) / shape.chats; noise += 1) {
         insert.run(`agentKv:blob:${makeUuid(random)}`, write.filler(shape.noiseBytes))
       }
     })()
@@ -57,12 +81,36 @@ export function makeStore(root: string, shape: StoreShape): string {
   return userDir
 }
 
+/** How many messages each chat has: many short chats and a few long ones, none empty, exactly as many as asked for. */
+function spreadMessages({ chats, messages }: StoreShape, random: Random): number[] {
+  const mean = messages / chats
+  const most = Math.max(CHAT_MESSAGES_MAX, Math.ceil(2 * mean))
+  // The mean of 1 + (most - 1) * r ** power, for r spread evenly, is the wanted one.
+  const power = (most - 1) / (mean - 1) - 1
+  const counts = Array.from({ length: chats }, () => Math.round(1 + (most - 1) * random() ** power))
+  let missing = messages - counts.reduce((sum, count) => sum + count, 0)
+  while (missing !== 0) {
+    const chat = Math.floor(random() * chats)
+    const count = (counts[chat] ?? 0) + Math.sign(missing)
+    if (count < 1 || count > most) continue
+    counts[chat] = count
+    missing -= Math.sign(missing)
+  }
+  return counts
+}
+
 type Writer = ReturnType<typeof createWriter>
 
-function makeMessage(write: Writer, id: string, index: number, atMs: number, bytes: number): Record<string, unknown> {
+function makeMessage(
+  write: Writer,
+  id: string,
+  index: number,
+  atMs: number,
+  { messageBytes, textScale }: StoreShape,
+): Record<string, unknown> {
   const isUser = index % 5 === 0
-  const text = isUser ? write.text(400) : index % 2 === 0 ? write.text(2000) : ''
-  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write) }
+  const text = isUser ? write.text(400 * textScale) : index % 2 === 0 ? write.text(2000 * textScale) : ''
+  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write, textScale) }
   const value = {
     _v: 3,
     type: isUser ? 1 : 2,
@@ -72,18 +120,18 @@ function makeMessage(write: Writer, id: string, index: number, atMs: number, byt
     tokenCount: { inputTokens: 0, outputTokens: 0 },
     ...tool,
   }
-  const rest = bytes - JSON.stringify(value).length
+  const rest = messageBytes - JSON.stringify(value).length
   return { ...value, codebaseContextChunks: [write.filler(Math.max(0, rest))] }
 }
 
-function makeTool(write: Writer): Record<string, unknown> {
+function makeTool(write: Writer, textScale: number): Record<string, unknown> {
   return {
     tool: 15,
     name: 'run_terminal_cmd',
     toolCallId: 'call',
     status: 'completed',
     params: JSON.stringify({ command: write.text(80) }),
-    result: JSON.stringify({ output: write.text(3000) }),
+    result: JSON.stringify({ output: write.text(3000 * textScale) }),
   }
 }
 

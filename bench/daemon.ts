@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const bin = fileURLToPath(new URL('../src/cli/bin.js', import.meta.url))
+const START_MS_MAX = 20_000
+const READY_MS_MAX = 900_000
+
+export interface Status {
+  readonly state: string
+  readonly resources: { readonly bytesRead: number }
+}
+
+/** The real program, serving a store as a process of its own. */
+export class BenchDaemon {
+  readonly pid: number
+  readonly url: string
+  readonly dataDir: string
+  /** `performance.now()` at the moment its process was started. */
+  readonly startedAtMs: number
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, url: string, dataDir: string, startedAtMs: number) {
+    this.#child = child
+    this.pid = child.pid ?? 0
+    this.url = url
+    this.dataDir = dataDir
+    this.startedAtMs = startedAtMs
+  }
+
+  /** Resolves when it listens; indexing has just begun. */
+  static async start(userDir: string, dataDir: string): Promise<BenchDaemon> {
+    const flags = ['--port', '0', '--data-dir', dataDir, '--cursor-user-dir', userDir, '--log-level', 'error']
+    const startedAtMs = performance.now()
+    const child = spawn(process.execPath, [bin, 'serve', ...flags], {
+      env: withoutSettings(dataDir),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const url = await listeningUrl(child)
+    return new BenchDaemon(child, url, dataDir, startedAtMs)
+  }
+
+  async get<Answer>(path: string): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`)
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    return (await response.json()) as Answer
+  }
+
+  status(): Promise<Status> {
+    return this.get<Status>('/api/status')
+  }
+
+  /** How many messages hold what was asked for. */
+  async count(q: string): Promise<number> {
+    return (await this.get<{ total: number }>(`/api/search?sort=newest&limit=1&q=${encodeURIComponent(q)}`)).total
+  }
+
+  async untilReady(): Promise<Status> {
+    for (const endMs = performance.now() + READY_MS_MAX; performance.now() < endMs; await sleep(50)) {
+      const status = await this.status()
+      if (status.state === 'ready') return status
+    }
+    throw new Error(`not ready within ${READY_MS_MAX / 1000} s`)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    const killer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
+    await ended
+    clearTimeout(killer)
+  }
+}
+
+/** No setting of the person who runs the bench, and no Cursor of theirs. */
+function withoutSettings(home: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(CURSORDEX|XDG)_/.test(name))
+  return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
+}
+
+async function listeningUrl(child: ChildProcess): Promise<string> {
+  let output = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text))
+  for (const endMs = performance.now() + START_MS_MAX; performance.now() < endMs; await sleep(5)) {
+    const url = /^cursordex listening on (http:\S+)\n/.exec(output)?.[1]
+    if (url !== undefined) return url
+    if (child.exitCode !== null) break
+  }
+  child.kill('SIGKILL')
+  throw new Error(`the daemon did not listen within ${START_MS_MAX / 1000} s`)
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { makeStore, type StoreShape } from './make-store.ts'
+
+/** Where stores stay between runs: a large one takes longer to make than to measure. */
+export const keptFolder = join(tmpdir(), 'cursordex-bench')
+
+export interface KeptStore {
+  readonly shape: StoreShape
+  /** Cursor's `User` folder. */
+  readonly userDir: string
+  /** The database in it. */
+  readonly path: string
+}
+
+/** The store of this shape: that of an earlier run, unless the generator changed or `isFresh` is asked for. */
+export function keepStore(shape: StoreShape, isFresh: boolean, say: (line: string) => void): KeptStore {
+  const folder = join(keptFolder, `store-${stampOf(shape)}`)
+  const userDir = join(folder, 'Cursor', 'User')
+  const whole = join(folder, 'whole')
+  if (isFresh || !existsSync(whole)) {
+    say(`making a store of ${shape.messages} messages in ${shape.chats} chats`)
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeStore(folder, shape)
+    writeFileSync(whole, '')
+  }
+  return { shape, userDir, path: join(userDir, 'globalStorage', 'state.vscdb') }
+}
+
+/** A store is told by its shape and by the programs that made it. */
+function stampOf(shape: StoreShape): string {
+  const hash = createHash('sha256').update(JSON.stringify(shape))
+  for (const name of ['make-store.js', 'words.js']) {
+    hash.update(readFileSync(fileURLToPath(new URL(name, import.meta.url))))
+  }
+  return hash.digest('hex').slice(0, 12)
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mirrorPath } from '../src/daemon/data-folder.ts'
+import type { BenchDaemon } from './daemon.ts'
+import { canLook, familyBytes, familyOf, peakBytes, residentBytes } from './processes.ts'
+import { drawQuestions } from './search-questions.ts'
+import { megabytes, short, table } from './statistics.ts'
+import type { Workshop } from './workshop.ts'
+
+const SEARCHES = 100
+/** Search processes end after a minute without work. */
+const IDLE_S = 75
+
+/** What all processes of the daemon hold: while it indexes, when it has searched, and at rest. */
+export async function memory(shop: Workshop): Promise<void> {
+  if (!canLook) return shop.say('memory: this system does not tell about other processes')
+  const bare = shop.startBare()
+  const daemon = await shop.startFresh()
+  const peak = await peakOfIngest(daemon)
+  const floor = residentBytes(bare)
+  const rows: string[][] = []
+  const add = (when: string, bytes: number): void => {
+    const processes = familyOf(daemon.pid)
+    const most = processes.map((pid) => megabytes(peakBytes(pid))).join(' + ')
+    rows.push([when, megabytes(bytes), short(bytes / floor), most])
+  }
+  add('peak of the first ingest', peak)
+  add('ready', familyBytes(daemon.pid))
+  await searchTwoAtATime(daemon)
+  add(`after ${SEARCHES} searches`, familyBytes(daemon.pid))
+  await sleep(IDLE_S * 1000)
+  add(`idle for ${IDLE_S} s`, familyBytes(daemon.pid))
+  rows.push(['floor: a Node that does nothing', megabytes(floor), '1.00', ''])
+  shop.say(table(['memory, all processes', 'resident MB', 'x floor', 'most ever, by process'], rows))
+}
+
+async function peakOfIngest(daemon: BenchDaemon): Promise<number> {
+  let peak = 0
+  const timer = setInterval(() => (peak = Math.max(peak, familyBytes(daemon.pid))), 50)
+  await daemon.untilReady().finally(() => clearInterval(timer))
+  // The system's own record, where a peak fell between two looks; no search process runs yet.
+  return Math.max(peak, peakBytes(daemon.pid))
+}
+
+async function searchTwoAtATime(daemon: BenchDaemon): Promise<void> {
+  const questions = drawQuestions(mirrorPath(daemon.dataDir), 20).flatMap(({ asked }) => asked)
+  for (let index = 0; index < SEARCHES; index += 2) {
+    const pair = [questions[index % questions.length], questions[(index + 1) % questions.length]]
+    const path = (q: string): string => `/api/search?q=${encodeURIComponent(q)}`
+    await Promise.all(pair.map((question) => daemon.get(path(question?.q ?? ''))))
+  }
+}

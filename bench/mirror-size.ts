@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs'
+import { measureTermsBytes } from '../src/api/queries/measure-terms.ts'
+import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { openReader, type Mirror } from '../src/mirror/open.ts'
+import type { Part } from '../src/model/part.ts'
+import { searchColumns } from '../src/text/columns.ts'
+import { megabytes, short, table } from './statistics.ts'
+import type { Workshop } from './workshop.ts'
+
+/** What the mirror takes on disk, against the text that can be found in it. */
+export async function mirrorSize(shop: Workshop): Promise<void> {
+  const daemon = await shop.startReady()
+  const path = mirrorPath(daemon.dataDir)
+  const mirror = openReader(path)
+  const text = measureText(mirror)
+  const terms = measureTermsBytes(mirror)
+  mirror.close()
+  // Stopped, it has brought its WAL home.
+  await shop.tidy()
+  const line = (what: string, bytes: number): string[] => [what, megabytes(bytes), short(bytes / text)]
+  const rows = [
+    line('floor: text that can be found', text),
+    line('mirror', statSync(path).size),
+    line('full-text tables in it', terms),
+    line("Cursor's store", statSync(shop.store().path).size),
+  ]
+  shop.say(table(['size', 'MB', 'x floor'], rows))
+}
+
+function measureText(mirror: Mirror): number {
+  let bytes = 0
+  for (const parts of mirror.prepare<[], string>('select parts from bodies').pluck().iterate()) {
+    const { columns } = searchColumns(JSON.parse(parts) as Part[])
+    for (const text of Object.values(columns)) bytes += Buffer.byteLength(text)
+  }
+  return bytes
+}

@@ -1,0 +1,97 @@
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import Database from 'better-sqlite3'
+import { bytesRead } from './bytes-read.ts'
+import { commitToHit } from './commit-to-hit.ts'
+import { firstIngest } from './first-ingest.ts'
+import { idleCpu } from './idle-cpu.ts'
+import { keptFolder } from './kept-store.ts'
+import { LARGE, MANY, scaled } from './make-store.ts'
+import { memory } from './memory.ts'
+import { mirrorSize } from './mirror-size.ts'
+import { searchLatency } from './search-latency.ts'
+import { short } from './statistics.ts'
+import { Workshop, type Options } from './workshop.ts'
+
+const LARGE_GB = 1.5
+
+const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map([
+  ['first-ingest', firstIngest],
+  ['memory', memory],
+  ['bytes-read', bytesRead],
+  ['commit-to-hit', commitToHit],
+  ['search-latency', searchLatency],
+  ['idle-cpu', idleCpu],
+  ['mirror-size', mirrorSize],
+])
+
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh]
+questions: ${[...questions.keys()].join(', ')}`
+
+const flags = {
+  gb: { type: 'string' },
+  messages: { type: 'string' },
+  only: { type: 'string', multiple: true },
+  runs: { type: 'string' },
+  fresh: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+function readArguments(): { readonly options: Options; readonly names: readonly string[] } {
+  const { values } = parseArgs({ options: flags })
+  if (values.help === true) throw new Error('help was asked for')
+  const { gb, messages, only, runs } = values
+  if (gb !== undefined && messages !== undefined) throw new Error('--gb and --messages are two shapes: choose one')
+  const unknown = only?.find((name) => !questions.has(name))
+  if (unknown !== undefined) throw new Error(`there is no question ${unknown}`)
+  const shape =
+    messages === undefined
+      ? scaled(LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
+      : scaled(MANY, positive('--messages', messages) / MANY.messages)
+  const options = { shape, runs: Math.ceil(positive('--runs', runs ?? 3)), isFresh: values.fresh ?? false }
+  return { options, names: only ?? [...questions.keys()] }
+}
+
+function positive(flag: string, value: string | number): number {
+  const number = Number(value)
+  if (Number.isFinite(number) && number > 0) return number
+  throw new Error(`${flag} must be a number above 0`)
+}
+
+function describeMachine(): string {
+  const db = new Database(':memory:')
+  const sqlite = db.prepare<[], string>('select sqlite_version()').pluck().get()
+  db.close()
+  const memoryGb = short(totalmem() / 1e9)
+  const cores = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`
+  return `${cores}, ${memoryGb} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}, SQLite ${sqlite}`
+}
+
+async function run(): Promise<void> {
+  const { options, names } = readArguments()
+  const shop = new Workshop(options)
+  const isInterrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
+  })
+  try {
+    shop.say(`${new Date().toISOString().slice(0, 10)}: ${describeMachine()}`)
+    shop.store()
+    for (const name of names) {
+      shop.say('')
+      await Promise.race([questions.get(name)?.(shop), isInterrupted])
+      await shop.tidy()
+    }
+    shop.say(`\nThe stores stay in ${keptFolder} for the next run; delete them when you like.`)
+  } finally {
+    await shop.remove()
+  }
+}
+
+try {
+  await run()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`)
+  process.exitCode = 1
+}
+// A question that was interrupted may still wait for something.
+process.exit()

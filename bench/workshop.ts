@@ -1,0 +1,96 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BenchDaemon } from './daemon.ts'
+import { keepStore, type KeptStore } from './kept-store.ts'
+import { LiveWriter } from './live-writer.ts'
+import { scaled, type StoreShape } from './make-store.ts'
+import { startBareNode } from './processes.ts'
+
+export interface Options {
+  readonly shape: StoreShape
+  readonly runs: number
+  readonly isFresh: boolean
+}
+
+/** What the questions share: the store, folders that are gone afterwards, and one mirror that is made once. */
+export class Workshop {
+  readonly runs: number
+  readonly #options: Options
+  readonly #folders: string[] = []
+  readonly #daemons: BenchDaemon[] = []
+  readonly #writers: LiveWriter[] = []
+  readonly #bare: ChildProcess[] = []
+  readonly #stores = new Map<number, KeptStore>()
+  readonly #dataDirs = new Map<KeptStore, string>()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.runs = options.runs
+  }
+
+  say(text: string): void {
+    process.stdout.write(`${text}\n`)
+  }
+
+  /** The store that was asked for, or one with this share of its rows. */
+  store(share = 1): KeptStore {
+    const { shape, isFresh } = this.#options
+    const store = this.#stores.get(share) ?? keepStore(scaled(shape, share), isFresh, (line) => this.say(line))
+    this.#stores.set(share, store)
+    return store
+  }
+
+  folder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'cursordex-bench-data-'))
+    this.#folders.push(folder)
+    return folder
+  }
+
+  /** On an empty data folder: it has everything to index. */
+  async startFresh(store = this.store()): Promise<BenchDaemon> {
+    return this.#start(store, this.folder())
+  }
+
+  /** On a mirror that holds the store already, once it is up to date. */
+  async startReady(store = this.store()): Promise<BenchDaemon> {
+    const dataDir = this.#dataDirs.get(store) ?? this.folder()
+    this.#dataDirs.set(store, dataDir)
+    const daemon = await this.#start(store, dataDir)
+    await daemon.untilReady()
+    return daemon
+  }
+
+  async #start(store: KeptStore, dataDir: string): Promise<BenchDaemon> {
+    const daemon = await BenchDaemon.start(store.userDir, dataDir)
+    this.#daemons.push(daemon)
+    return daemon
+  }
+
+  /** Another program that writes to the store, as Cursor does. */
+  async startWriter(store = this.store()): Promise<LiveWriter> {
+    const writer = await LiveWriter.start(store.path)
+    this.#writers.push(writer)
+    return writer
+  }
+
+  /** @returns the id of a process that is the floor of what a daemon on Node costs */
+  startBare(): number {
+    const bare = startBareNode()
+    this.#bare.push(bare)
+    return bare.pid ?? 0
+  }
+
+  /** Ends what a question left running. */
+  async tidy(): Promise<void> {
+    for (const bare of this.#bare.splice(0)) bare.kill()
+    await Promise.all(this.#writers.splice(0).map((writer) => writer.stop()))
+    await Promise.all(this.#daemons.splice(0).map((daemon) => daemon.stop()))
+  }
+
+  async remove(): Promise<void> {
+    await this.tidy()
+    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  }
+}

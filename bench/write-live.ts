@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import Database from 'better-sqlite3'
+import { preciseNow } from './live-writer.ts'
+
+const CHAT_ID = 'bench-live'
+const DROP = `
+delete from cursorDiskKV
+where key = 'composerData:${CHAT_ID}' or (key >= 'bubbleId:${CHAT_ID}:' and key < 'bubbleId:${CHAT_ID};')
+`
+
+const path = process.argv[2]
+if (path === undefined) throw new Error('this file runs as a child of the bench')
+const db = new Database(path, { timeout: 5000 })
+db.pragma('synchronous = normal')
+// A run that was killed could not tidy up.
+db.exec(DROP)
+const insert = db.prepare('insert into cursorDiskKV (key, value) values (?, ?)')
+const headers: { readonly bubbleId: string; readonly type: number }[] = []
+
+const commit = db.transaction((text: string) => {
+  const bubbleId = randomUUID()
+  const createdAt = new Date().toISOString()
+  headers.push({ bubbleId, type: 2 })
+  insert.run(`bubbleId:${CHAT_ID}:${bubbleId}`, JSON.stringify({ _v: 3, type: 2, bubbleId, text, createdAt }))
+  const chat = { _v: 10, composerId: CHAT_ID, name: 'A live chat', fullConversationHeadersOnly: headers }
+  insert.run(`composerData:${CHAT_ID}`, JSON.stringify(chat))
+})
+
+process.on('message', (text: string) => {
+  commit.immediate(text)
+  process.send?.(preciseNow())
+})
+process.on('disconnect', () => {
+  db.exec(DROP)
+  db.close()
+  process.exit(0)
+})
+process.send?.('open')
