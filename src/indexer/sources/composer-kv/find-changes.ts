@@ -7,7 +7,7 @@ import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
 import * as store from './read.ts'
 
 /** The last rows looked at on every pass for values rewritten in place. */
-const TAIL_ROWS = 500
+const TAIL_ROWS = 100
 const RECENT_CHATS_MAX = 50
 const DAY_MS = 86_400_000
 /** More new rows than this and walking the keys, newest chat first, serves the user better. */
