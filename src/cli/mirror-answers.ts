@@ -101,7 +101,7 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
     const mirror = openWriter(mirrorPath(settings.dataDir))
     try {
       const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-      const passes = runPasses(mirror, places, { kind: 'run', sources }, Date.now)
+      const passes = runPasses(mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
       const startedAtMs = Date.now()
       let hasNoted = false
       for (let next = passes.next(); ; next = passes.next()) {

@@ -10,7 +10,9 @@ export const statusAnswer = z.object({
   reasons: z.array(z.string()),
   version: z.string(),
   uptimeMs: z.number(),
-  progress: z.object({ done: z.number(), total: z.number(), etaMs: z.number().nullish() }).nullable(),
+  progress: z
+    .object({ stage: z.string().optional(), done: z.number(), total: z.number(), etaMs: z.number().nullish() })
+    .nullable(),
   sources: z.array(
     z.object({
       kind: z.string(),
@@ -52,10 +54,11 @@ function daemonText({ version, uptimeMs }: StatusAnswer, origin: Answers['origin
   return `version ${version}, up for ${durationText(uptimeMs)}`
 }
 
-function progressText({ done, total, etaMs }: NonNullable<StatusAnswer['progress']>): string {
+function progressText({ stage, done, total, etaMs }: NonNullable<StatusAnswer['progress']>): string {
   const percent = total > 0 ? `${Math.floor((done / total) * 100)} %, ` : ''
   const left = typeof etaMs === 'number' ? `, about ${durationText(etaMs)} left` : ''
-  return `${percent}${numberText(done)} of ${numberText(total)}${left}`
+  const what = stage === 'indexing' ? ' messages made searchable' : ' rows read'
+  return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: StatusAnswer['mirror']): string {

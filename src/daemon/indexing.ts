@@ -3,6 +3,7 @@ import type { Places } from '../indexer/discover.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
 import { Follow } from './follow.ts'
+import { deferred, type Deferred } from './deferred.ts'
 import { startIngest, type Ingest } from './ingest.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
@@ -15,6 +16,8 @@ const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
+/** Full-text rows that a first pass left for later are written in runs of this length: new messages go in between. */
+const BACKLOG_MS = 200
 
 /** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
 export class Indexing {
@@ -28,6 +31,9 @@ export class Indexing {
   readonly #watch: Watch
   readonly #setup: IngestSetup
   #trouble: Trouble | null = null
+  #backlog = 0
+  #isHeldUp = false
+  #drained: Deferred<void>[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
@@ -45,6 +51,7 @@ export class Indexing {
       later,
       source: (id) => this.#follow.paced(id),
       run: (orders) => this.#run(orders),
+      hasMore: () => this.#backlog > 0 && !this.#isHeldUp,
     })
     this.#watch = startWatch(
       (folder) => this.#follow.onEvent(folder),
@@ -77,20 +84,21 @@ export class Indexing {
     this.#follow.reconcileChanged()
   }
 
-  /** Runs a pass over everything now. */
+  /** Runs a pass over everything now, and resolves once all of it can be found. */
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
     this.#follow.discover()
     const ids = this.#follow.sources.map((source) => source.id)
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0 }
     const { changed, added, gone } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
+    await this.#whenDrained()
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
   }
 
   get state(): DaemonState {
     if (!this.#hasStarted) return 'starting'
     if (this.reasons.length > 0) return 'degraded'
-    return this.#follow.isUpToDate ? 'ready' : 'indexing'
+    return this.#follow.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
   }
 
   /** What keeps the mirror from being whole, in words for a person. */
@@ -112,13 +120,21 @@ export class Indexing {
     await Promise.all([this.#watch.close(), this.#ingest.stop()])
   }
 
+  async #whenDrained(): Promise<void> {
+    if (this.#backlog === 0) return
+    const drained = deferred<void>()
+    this.#drained.push(drained)
+    await drained.promise
+  }
+
   async #run(orders: readonly Order[]): Promise<RunOutcome> {
     const settle = this.#follow.begin(orders)
     this.vitals.beginRun()
     this.#tellState()
     try {
-      const outcome = await this.#ingest.run({ kind: 'run', sources: orders })
+      const outcome = await this.#ingest.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#trouble = null
+      this.#backlog = outcome.backlog
       settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
@@ -127,10 +143,15 @@ export class Indexing {
       this.#onRunTrouble(error, orders)
       throw error
     } finally {
-      this.vitals.endRun()
+      if (this.#backlog === 0) this.#endJob()
       // The pacer still counts this run; a moment later it does not.
       this.#timers.later(() => this.#tellState(), 1)
     }
+  }
+
+  #endJob(): void {
+    this.vitals.endJob()
+    for (const drained of this.#drained.splice(0)) drained.resolve()
   }
 
   #onStep(step: StepNews): void {
@@ -158,8 +179,12 @@ export class Indexing {
     if (code === 'stopped') return
     this.#trouble = explainRunTrouble(code, message, this.#setup.mirrorPath)
     this.#log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
+    for (const drained of this.#drained.splice(0)) drained.reject(this.#trouble)
+    this.#isHeldUp = true
     this.#timers.later(() => {
+      this.#isHeldUp = false
       for (const { id, depth } of orders) this.#pacer.nudge(id, depth)
+      this.#pacer.wake()
     }, RETRY_MS)
   }
 

@@ -12,6 +12,8 @@ export interface IngestSetup {
 export interface RunOrder {
   readonly kind: 'run'
   readonly sources: readonly { readonly id: SourceId; readonly depth: PassDepth }[]
+  /** How long to work on the full-text rows that a first pass left for later, once the sources are read. */
+  readonly backlogMs: number
 }
 
 export type ToWorker = RunOrder | { readonly kind: 'stop' }
@@ -30,6 +32,8 @@ export interface RunOutcome {
   readonly added: number
   readonly gone: number
   readonly ends: readonly SourceEnd[]
+  /** How many messages still wait for their full-text rows. */
+  readonly backlog: number
   /** False where the run was told to stop before its end. */
   readonly isWhole: boolean
 }
@@ -39,6 +43,8 @@ export interface StepNews {
   readonly total: number
   readonly bytesRead: number
   readonly longestReadMs: number
+  /** How many messages wait for their full-text rows, where the step worked on those; null where it read. */
+  readonly backlog: number | null
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
 }

@@ -1,13 +1,16 @@
 import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
-import type { PassEnd, PassRequest, PassStep, Source } from '../indexer/source.ts'
+import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../indexer/source.ts'
+import { inBulk } from '../mirror/bulk.ts'
+import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
 
 /**
  * Runs the ordered passes one after the other, a bounded step at a time, so that whoever drives it can do other things
- * between the steps, or end it. A source that cannot be read does not keep the others waiting.
+ * between the steps, or end it. A source that cannot be read does not keep the others waiting. What can be read and is
+ * not yet found is indexed last.
  */
 export function* runPasses(
   mirror: Mirror,
@@ -33,7 +36,17 @@ export function* runPasses(
       yield next.value
     }
   }
-  return { ...sum, ends, isWhole: true }
+  return { ...sum, ends, backlog: yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now)), isWhole: true }
+}
+
+function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
+  const endsAtMs = now() + backlogMs
+  let backlog = countBacklog(mirror)
+  while (backlog > 0 && now() < endsAtMs) {
+    backlog -= indexBacklog(mirror)
+    yield { ...readingStep, backlog }
+  }
+  return backlog
 }
 
 /** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */

@@ -30,14 +30,15 @@ async function run(order: RunOrder): Promise<void> {
     // Lets a stop order in between two steps.
     await new Promise((resume) => setImmediate(resume))
     if (!isStopping) continue
-    passes.return({ changed: 0, added: 0, gone: 0, ends: [], isWhole: false })
-    return tell({ kind: 'done', outcome: { changed: 0, added: 0, gone: 0, ends: [], isWhole: false } })
+    const cutOff = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
+    passes.return(cutOff)
+    return tell({ kind: 'done', outcome: cutOff })
   }
 }
 
-function describeStep({ done, total, bytesRead, longestReadMs, outcome }: PassStep): StepNews {
+function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
   const { chatIds, messages } = outcome ?? { chatIds: [], messages: [] }
-  return { done, total, bytesRead, longestReadMs, chatIds, messages }
+  return { done, total, bytesRead, longestReadMs, backlog, chatIds, messages }
 }
 
 function tellFailure(error: unknown): void {

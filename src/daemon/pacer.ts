@@ -23,7 +23,10 @@ export interface PacerWorld<Outcome> {
   /** Runs `act` once after this many milliseconds. */
   later(act: () => void, delayMs: number): void
   source(id: SourceId): PacedSource | undefined
+  /** @param orders none where a run was begun because of `hasMore` */
   run(orders: readonly Order[]): Promise<Outcome>
+  /** Whether a run without orders has something to do. */
+  hasMore(): boolean
 }
 
 interface Waiting<Outcome> {
@@ -54,7 +57,7 @@ export class Pacer<Outcome> {
     this.#pump()
   }
 
-  /** Runs passes over these sources without waiting for quiet, and resolves with the outcome of that run. */
+  /** Runs passes over at least one source without waiting for quiet, and resolves with the outcome of that run. */
   runNow(ids: readonly SourceId[], depth: PassDepth): Promise<Outcome> {
     const asked = deferred<Outcome>()
     for (const id of ids) {
@@ -62,13 +65,13 @@ export class Pacer<Outcome> {
       waiting.isUrgent = true
       waiting.askers.push(asked)
     }
-    if (ids.length === 0)
-      this.#world.run([]).then(
-        (outcome) => asked.resolve(outcome),
-        (error: Error) => asked.reject(error),
-      )
     this.#pump()
     return asked.promise
+  }
+
+  /** Looks again whether there is more to do. */
+  wake(): void {
+    this.#pump()
   }
 
   /** Nothing starts after this. */
@@ -87,11 +90,11 @@ export class Pacer<Outcome> {
   }
 
   #pump(): void {
-    if (this.#isRunning || this.#isStopped || this.#waiting.size === 0) return
+    if (this.#isRunning || this.#isStopped) return
     const delays = [...this.#waiting].map(([id, waiting]) => this.#settleDelayMs(id, waiting))
     const ready = [...this.#waiting].filter((_, index) => (delays[index] ?? 0) <= 0)
-    if (ready.length === 0) {
-      this.#world.later(() => this.#pump(), Math.max(1, Math.min(...delays)))
+    if (ready.length === 0 && !this.#world.hasMore()) {
+      if (delays.length > 0) this.#world.later(() => this.#pump(), Math.max(1, Math.min(...delays)))
       return
     }
     for (const [id] of ready) this.#waiting.delete(id)

@@ -27,13 +27,14 @@ export class ProgressLine {
   }
 }
 
-/** `Indexing ████████                 33%  1,234 of 3,700 rows, 2 s left` */
-export function progressText({ done, total, etaMs }: Progress): string {
+/** `Reading  ████████                 33%  1,234 of 3,700 rows, 2 s left` */
+export function progressText({ stage, done, total, etaMs }: Progress): string {
   const share = total === 0 ? 0 : Math.min(1, done / total)
   const filled = Math.round(share * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   const left = etaMs === null ? '' : `, ${Math.ceil(etaMs / 1000)} s left`
-  return `Indexing ${bar} ${Math.floor(share * 100)}%  ${count(done)} of ${count(total)} rows${left}`
+  const [verb, unit] = stage === 'reading' ? ['Reading ', 'rows'] : ['Indexing', 'messages']
+  return `${verb} ${bar} ${Math.floor(share * 100)}%  ${count(done)} of ${count(total)} ${unit}${left}`
 }
 
 const count = (value: number): string => value.toLocaleString('en')

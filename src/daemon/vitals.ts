@@ -2,12 +2,21 @@ import { readFileSync } from 'node:fs'
 import type { Progress, Resources } from '../api/http/world.ts'
 import type { StepNews } from './ingest-messages.ts'
 
+/** A long piece of work and how far it has come. */
+interface Job {
+  readonly stage: Progress['stage']
+  readonly startedAtMs: number
+  bytesRead: number
+  done: number
+  total: number
+}
+
 /** The daemon's own measurements: what it cost, and how far a long pass has come. */
 export class Vitals {
   readonly #now: () => number
   #bytesRead = 0
   #longestReadMs = 0
-  #run: { readonly startedAtMs: number; bytesRead: number; done: number; total: number } | null = null
+  #job: Job | null = null
   #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
   #cpuPercent = 0
 
@@ -16,34 +25,44 @@ export class Vitals {
     this.#cpu = { usage: process.cpuUsage(), atMs: now() }
   }
 
+  /** A run that follows on what an earlier one left belongs to the same job. */
   beginRun(): void {
-    this.#run = { startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0 }
+    this.#job ??= this.#newJob('reading')
   }
 
-  endRun(): void {
-    this.#run = null
+  /** Nothing is left to do. */
+  endJob(): void {
+    this.#job = null
   }
 
-  noteStep({ done, total, bytesRead, longestReadMs }: StepNews): void {
+  noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
     this.#bytesRead += bytesRead
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
-    if (this.#run === null) return
-    this.#run.bytesRead += bytesRead
-    this.#run.done = Math.max(this.#run.done, done)
-    this.#run.total = Math.max(this.#run.total, total)
+    // A few new messages may be read while the backlog of a large store is indexed: that is still the stage.
+    if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
+    const job = this.#job
+    if (job === null) return
+    job.bytesRead += bytesRead
+    job.total = Math.max(job.total, total, backlog ?? 0)
+    job.done = backlog === null ? Math.max(job.done, done) : job.total - backlog
+  }
+
+  #newJob(stage: Progress['stage']): Job {
+    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0 }
   }
 
   /** Null while no run has told how much there is to do. */
   get progress(): Progress | null {
-    const run = this.#run
-    if (run === null || run.total === 0) return null
-    const elapsedMs = this.#now() - run.startedAtMs
-    const left = run.total - run.done
+    const job = this.#job
+    if (job === null || job.total === 0) return null
+    const elapsedMs = this.#now() - job.startedAtMs
+    const left = job.total - job.done
     return {
-      done: run.done,
-      total: run.total,
-      bytesPerSecond: elapsedMs === 0 ? null : Math.round((run.bytesRead * 1000) / elapsedMs),
-      etaMs: run.done === 0 ? null : Math.round((elapsedMs * left) / run.done),
+      stage: job.stage,
+      done: job.done,
+      total: job.total,
+      bytesPerSecond: elapsedMs === 0 ? null : Math.round((job.bytesRead * 1000) / elapsedMs),
+      etaMs: job.done === 0 ? null : Math.round((elapsedMs * left) / job.done),
     }
   }
 

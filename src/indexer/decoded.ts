@@ -1,4 +1,4 @@
-import type { ChatFacts, MessageWrite } from '../mirror/batch.ts'
+import type { ChatFacts, MessageDraft } from '../mirror/batch.ts'
 import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
@@ -20,7 +20,7 @@ export interface DecodedIssue {
 
 /** `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping). */
 export type DecodedMessage =
-  | { readonly kind: 'message'; readonly message: MessageWrite; readonly issue: IssueReason | null }
+  | { readonly kind: 'message'; readonly message: MessageDraft; readonly issue: IssueReason | null }
   | { readonly kind: 'nothing'; readonly issue: IssueReason | null }
   | DecodedIssue
 
@@ -29,7 +29,7 @@ export interface DecodedChatRow {
   readonly facts: ChatFacts
   readonly outline: Outline
   /** Messages that the chat's own row holds, in its order. */
-  readonly embedded: readonly MessageWrite[]
+  readonly embedded: readonly MessageDraft[]
   /** Tool data that old builds kept in the chat's row, by message; to be handed to the message's decoder. */
   readonly toolData: ReadonlyMap<MessageId, unknown>
   readonly evidence: readonly Evidence[]

@@ -25,7 +25,12 @@ export interface PassStep {
   /** The longest time a read transaction on the source was open. */
   readonly longestReadMs: number
   readonly outcome: BatchOutcome | null
+  /** How many messages wait for their full-text rows, where this step worked on those; null where it read. */
+  readonly backlog: number | null
 }
+
+/** A step that read from a source and wrote nothing. */
+export const readingStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, outcome: null, backlog: null } as const
 
 /** How a pass ended. `state` other than `ok`: the source could not be read, what is held stays. */
 export interface PassEnd {

@@ -7,7 +7,7 @@ import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
 
 /** A message as its row tells it, before its chat gave it a place and a time. */
-export interface MessageWrite {
+export interface MessageDraft {
   readonly id: MessageId
   /** Another id by which its chat may name it, where the row carries one. */
   readonly alias: MessageId | null
@@ -26,6 +26,15 @@ export interface MessageWrite {
   readonly octets: number
   /** True where the chat's own row holds the message. */
   readonly isEmbedded: boolean
+}
+
+/** A message ready to be written: its parts as they are kept, and what follows from them. */
+export interface MessageWrite extends Omit<MessageDraft, 'parts'> {
+  readonly partsJson: string
+  readonly toolCalls: number
+  /** Equal for two messages in which the same can be found. */
+  readonly contentHash: string
+  readonly isIndexCapped: boolean
 }
 
 /** What a chat's own row says of it. */
@@ -105,7 +114,8 @@ export interface RowState {
   readonly key: string
   readonly rowid: number
   readonly octets: number
-  readonly hash: Buffer
+  /** CRC-32 of the value: with its size it tells whether it changed. Null where there is no value, or it was not read. */
+  readonly checksum: number | null
 }
 
 export interface RowIssue {
@@ -121,9 +131,8 @@ export interface Position {
   /** The file's state as of this position; null while more is known to be unread. */
   readonly signature: string | null
   readonly watermark: number | null
-  /** Key and content hash of the row at the watermark. */
+  /** Key of the row at the watermark. */
   readonly watermarkKey: string | null
-  readonly watermarkHash: Buffer | null
 }
 
 /** All that one transaction writes. */
@@ -138,6 +147,8 @@ export interface Batch {
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
   readonly position: Position | null
+  /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
+  readonly isIndexedLater: boolean
 }
 
 export const emptyBatch = {
@@ -148,6 +159,7 @@ export const emptyBatch = {
   evidence: [],
   workspaces: [],
   position: null,
+  isIndexedLater: false,
 }
 
 export interface BatchOutcome {

@@ -1,6 +1,5 @@
 import type { MessageId } from '../model/ids.ts'
 import type { Role, TimeSource } from '../model/message.ts'
-import type { ColumnTexts } from '../text/columns.ts'
 
 /** One row of `messages`, but for its key, its chat and its body. */
 export interface MessageColumns {
@@ -24,7 +23,7 @@ export interface MessageColumns {
   readonly deleted_at: number | null
   readonly tool_calls: number
   readonly octets: number
-  readonly content_hash: Buffer
+  readonly content_hash: string
   readonly is_index_capped: number
 }
 
@@ -33,14 +32,9 @@ export interface HeldMessage extends MessageColumns {
   readonly body: number
 }
 
-/** A message as it will stand: `body` is given where the source was read again. */
+/** A message as it will stand: `partsJson` is given where the source was read again. */
 export interface NextMessage {
   readonly held: HeldMessage | null
   readonly columns: MessageColumns
-  readonly body: MessageBody | null
-}
-
-interface MessageBody {
-  readonly partsJson: string
-  readonly searchable: ColumnTexts
+  readonly partsJson: string | null
 }

@@ -1,35 +1,31 @@
-import type { ColumnTexts } from '../text/columns.ts'
-import { indexTerms } from '../text/terms.ts'
+import { noteUnindexed, takeFromBacklog } from './backlog.ts'
 import type { Mirror } from './open.ts'
-import { prepared } from './prepared.ts'
-
-const ADD_TERMS = `insert into message_terms (rowid, text, thinking, code, tool, attachment) values (?, ?, ?, ?, ?, ?)`
-const DROP_TERMS = `delete from message_terms where rowid = ?`
+import { cutParts, dropTerms, writeTerms } from './write-terms.ts'
 
 /**
  * Full-text rows of one transaction, gathered and written in order of their keys: FTS5 writes out all that it has
  * gathered whenever a rowid is less than the one before, and newest-first reading would have it do so for every chat.
  */
 export class PendingTerms {
-  readonly #added = new Map<number, ColumnTexts>()
+  readonly #added = new Map<number, string>()
   readonly #dropped = new Set<number>()
 
-  add(key: number, columns: ColumnTexts): void {
-    this.#added.set(key, columns)
+  /** @param partsJson the message's parts as they are kept */
+  add(key: number, partsJson: string): void {
+    this.#added.set(key, partsJson)
   }
 
   drop(key: number): void {
     if (!this.#added.delete(key)) this.#dropped.add(key)
   }
 
-  write(db: Mirror): void {
-    // FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real.
-    for (const key of inOrder(this.#dropped)) prepared(db, DROP_TERMS).run(BigInt(key))
+  /** @param isLater whether what was added only joins the backlog */
+  write(db: Mirror, isLater: boolean): void {
+    // A message that waits in the backlog has no full-text row yet.
+    for (const key of inOrder(this.#dropped)) if (!takeFromBacklog(db, key)) dropTerms(db, key)
     for (const key of inOrder(this.#added.keys())) {
-      const columns = this.#added.get(key)
-      if (columns === undefined) continue
-      const { text, thinking, code, tool, attachment } = columns
-      prepared(db, ADD_TERMS).run(BigInt(key), ...[text, thinking, code, tool, attachment].map(indexTerms))
+      if (isLater) noteUnindexed(db, key)
+      else writeTerms(db, key, cutParts(this.#added.get(key) ?? '[]'))
     }
   }
 }

@@ -1,5 +1,3 @@
-import { searchColumns, type ColumnTexts } from '../text/columns.ts'
-import type { Part } from '../model/part.ts'
 import type { Mirror } from './open.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
@@ -45,23 +43,23 @@ export function saveMessage(
   db: Mirror,
   { terms, keys }: WriteTools,
   chatNum: number,
-  { held, columns, body }: NextMessage,
+  { held, columns, partsJson }: NextMessage,
 ): boolean {
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
-    if (body === null) throw new Error('a new message needs its body')
+    if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
-    const { lastInsertRowid } = prepared(db, ADD_BODY).run(body.partsJson)
+    const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
     prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
-    if (columns.is_shadowed === 0) terms.add(key, body.searchable)
+    if (columns.is_shadowed === 0) terms.add(key, partsJson)
     return true
   }
-  const hasNewBody = body !== null && readParts(db, held.body) !== body.partsJson
+  const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
   if (!hasNewBody && isSame(held, columns)) return false
   const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
-  moveTerms(terms, held, columns, key, () => body?.searchable ?? readSearchable(db, held.body))
+  moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
-  if (hasNewBody) prepared(db, SAVE_BODY).run(body.partsJson, held.body)
+  if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
   return true
 }
 
@@ -76,10 +74,7 @@ function readParts(db: Mirror, body: number): string {
 }
 
 function isSame(held: HeldMessage, columns: MessageColumns): boolean {
-  return COLUMNS.every((column) => {
-    const [was, is] = [held[column], columns[column]]
-    return Buffer.isBuffer(was) && Buffer.isBuffer(is) ? was.equals(is) : was === is
-  })
+  return COLUMNS.every((column) => held[column] === columns[column])
 }
 
 function moveTerms(
@@ -87,13 +82,10 @@ function moveTerms(
   held: HeldMessage,
   columns: MessageColumns,
   key: number,
-  searchable: () => ColumnTexts,
+  parts: () => string,
 ): void {
-  const isSameContent = held.content_hash.equals(columns.content_hash)
+  const isSameContent = held.content_hash === columns.content_hash
   if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
   if (held.is_shadowed === 0) terms.drop(held.key)
-  if (columns.is_shadowed === 0) terms.add(key, searchable())
+  if (columns.is_shadowed === 0) terms.add(key, parts())
 }
-
-const readSearchable = (db: Mirror, body: number): ColumnTexts =>
-  searchColumns(JSON.parse(readParts(db, body)) as Part[]).columns

@@ -19,7 +19,7 @@ export function sourceNum(db: Mirror, source: { id: SourceId; kind: string; path
 }
 
 const READ_POSITION = `
-select identity, signature, watermark, watermark_key as watermarkKey, watermark_hash as watermarkHash,
+select identity, signature, watermark, watermark_key as watermarkKey,
   counted_at as countedAtMs
 from sources where num = ?
 `
@@ -63,11 +63,11 @@ export function saveCounts(
 }
 
 const LIST_ROWS = `
-select key, source_rowid as rowid, octets, hash from source_rows
+select key, source_rowid as rowid, octets, checksum from source_rows
 where source = ? and key > ? and key <= ? and is_live = 1
 `
 const FIND_ROW = `
-select key, source_rowid as rowid, octets, hash from source_rows where source = ? and key = ? and is_live = 1
+select key, source_rowid as rowid, octets, checksum from source_rows where source = ? and key = ? and is_live = 1
 `
 const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
 const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
@@ -76,7 +76,7 @@ export interface HeldRow {
   readonly key: string
   readonly rowid: number
   readonly octets: number
-  readonly hash: Buffer
+  readonly checksum: number | null
 }
 
 /** Rows that the source held when last read, with `after < key <= last`. */

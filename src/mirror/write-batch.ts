@@ -17,7 +17,7 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
     const terms = new PendingTerms()
     const tools = { arrange, terms, keys: new KeyAllocator(db) }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
-    terms.write(db)
+    terms.write(db, batch.isIndexedLater)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
     const moved = writeEvidence(db, batch)

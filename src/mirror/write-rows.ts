@@ -3,9 +3,9 @@ import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
 const UPSERT_ROW = `
-insert into source_rows (source, key, source_rowid, octets, hash, is_live) values (?, ?, ?, ?, ?, 1)
+insert into source_rows (source, key, source_rowid, octets, checksum, is_live) values (?, ?, ?, ?, ?, 1)
 on conflict (source, key) do update set
-  source_rowid = excluded.source_rowid, octets = excluded.octets, hash = excluded.hash, is_live = 1
+  source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1
 `
 const MARK_GONE = `update source_rows set is_live = 0 where source = ? and key = ?`
 const CLEAR_ISSUE = `delete from row_issues where source = ? and key = ?`
@@ -18,7 +18,7 @@ export function writeRows(db: Mirror, batch: Batch): void {
   const upsert = prepared(db, UPSERT_ROW)
   const clear = prepared(db, CLEAR_ISSUE)
   for (const row of batch.rows) {
-    upsert.run(batch.source, row.key, row.rowid, row.octets, row.hash)
+    upsert.run(batch.source, row.key, row.rowid, row.octets, row.checksum)
     clear.run(batch.source, row.key)
   }
   for (const key of batch.goneKeys) {
@@ -32,7 +32,7 @@ export function writeRows(db: Mirror, batch: Batch): void {
 
 const WRITE_POSITION = `
 update sources
-set identity = ?, signature = ?, watermark = ?, watermark_key = ?, watermark_hash = ?
+set identity = ?, signature = ?, watermark = ?, watermark_key = ?
 where num = ?
 `
 
@@ -42,7 +42,6 @@ export function writePosition(db: Mirror, source: number, position: Position): v
     position.signature,
     position.watermark,
     position.watermarkKey,
-    position.watermarkHash,
     source,
   )
 }

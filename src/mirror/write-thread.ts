@@ -1,7 +1,5 @@
-import { hash as digest } from 'node:crypto'
 import type { MessageId } from '../model/ids.ts'
 import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
-import { searchColumns } from '../text/columns.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
@@ -39,7 +37,7 @@ from messages where chat = ?
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const held = prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
   const next = new Map<MessageId, NextMessage>(
-    held.map((message) => [message.id, { held: message, columns: keepOrLose(message, thread), body: null }]),
+    held.map((message) => [message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null }]),
   )
   for (const message of thread.write.messages) {
     next.set(message.id, readAgain(next.get(message.id)?.held ?? null, message))
@@ -77,7 +75,6 @@ function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
 }
 
 function readAgain(held: HeldMessage | null, message: MessageWrite): NextMessage {
-  const { columns: searchable, isCapped } = searchColumns(message.parts)
   const columns: MessageColumns = {
     id: message.id,
     role: message.role,
@@ -97,15 +94,13 @@ function readAgain(held: HeldMessage | null, message: MessageWrite): NextMessage
     is_embedded: message.isEmbedded ? 1 : 0,
     is_live: 1,
     deleted_at: null,
-    tool_calls: message.parts.filter((part) => part.kind === 'tool').length,
+    tool_calls: message.toolCalls,
     octets: message.octets,
-    content_hash: hashOf(Object.values(searchable)),
-    is_index_capped: isCapped ? 1 : 0,
+    content_hash: message.contentHash,
+    is_index_capped: message.isIndexCapped ? 1 : 0,
   }
-  return { held, columns, body: { partsJson: JSON.stringify(message.parts), searchable } }
+  return { held, columns, partsJson: message.partsJson }
 }
-
-const hashOf = (texts: readonly string[]): Buffer => digest('sha256', texts.join('\u0000'), 'buffer').subarray(0, 16)
 
 function threadEntry(columns: MessageColumns): ThreadEntry {
   return {
@@ -116,7 +111,7 @@ function threadEntry(columns: MessageColumns): ThreadEntry {
     startedAtMs: columns.started_at,
     timingAtMs: columns.timing_at,
     isLive: columns.is_live === 1,
-    contentHash: columns.content_hash.toString('latin1'),
+    contentHash: columns.content_hash,
   }
 }
 

@@ -13,9 +13,11 @@ function world() {
     [b, 0],
   ])
   const runs: { readonly atMs: number; readonly orders: readonly Order[]; end(): void; fail(): void }[] = []
+  const more = { left: 0 }
   const pacer = new Pacer<number>({
     now: clock.now,
     later: clock.later,
+    hasMore: () => more.left > 0,
     source: (id) => ({ id, changedAtMs: () => changedAtMs.get(id) ?? 0 }),
     run: (orders) =>
       new Promise((resolve, reject) => {
@@ -24,7 +26,7 @@ function world() {
         runs.push({ atMs: clock.now(), orders, end, fail: () => reject(new Error('in vain')) })
       }),
   })
-  return { clock, runs, pacer, change: (id = a) => changedAtMs.set(id, clock.now()) }
+  return { clock, runs, pacer, more, change: (id = a) => changedAtMs.set(id, clock.now()) }
 }
 
 test('a pass begins once its source was quiet for 50 ms', async () => {
@@ -120,4 +122,25 @@ test('nothing starts after a stop', async () => {
   runs[0]?.end()
   await clock.advance(10_000)
   expect(runs).toHaveLength(1)
+})
+
+test('what is left over is done in runs without orders, and a new message goes in between', async () => {
+  const { clock, runs, pacer, more, change } = world()
+  more.left = 3
+  pacer.wake()
+  expect(runs.map(({ orders }) => orders)).toEqual([[]])
+  change()
+  pacer.nudge(a, 'nudge')
+  await clock.advance(SETTLE_MS)
+  more.left = 2
+  runs[0]?.end()
+  await clock.advance(0)
+  expect(runs[1]?.orders).toEqual([{ id: a, depth: 'nudge' }])
+  runs[1]?.end()
+  await clock.advance(0)
+  expect(runs[2]?.orders).toEqual([])
+  more.left = 0
+  runs[2]?.end()
+  await clock.advance(1000)
+  expect(runs.length).toBe(3)
 })

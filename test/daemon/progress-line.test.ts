@@ -8,16 +8,22 @@ function paper(isTTY: boolean) {
   return { out, read: () => String(stream.read() ?? '') }
 }
 
-const progress = { done: 1234, total: 3700, bytesPerSecond: 10, etaMs: 1500 }
+const progress = { stage: 'reading', done: 1234, total: 3700, bytesPerSecond: 10, etaMs: 1500 } as const
 
 test('the bar tells share, rows and time left', () => {
-  expect(progressText(progress)).toBe('Indexing ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
+  expect(progressText(progress)).toBe('Reading  ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
 })
 
 test.each([
-  [{ done: 0, total: 0, bytesPerSecond: null, etaMs: null }, 'Indexing ░░░░░░░░░░░░░░░░░░░░░░░░ 0%  0 of 0 rows'],
-  [{ done: 9, total: 5, bytesPerSecond: 1, etaMs: 0 }, 'Indexing ████████████████████████ 100%  9 of 5 rows, 0 s left'],
-])('%j is a bar within its bounds', (given, text) => {
+  [
+    { stage: 'indexing', done: 0, total: 0, bytesPerSecond: null, etaMs: null },
+    'Indexing ░░░░░░░░░░░░░░░░░░░░░░░░ 0%  0 of 0 messages',
+  ],
+  [
+    { stage: 'indexing', done: 9, total: 5, bytesPerSecond: 1, etaMs: 0 },
+    'Indexing ████████████████████████ 100%  9 of 5 messages, 0 s left',
+  ],
+] as const)('%j is a bar within its bounds', (given, text) => {
   expect(progressText(given)).toBe(text)
 })
 

@@ -3,7 +3,15 @@ import type { StepNews } from '../../src/daemon/ingest-messages.ts'
 import { Vitals } from '../../src/daemon/vitals.ts'
 import { FakeClock } from './fake-clock.ts'
 
-const nothing: StepNews = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, chatIds: [], messages: [] }
+const nothing: StepNews = {
+  done: 0,
+  total: 0,
+  bytesRead: 0,
+  longestReadMs: 0,
+  backlog: null,
+  chatIds: [],
+  messages: [],
+}
 
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
 
@@ -15,7 +23,7 @@ test('progress is null before a run, before it told how much there is, and after
   expect(vitals.progress).toBeNull()
   vitals.noteStep(step({ done: 1, total: 2 }))
   expect(vitals.progress).not.toBeNull()
-  vitals.endRun()
+  vitals.endJob()
   expect(vitals.progress).toBeNull()
 })
 
@@ -24,10 +32,10 @@ test('progress tells the speed and the time left at that speed', async () => {
   const vitals = new Vitals(clock.now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 0, total: 300, bytesRead: 500 }))
-  expect(vitals.progress).toEqual({ done: 0, total: 300, bytesPerSecond: null, etaMs: null })
+  expect(vitals.progress).toEqual({ stage: 'reading', done: 0, total: 300, bytesPerSecond: null, etaMs: null })
   await clock.advance(2000)
   vitals.noteStep(step({ done: 100, total: 300, bytesRead: 1500 }))
-  expect(vitals.progress).toEqual({ done: 100, total: 300, bytesPerSecond: 1000, etaMs: 4000 })
+  expect(vitals.progress).toEqual({ stage: 'reading', done: 100, total: 300, bytesPerSecond: 1000, etaMs: 4000 })
 })
 
 test('progress never goes back, whatever a step of another source tells', () => {
@@ -36,6 +44,20 @@ test('progress never goes back, whatever a step of another source tells', () => 
   vitals.noteStep(step({ done: 50, total: 100 }))
   vitals.noteStep(step({ done: 1, total: 3 }))
   expect(vitals.progress).toMatchObject({ done: 50, total: 100 })
+})
+
+test('indexing what was read is a stage of its own, over as many runs as it takes', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 300, total: 300 }))
+  vitals.noteStep(step({ backlog: 200 }))
+  vitals.noteStep(step({ backlog: 150 }))
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 3, total: 3 }))
+  vitals.noteStep(step({ backlog: 120 }))
+  expect(vitals.progress).toMatchObject({ stage: 'indexing', done: 80, total: 200 })
+  vitals.endJob()
+  expect(vitals.progress).toBeNull()
 })
 
 test('bytes add up over the runs, and the longest read is remembered', () => {

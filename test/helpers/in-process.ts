@@ -26,7 +26,7 @@ export class Indexer {
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
     const places = { userDirs: this.#userDirs, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-    return runPasses(this.mirror, places, { kind: 'run', sources }, Date.now)
+    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
   }
 
   /** What the mirror holds of its threads: `[id, position, first text]`, orphans last. */

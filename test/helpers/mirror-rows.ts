@@ -66,7 +66,7 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
   const sql = `
     insert into messages (key, chat, body, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
       is_embedded, is_live, tool_calls, octets, content_hash, is_index_capped)
-    values (@key, @chat, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, x'00', 0)
+    values (@key, @chat, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, '', 0)
   `
   const flags = {
     isOrphan: Number(isOrphan),

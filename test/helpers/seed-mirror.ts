@@ -98,7 +98,7 @@ export function seedMirror(): SeededMirror {
       is_live: 1,
       tool_calls: parts.filter((part) => part.kind === 'tool').length,
       octets: 100,
-      content_hash: Buffer.from(id),
+      content_hash: id,
       is_index_capped: 0,
       ...message.columns,
     })

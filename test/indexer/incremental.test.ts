@@ -55,7 +55,7 @@ test('a pass that was cut short is taken up where it stood', () => {
   const steps = indexer.steps()
   const first = steps.next()
   const done = first.done === true ? 0 : (first.value.outcome?.added ?? 0)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
   expect(done).toBeGreaterThan(0)
   expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })

@@ -3,8 +3,16 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
-import { emptyBatch, type Batch, type ChatFacts, type MessageWrite, type OwnRow } from '../../src/mirror/batch.ts'
+import {
+  emptyBatch,
+  type Batch,
+  type ChatFacts,
+  type MessageDraft,
+  type MessageWrite,
+  type OwnRow,
+} from '../../src/mirror/batch.ts'
 import { openReader, openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { packMessage } from '../../src/mirror/pack-message.ts'
 import { sourceNum } from '../../src/mirror/source-state.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
 import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
@@ -26,8 +34,8 @@ afterEach(() => {
 
 const T0 = 1_760_000_000_000
 
-function message(id: string, text: string, more: Partial<MessageWrite> = {}): MessageWrite {
-  return {
+function message(id: string, text: string, more: Partial<MessageDraft> = {}): MessageWrite {
+  return packMessage({
     id: asMessageId(id),
     alias: null,
     role: 'user',
@@ -41,7 +49,7 @@ function message(id: string, text: string, more: Partial<MessageWrite> = {}): Me
     octets: text.length,
     isEmbedded: false,
     ...more,
-  }
+  })
 }
 
 const noFacts: ChatFacts = {

@@ -4,6 +4,8 @@ import type { SearchAnswer, SearchRequest } from '../search/request.ts'
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
 export interface Progress {
+  /** `reading`: rows of Cursor's stores become readable. `indexing`: messages that can be read become searchable. */
+  readonly stage: 'reading' | 'indexing'
   readonly done: number
   readonly total: number
   readonly bytesPerSecond: number | null

@@ -8,6 +8,8 @@
  *   empty.
  * - `messages.key` grows with the message's time (see `sort-key.ts`): newest-first search is then a walk down the
  *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
+ * - `unindexed` names the messages that can be read and are not yet found: a first pass over a large store writes their
+ *   full-text rows after everything else.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -25,7 +27,6 @@ create table sources (
   signature text,
   watermark integer,
   watermark_key text,
-  watermark_hash blob,
   counted_at integer,
   total_rows integer not null default 0,
   null_keys integer not null default 0,
@@ -38,7 +39,7 @@ create table source_rows (
   key text not null,
   source_rowid integer not null,
   octets integer not null,
-  hash blob not null,
+  checksum integer,
   is_live integer not null,
   primary key (source, key)
 ) strict, without rowid;
@@ -164,7 +165,7 @@ create table messages (
   deleted_at integer,
   tool_calls integer not null,
   octets integer not null,
-  content_hash blob not null,
+  content_hash text not null,
   is_index_capped integer not null,
   unique (chat, id)
 ) strict;
@@ -175,6 +176,10 @@ create index gone_messages on messages (deleted_at) where is_live = 0;
 create table bodies (
   num integer primary key,
   parts text not null
+) strict;
+
+create table unindexed (
+  key integer primary key
 ) strict;
 
 create virtual table message_terms using fts5 (

@@ -18,7 +18,7 @@ it('an empty mirror counts what no mirror counts', () => {
 it('every row of a source is read, an issue, or noise', () => {
   const source = mirror.addSource({ total_rows: 100, null_keys: 2 })
   const row = (key: string, isLive: number) =>
-    mirror.insert('source_rows', { source, key, source_rowid: 1, octets: 1, hash: Buffer.from('h'), is_live: isLive })
+    mirror.insert('source_rows', { source, key, source_rowid: 1, octets: 1, checksum: 1, is_live: isLive })
   const issue = (key: string, reason: string) => mirror.insert('row_issues', { source, key, reason, noted_at: 1 })
   for (let index = 0; index < 10; index += 1) row(`key-${index}`, 1)
   row('gone', 0)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { decodeChatRow } from '../../../src/indexer/sources/composer-kv/decode-chat.ts'
 import { decodeMessageRow } from '../../../src/indexer/sources/composer-kv/decode-message.ts'
 import type { DecodedChatRow } from '../../../src/indexer/decoded.ts'
-import type { MessageWrite } from '../../../src/mirror/batch.ts'
+import type { MessageDraft } from '../../../src/mirror/batch.ts'
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'
 import type { MessageId } from '../../../src/model/ids.ts'
 import type { Part, ToolPart } from '../../../src/model/part.ts'
@@ -16,7 +16,7 @@ export const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(valu
 export const decodeBubble = (bubble: unknown, toolData?: unknown) =>
   decodeMessageRow(bytes(bubble), identity, 77, toolData)
 
-export function messageOf(bubble: unknown, toolData?: unknown): MessageWrite {
+export function messageOf(bubble: unknown, toolData?: unknown): MessageDraft {
   const decoded = decodeBubble(bubble, toolData)
   if (decoded.kind !== 'message') throw new Error(`expected a message, got ${decoded.kind}`)
   return decoded.message

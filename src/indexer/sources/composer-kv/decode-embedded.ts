@@ -1,4 +1,4 @@
-import type { MessageWrite } from '../../../mirror/batch.ts'
+import type { MessageDraft } from '../../../mirror/batch.ts'
 import { asMessageId } from '../../../model/ids.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -47,7 +47,7 @@ export function readConversationMap(
 }
 
 export interface DecodedEmbedded {
-  readonly messages: readonly MessageWrite[]
+  readonly messages: readonly MessageDraft[]
   readonly issue: IssueReason | null
 }
 
@@ -56,7 +56,7 @@ export function decodeEmbedded(
   bodies: readonly EmbeddedBody[],
   toolData: ReadonlyMap<MessageId, unknown>,
 ): DecodedEmbedded {
-  const messages: MessageWrite[] = []
+  const messages: MessageDraft[] = []
   let issue: IssueReason | null = null
   for (const { id, record } of bodies) {
     if (record === null) continue

@@ -1,4 +1,4 @@
-import type { MessageWrite } from '../../../mirror/batch.ts'
+import type { MessageDraft } from '../../../mirror/batch.ts'
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -53,7 +53,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, issue } = decodeParts(record, role, place.toolData)
   if (parts.length === 0) return { kind: 'nothing', issue }
-  const message: MessageWrite = {
+  const message: MessageDraft = {
     id: place.id,
     alias: readAlias(record, place.id),
     role,
@@ -81,7 +81,7 @@ export function readRole(type: unknown): Role | null {
 }
 
 /** Every row carries a count; since early 2026 it is zero on all, which means not recorded. */
-function readTokens(count: JsonRecord | null): MessageWrite['tokens'] {
+function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
   const input = countIn(count, 'inputTokens') ?? 0
   const output = countIn(count, 'outputTokens') ?? 0
   return input > 0 || output > 0 ? { input, output } : null

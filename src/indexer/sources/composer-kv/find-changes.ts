@@ -113,7 +113,7 @@ export interface SweepStep {
   readonly rows: number
 }
 
-/** Compares every value with the hash the mirror holds, in rowid order; what differs is added to `dirty`. */
+/** Compares every value with the checksum the mirror holds, in rowid order; what differs is added to `dirty`. */
 export function* sweepValues(
   file: OpenFile,
   mirror: Mirror,
@@ -128,7 +128,8 @@ export function* sweepValues(
     for (let rest = refs; rest.length > 0;) {
       const page = file.read((db) => store.readPage(db, rest, file.readMsMax))
       for (const row of page.rows) {
-        if (!(held.findHeldRow(mirror, source, row.key)?.hash.equals(row.hash) ?? false)) dirty.add(row, true)
+        const known = held.findHeldRow(mirror, source, row.key)
+        if (known?.octets !== row.octets || known.checksum !== row.checksum) dirty.add(row, true)
       }
       rest = rest.slice(page.taken)
       yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }

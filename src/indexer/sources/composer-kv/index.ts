@@ -2,11 +2,19 @@ import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
-import type { PassDepth, PassEnd, PassRequest, PassStep, Source } from '../../source.ts'
+import {
+  readingStep,
+  type PassDepth,
+  type PassEnd,
+  type PassRequest,
+  type PassStep,
+  type Source,
+} from '../../source.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch, type Position } from '../../../mirror/batch.ts'
+import { inBulk } from '../../../mirror/bulk.ts'
 import { asSourceId, type ChatId } from '../../../model/ids.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
@@ -18,10 +26,13 @@ import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
 const COUNT_EVERY_MS = 60_000
-/** Chats are read together until they hold this many changed rows. */
+/** Chats are read together until they hold this many changed rows: few while each is indexed at once, then more. */
 const GROUP_ROWS_MAX = 400
+const LARGE_GROUP_ROWS_MAX = 2000
 /** How many chats' keys are listed while the store is open once. */
 const CHATS_A_LOOK = 16
+/** The first messages of a pass, the newest, are found at once; should there be more, those are only readable at first. */
+const INDEXED_AT_ONCE = 1000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
 
@@ -44,7 +55,7 @@ export function composerKvSource(userDir: string): Source {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, isCountDue: false }
       }
-      const end = yield* openAndPass(path, { mirror, num, id, request })
+      const end = yield* openAndPass(path, { mirror, num, id, request, written: 0 })
       const syncedAtMs = end.state === 'ok' ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
@@ -53,11 +64,15 @@ export function composerKvSource(userDir: string): Source {
   return source
 }
 
+const isIndexedLater = (pass: Pass): boolean => pass.written >= INDEXED_AT_ONCE
+
 interface Pass {
   readonly mirror: Mirror
   readonly num: number
   readonly id: string
   readonly request: PassRequest
+  /** Messages written so far. */
+  written: number
 }
 
 function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
@@ -83,7 +98,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const isSwapped = position.identity !== null && position.identity !== file.identity
   const depth = isSwapped ? 'full' : request.depth
   let found: Found | null = null
-  if (file.bytesRead > 0) yield { done: 0, total: 0, bytesRead: file.bytesRead, longestReadMs: 0, outcome: null }
+  if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
   // A sweep over all values sees what this would.
   if (position.watermark !== null && depth !== 'full') {
     found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: depth !== 'nudge' })
@@ -94,11 +109,12 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || (counts !== null && !isCountEqual(mirror, num, counts))) {
-    found = yield* reconcile(file, pass, depth, counts)
+    const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
+    found = yield* position.watermark === null ? inBulk(mirror, again) : again()
   }
   writeBatch(
     mirror,
-    { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, pass, found.top, position) },
+    { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, found.top, position) },
     arrangeThread,
   )
   return { state: 'ok', detail: null, isCountDue: counts === null }
@@ -117,7 +133,7 @@ function* reconcile(
   const found = findByKeys(file, mirror, num)
   if (depth === 'full') {
     for (const step of sweepValues(file, mirror, num, found.dirty)) {
-      yield { done: 0, total: 0, bytesRead: step.bytesRead, longestReadMs: step.elapsedMs, outcome: null }
+      yield { ...readingStep, bytesRead: step.bytesRead, longestReadMs: step.elapsedMs }
     }
   }
   held.replaceBadKeys(mirror, num, found.badKeys, request.now())
@@ -142,15 +158,15 @@ function* readDirty(file: OpenFile, pass: Pass, found: Found, total: number | nu
   }
 }
 
-function* groups(file: OpenFile, { mirror, num }: Pass, dirty: DirtyChats): Generator<ChatDiff[]> {
+function* groups(file: OpenFile, pass: Pass, dirty: DirtyChats): Generator<ChatDiff[]> {
   const queue = dirty.newestFirst()
   let group: ChatDiff[] = []
   let rows = 0
   for (let at = 0; at < queue.length; at += CHATS_A_LOOK) {
-    for (const diff of diffChats(file, mirror, num, queue.slice(at, at + CHATS_A_LOOK))) {
+    for (const diff of diffChats(file, pass.mirror, pass.num, queue.slice(at, at + CHATS_A_LOOK))) {
       group.push(diff)
       rows += diff.changed.length + 1
-      if (rows < GROUP_ROWS_MAX) continue
+      if (rows < (isIndexedLater(pass) ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)) continue
       yield group
       group = []
       rows = 0
@@ -169,11 +185,8 @@ function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pas
   return above.at(-1)?.rowid ?? seenRowid
 }
 
-function* readGroup(
-  file: OpenFile,
-  { mirror, num, id, request }: Pass,
-  group: readonly ChatDiff[],
-): Generator<PassStep> {
+function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Generator<PassStep> {
+  const { mirror, num, id, request } = pass
   const known = {
     isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
     isElsewhere: (key: string) => held.isHeldElsewhere(mirror, num, key),
@@ -181,20 +194,19 @@ function* readGroup(
   }
   for (const portion of readChats(file, id, group, known)) {
     const { chats, rows, goneKeys, issues, evidence } = portion
-    const batch = { ...emptyBatch, source: num, nowMs: request.now(), chats, rows, goneKeys, issues, evidence }
-    const outcome = writeBatch(mirror, batch, arrangeThread)
+    const news = { chats, rows, goneKeys, issues, evidence, isIndexedLater: isIndexedLater(pass) }
+    const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
+    pass.written += outcome.messages.length
     const { bytesRead, longestReadMs } = portion
-    yield { done: portion.rowsDone, total: 0, bytesRead, longestReadMs, outcome }
+    yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
   }
 }
 
-function nextPosition(file: OpenFile, pass: Pass, top: RowRef | null, before: held.HeldPosition): Position {
-  const known = top === null ? undefined : held.findHeldRow(pass.mirror, pass.num, top.key)
+function nextPosition(file: OpenFile, top: RowRef | null, before: held.HeldPosition): Position {
   return {
     identity: file.identity,
     signature: file.signature,
     watermark: top?.rowid ?? before.watermark ?? 0,
     watermarkKey: top?.key ?? null,
-    watermarkHash: known?.hash ?? null,
   }
 }

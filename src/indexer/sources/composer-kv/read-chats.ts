@@ -1,5 +1,14 @@
 import { hash as digest } from 'node:crypto'
-import type { ChatWrite, EvidenceWrite, MessageWrite, OwnRow, RowIssue, RowState } from '../../../mirror/batch.ts'
+import type {
+  ChatWrite,
+  EvidenceWrite,
+  MessageDraft,
+  MessageWrite,
+  OwnRow,
+  RowIssue,
+  RowState,
+} from '../../../mirror/batch.ts'
+import { packMessage } from '../../../mirror/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
@@ -12,8 +21,8 @@ import type { ChatDiff } from './diff-chats.ts'
 import { chatKey, splitKey } from './keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
-/** Decoded rows are written once they came from this many bytes, so that memory does not grow with a chat's size. */
-const PORTION_OCTETS_MAX = 12 * 1024 * 1024
+/** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
+const PORTION_LENGTH_MAX = 6 * 1024 * 1024
 
 /** What a portion of the reading yields: ready for one transaction of the mirror. */
 export interface Portion {
@@ -41,7 +50,7 @@ interface ChatDraft {
   ownRow: OwnRow
   toolData: ReadonlyMap<MessageId, unknown>
   roles: ReadonlyMap<MessageId, Role | null>
-  readonly copies: Map<MessageId, MessageWrite>
+  readonly copies: Map<MessageId, MessageDraft>
   messages: MessageWrite[]
   vanished: MessageId[]
 }
@@ -62,7 +71,7 @@ export function* readChats(
   for (const page of pages(file, ownRefs)) {
     portion.count(page)
     for (const row of page.rows) readOwnRow(portion, drafts, row, sourceId)
-    if (portion.octets > PORTION_OCTETS_MAX) yield portion.take()
+    if (portion.length > PORTION_LENGTH_MAX) yield portion.take()
   }
   const messageRefs = [...drafts.values()]
     .flatMap((draft) => messagesToRead(draft, known))
@@ -70,7 +79,7 @@ export function* readChats(
   for (const page of pages(file, messageRefs)) {
     portion.count(page)
     for (const row of page.rows) readMessageRow(portion, drafts, row)
-    if (portion.octets > PORTION_OCTETS_MAX) yield portion.take()
+    if (portion.length > PORTION_LENGTH_MAX) yield portion.take()
   }
   yield portion.take()
 }
@@ -141,12 +150,13 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  takeOwnRow(draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
+  takeOwnRow(portion, draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
   portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
 }
 
 /** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */
 function takeOwnRow(
+  portion: PortionDraft,
   draft: ChatDraft,
   { facts, outline, embedded, toolData }: DecodedChatRow,
   octets: number,
@@ -158,7 +168,7 @@ function takeOwnRow(
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
   for (const message of embedded) {
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
-    else draft.messages.push(message)
+    else portion.addMessage(draft, message)
   }
 }
 
@@ -190,11 +200,11 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   if (decoded.kind === 'issue') {
     portion.noteIssue(row, decoded.reason)
     const copy = draft.copies.get(key.messageId)
-    if (copy !== undefined) draft.messages.push(copy)
+    if (copy !== undefined) portion.addMessage(draft, copy)
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  if (decoded.kind === 'message') draft.messages.push(decoded.message)
+  if (decoded.kind === 'message') portion.addMessage(draft, decoded.message)
   else draft.vanished.push(key.messageId)
 }
 
@@ -208,7 +218,8 @@ class PortionDraft {
   rows: RowState[] = []
   issues: RowIssue[] = []
   evidence: EvidenceWrite[] = []
-  octets = 0
+  /** UTF-16 units of what is kept of the messages read. */
+  length = 0
   #bytesRead = 0
   #longestReadMs = 0
   #rowsDone = 0
@@ -219,7 +230,6 @@ class PortionDraft {
   }
 
   count(page: Page): void {
-    this.octets += page.bytesRead
     this.#bytesRead += page.bytesRead
     this.#longestReadMs = Math.max(this.#longestReadMs, page.elapsedMs)
     this.#rowsDone += page.taken
@@ -228,8 +238,14 @@ class PortionDraft {
     }
   }
 
-  noteRow({ key, rowid, octets, hash }: RawRow): void {
-    this.rows.push({ key, rowid, octets, hash })
+  addMessage(draft: ChatDraft, message: MessageDraft): void {
+    const packed = packMessage(message)
+    draft.messages.push(packed)
+    this.length += packed.partsJson.length
+  }
+
+  noteRow({ key, rowid, octets, checksum }: RawRow): void {
+    this.rows.push({ key, rowid, octets, checksum })
   }
 
   noteIssue({ key, octets }: RawRow, reason: IssueReason): void {
@@ -253,7 +269,7 @@ class PortionDraft {
     this.rows = []
     this.issues = []
     this.evidence = []
-    this.octets = 0
+    this.length = 0
     this.#bytesRead = 0
     this.#longestReadMs = 0
     this.#rowsDone = 0

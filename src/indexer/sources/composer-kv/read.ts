@@ -1,4 +1,4 @@
-import { hash as digest } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { ChatId } from '../../../model/ids.ts'
@@ -6,8 +6,8 @@ import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from 
 
 /** Above this a value is not read: it becomes an issue with its key and size. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
-const PAGE_OCTETS_MAX = 4 * 1024 * 1024
-const PAGE_ROWS_MAX = 200
+const PAGE_OCTETS_MAX = 12 * 1024 * 1024
+const PAGE_ROWS_MAX = 1000
 
 /** A row named, its value not yet read. */
 export interface RowRef {
@@ -22,8 +22,8 @@ export interface SizedRef extends RowRef {
 /** `value` is null for a NULL (a tombstone) and for a value that is too large to read; `octets` tells them apart. */
 export interface RawRow extends SizedRef {
   readonly value: Buffer | null
-  /** First 16 bytes of the value's SHA-256; empty for a NULL. */
-  readonly hash: Buffer
+  /** CRC-32 of the value; null where it is not read. */
+  readonly checksum: number | null
 }
 
 const FIND_TABLE = `select type, sql from sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
@@ -160,8 +160,13 @@ export function countRows(db: Database.Database): RowCounts {
   }
 }
 
-const READ_VALUE = `select cast(value as blob) as value from cursorDiskKV where rowid = ?`
-const READ_VALUE_BY_KEY = `select cast(value as blob) as value from cursorDiskKV where key = ?`
+const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as blob) end as value`
+const READ_BY_ROWID = `
+select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where rowid = ?
+`
+const READ_BY_KEY = `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where key = ?`
+
+type ValueRow = SizedRef & { readonly value: Buffer | null }
 
 export interface Page {
   readonly rows: readonly RawRow[]
@@ -176,49 +181,45 @@ export interface Page {
 }
 
 /**
- * Reads the values of the first of these rows in one short transaction: at most 200 rows, 4 MB and `readMsMax`
- * milliseconds, but always one row; a larger value comes alone. Damage costs the damaged row only.
+ * Reads the values of the first of these rows in one short transaction: at most 1,000 rows, `readMsMax` milliseconds,
+ * and 12 MB or the one value that goes beyond. Damage costs the damaged row only.
  */
 export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
-  const rows: Omit<RawRow, 'hash'>[] = []
+  const found: ValueRow[] = []
   const missing: RowRef[] = []
   const unreadable: RowRef[] = []
   const startedAt = performance.now()
   let taken = 0
-  let octets = 0
+  let bytesRead = 0
   db.exec('begin')
   try {
     for (const ref of refs.slice(0, PAGE_ROWS_MAX)) {
-      const found = tryRead(() => (isExact(ref) ? findByRowid(db, ref.rowid) : findByKey(db, ref.key)))
-      const size = found?.value?.octets ?? 0
-      const isFull = octets + Math.min(size, VALUE_OCTETS_MAX) > PAGE_OCTETS_MAX
-      if (taken > 0 && (isFull || performance.now() - startedAt > readMsMax)) break
+      if (bytesRead > PAGE_OCTETS_MAX || (taken > 0 && performance.now() - startedAt > readMsMax)) break
       taken += 1
-      if (found === null) unreadable.push(ref)
-      else if (found.value?.key !== ref.key) missing.push(ref)
+      const row = tryRead(() => readRow(db, ref))
+      if (row === null) unreadable.push(ref)
+      else if (row.value?.key !== ref.key) missing.push(ref)
       else {
-        const value = size > VALUE_OCTETS_MAX ? { value: null } : tryRead(() => readValue(db, ref))
-        if (value === null) unreadable.push(ref)
-        else rows.push({ ...ref, octets: size, value: value.value })
-        octets += value?.value?.length ?? 0
+        found.push({ ...ref, octets: row.value.octets, value: row.value.value })
+        bytesRead += row.value.value?.length ?? 0
       }
     }
   } finally {
     db.exec('commit')
   }
   const elapsedMs = performance.now() - startedAt
-  return { rows: rows.map(withHash), missing, unreadable, taken, bytesRead: octets, elapsedMs }
+  return { rows: found.map(checked), missing, unreadable, taken, bytesRead, elapsedMs }
 }
 
-/** Hashing waits until the transaction is over. */
-const withHash = (row: Omit<RawRow, 'hash'>): RawRow => ({ ...row, hash: valueHash(row.value, row.octets) })
-
-function readValue(db: Database.Database, ref: RowRef): Buffer | null {
-  const row = isExact(ref)
-    ? prepared<{ value: Buffer | null }>(db, READ_VALUE).get(BigInt(ref.rowid))
-    : prepared<{ value: Buffer | null }>(db, READ_VALUE_BY_KEY).get(ref.key)
-  return row?.value ?? null
+/** The checksum waits until the transaction is over. */
+function checked({ key, rowid, octets, value }: ValueRow): RawRow {
+  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(value) }
 }
+
+const readRow = (db: Database.Database, ref: RowRef): ValueRow | undefined =>
+  isExact(ref)
+    ? prepared<ValueRow>(db, READ_BY_ROWID).get(BigInt(ref.rowid))
+    : prepared<ValueRow>(db, READ_BY_KEY).get(ref.key)
 
 /** @returns null where the page that holds the row is damaged */
 function tryRead<Value>(read: () => Value): { readonly value: Value } | null {
@@ -228,10 +229,4 @@ function tryRead<Value>(read: () => Value): { readonly value: Value } | null {
     if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
     throw error
   }
-}
-
-function valueHash(value: Buffer | null, octets: number): Buffer {
-  if (value !== null) return digest('sha256', value, 'buffer').subarray(0, 16)
-  // A value too large to read is known by its size alone.
-  return octets === 0 ? Buffer.alloc(0) : Buffer.from(`octets:${octets}`)
 }

@@ -5,7 +5,7 @@ import { arrangeThread } from '../../arrange-thread.ts'
 import { closedBy, filesOf, fileSignature, openCursorFile } from '../../cursor-file.ts'
 import { weighEvidence } from '../../projects.ts'
 import { normaliseRoot } from '../../root-uri.ts'
-import type { PassEnd, PassRequest, PassStep, Source } from '../../source.ts'
+import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import { emptyBatch } from '../../../mirror/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
@@ -100,7 +100,7 @@ function readWorkspace(
   const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence, workspaces, position }
   const outcome = writeBatch(mirror, batch, arrangeThread)
   const { bytesRead, elapsedMs } = found
-  return { end: untouched, step: { done: 0, total: 0, bytesRead, longestReadMs: elapsedMs, outcome } }
+  return { end: untouched, step: { ...readingStep, bytesRead, longestReadMs: elapsedMs, outcome } }
 }
 
 const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { countBacklog, cutBacklog, indexBacklog, writeCut } from '../../src/mirror/backlog.ts'
+import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { packMessage } from '../../src/mirror/pack-message.ts'
+import { sourceNum } from '../../src/mirror/source-state.ts'
+import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+
+const T0 = 1_760_000_000_000
+let folder: string
+let mirror: Mirror
+let source: number
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cursordex-backlog-'))
+  mirror = openWriter(join(folder, 'mirror.db'))
+  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere' })
+})
+
+afterEach(() => {
+  mirror.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function write(texts: Readonly<Record<string, string>>, more: Partial<Batch> = {}): void {
+  const messages = Object.entries(texts).map(([id, text], at) =>
+    packMessage({
+      id: asMessageId(id),
+      alias: null,
+      role: 'user',
+      sentAtMs: T0 + at * 1000,
+      startedAtMs: null,
+      timingAtMs: null,
+      model: null,
+      tokens: null,
+      parts: [{ kind: 'text', text }],
+      isSimulated: false,
+      octets: text.length,
+      isEmbedded: false,
+    }),
+  )
+  const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
+}
+
+const later = { isIndexedLater: true }
+
+const found = (term: string): number =>
+  (mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as { n: number }).n
+
+test('a message left for later can be read at once, and is found once the backlog is worked off', () => {
+  write({ m1: 'apple', m2: 'pear' }, later)
+  expect([countBacklog(mirror), found('apple'), found('pear')]).toEqual([2, 0, 0])
+  expect(indexBacklog(mirror)).toBe(2)
+  expect([countBacklog(mirror), found('apple'), found('pear')]).toEqual([0, 1, 1])
+  expect(indexBacklog(mirror)).toBe(0)
+})
+
+test('a message rewritten while it waits is found by its new words only', () => {
+  write({ m1: 'apple', m2: 'pear' }, later)
+  write({ m1: 'plum' })
+  expect([countBacklog(mirror), found('plum')]).toEqual([1, 1])
+  indexBacklog(mirror)
+  expect([found('apple'), found('plum'), found('pear')]).toEqual([0, 1, 1])
+  mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
+})
+
+test('terms cut from words that were rewritten since are not written, and those of the new words are', () => {
+  write({ m1: 'apple', m2: 'pear' }, later)
+  const cut = cutBacklog(mirror).next().value ?? []
+  write({ m1: 'plum' }, later)
+  expect(writeCut(mirror, cut)).toBe(1)
+  expect([countBacklog(mirror), found('apple'), found('pear')]).toEqual([1, 0, 1])
+  indexBacklog(mirror)
+  expect([countBacklog(mirror), found('apple'), found('plum')]).toEqual([0, 0, 1])
+})
+
+test('terms that were written already are not written twice', () => {
+  write({ m1: 'apple' }, later)
+  const cut = cutBacklog(mirror).next().value ?? []
+  indexBacklog(mirror)
+  expect(writeCut(mirror, cut)).toBe(0)
+  expect(found('apple')).toBe(1)
+})
+
+test('the newest are worked off first, and long messages a few at a time', () => {
+  const long = `word ${'x '.repeat(5 * 1024 * 1024)}`
+  write({ m1: long, m2: long, m3: long, m4: 'newest' }, later)
+  expect(indexBacklog(mirror)).toBeLessThan(4)
+  expect([found('newest'), countBacklog(mirror) > 0]).toEqual([1, true])
+  while (indexBacklog(mirror) > 0);
+  expect(found('word')).toBe(3)
+})
