@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { runPasses } from '../src/daemon/ingest-run.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
 import type { BenchDaemon } from './daemon.ts'
@@ -96,10 +97,10 @@ function ingestHere(userDir: string, folder: string): Cost {
   const mirror = openWriter(join(folder, 'mirror.db'))
   try {
     return costOf(() => {
-      for (const source of discoverSources({ userDirs: [userDir], disabledKinds: [] })) {
-        const pass = source.pass(mirror, { depth: 'reconcile', now: Date.now })
-        while (pass.next().done !== true);
-      }
+      const places = { userDirs: [userDir], disabledKinds: [] }
+      const sources = discoverSources(places).map(({ id }) => ({ id, depth: 'reconcile' as const }))
+      const run = runPasses(mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
+      while (run.next().done !== true);
     })
   } finally {
     mirror.close()

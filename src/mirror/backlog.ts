@@ -29,8 +29,8 @@ export interface CutMessage {
 }
 
 /** What one transaction indexes: enough that FTS5 writes large segments, and no more than memory should hold. */
-const MESSAGES_MAX = 5000
-const OCTETS_MAX = 12 * 1024 * 1024
+const MESSAGES_MAX = 2000
+const OCTETS_MAX = 4 * 1024 * 1024
 
 /** Cuts the messages of the backlog into terms, newest first, a transaction's worth at a time. It only reads. */
 export function* cutBacklog(db: Mirror): Generator<CutMessage[], void> {

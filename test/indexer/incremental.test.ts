@@ -60,6 +60,26 @@ test('a pass that was cut short is taken up where it stood', () => {
   expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
 
+test('a first pass killed while it indexes what it read is finished by the next', () => {
+  for (let chat = 0; chat < 60; chat += 1) {
+    writeChat(
+      `chat-${chat}`,
+      Array.from({ length: 50 }, (_, at) => `m${at}`),
+    )
+  }
+  const steps = indexer.steps()
+  let backlog: number | null = null
+  for (let next = steps.next(); next.done !== true && backlog === null; next = steps.next()) {
+    backlog = next.value.backlog
+    const count = indexer.mirror.prepare('select count(*) as n from messages').get() as { n: number }
+    if (backlog !== null) expect(count.n).toBe(3000)
+  }
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
+  expect(indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
+  const indexed = indexer.mirror.prepare('select count(*) as n from message_terms_docsize').get() as { n: number }
+  expect(indexed.n).toBe(3000)
+})
+
 describe('a cheap pass finds', () => {
   beforeEach(() => {
     writeChat('a')

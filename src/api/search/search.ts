@@ -1,3 +1,4 @@
+import { countBacklog } from '../../mirror/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/matcher.ts'
 import { countMessages } from './count-messages.ts'
@@ -21,18 +22,23 @@ type Outcome = Pick<SearchAnswer, 'total' | 'totalIsExact' | 'items' | 'suggesti
 export function search(db: Mirror, request: SearchRequest): SearchAnswer {
   const startedAtMs = performance.now()
   const deadline = createDeadline(request.deadlineMs)
-  const outcome = db.transaction(() => answerQuery(db, request, deadline))()
+  const { backlog, ...outcome } = db.transaction(() => ({
+    ...answerQuery(db, request, deadline),
+    backlog: countBacklog(db),
+  }))()
   // The clock is not looked at again: a deadline that passed behind the last look cut nothing short.
   const isPartial = deadline.hasPassed()
   return {
     query: request.q,
     ...outcome,
-    totalIsExact: outcome.totalIsExact && !isPartial,
+    totalIsExact: outcome.totalIsExact && !isPartial && backlog === 0,
     tookMs: Math.round(performance.now() - startedAtMs),
     facets: {},
-    warnings: isPartial
-      ? [...outcome.warnings, 'The search ran out of time: there may be more than is shown.']
-      : outcome.warnings,
+    warnings: [
+      ...outcome.warnings,
+      ...(backlog > 0 ? [`${backlog} older messages were not searched: they are still being indexed.`] : []),
+      ...(isPartial ? ['The search ran out of time: there may be more than is shown.'] : []),
+    ],
     isPartial,
   }
 }

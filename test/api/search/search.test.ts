@@ -370,3 +370,12 @@ describe('time and size', () => {
     expect(deadline.isPassed()).toBe(true)
   })
 })
+
+test('while older messages wait to be indexed, a search says that it did not see them', () => {
+  db = mirrorOf(['apple pie', 'apple tart'])
+  db.exec('insert into unindexed (key) values (1), (2)')
+  const answer = search(db, requestOf('apple'))
+  expect(answer).toMatchObject({ total: 2, totalIsExact: false })
+  expect(answer.warnings).toEqual(['2 older messages were not searched: they are still being indexed.'])
+  db.close()
+})

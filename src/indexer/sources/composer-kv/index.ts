@@ -28,7 +28,7 @@ const KIND = 'composer-kv'
 const COUNT_EVERY_MS = 60_000
 /** Chats are read together until they hold this many changed rows: few while each is indexed at once, then more. */
 const GROUP_ROWS_MAX = 400
-const LARGE_GROUP_ROWS_MAX = 2000
+const LARGE_GROUP_ROWS_MAX = 1000
 /** How many chats' keys are listed while the store is open once. */
 const CHATS_A_LOOK = 16
 /** The first messages of a pass, the newest, are found at once; should there be more, those are only readable at first. */

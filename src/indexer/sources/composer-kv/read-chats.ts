@@ -22,7 +22,7 @@ import { chatKey, splitKey } from './keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
 /** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
-const PORTION_LENGTH_MAX = 6 * 1024 * 1024
+const PORTION_LENGTH_MAX = 2 * 1024 * 1024
 
 /** What a portion of the reading yields: ready for one transaction of the mirror. */
 export interface Portion {

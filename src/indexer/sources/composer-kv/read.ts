@@ -6,7 +6,7 @@ import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from 
 
 /** Above this a value is not read: it becomes an issue with its key and size. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
-const PAGE_OCTETS_MAX = 12 * 1024 * 1024
+const PAGE_OCTETS_MAX = 4 * 1024 * 1024
 const PAGE_ROWS_MAX = 1000
 
 /** A row named, its value not yet read. */
@@ -182,7 +182,7 @@ export interface Page {
 
 /**
  * Reads the values of the first of these rows in one short transaction: at most 1,000 rows, `readMsMax` milliseconds,
- * and 12 MB or the one value that goes beyond. Damage costs the damaged row only.
+ * and 4 MB or the one value that goes beyond. Damage costs the damaged row only.
  */
 export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
   const found: ValueRow[] = []
