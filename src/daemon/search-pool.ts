@@ -5,6 +5,8 @@ import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { SearchReply } from './search-messages.ts'
 
+/** Takes 50 MB off two awake processes; what a search makes is short-lived, and its collection is cheap. */
+const FRUGAL = ['--max-semi-space-size=2', '--optimize-for-size']
 /** At most this many searches run at a time; further ones queue. */
 const CHILDREN_MAX = 2
 const QUEUE_MAX = 1000
@@ -95,7 +97,7 @@ export class SearchPool {
 
   #start(): Searcher {
     const path = fileURLToPath(new URL('./search-child.js', import.meta.url))
-    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
+    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: FRUGAL })
     const searcher: Searcher = { child, job: null, timer: setTimeout(() => undefined, 0) }
     this.#searchers.add(searcher)
     child.on('message', (reply: SearchReply) => this.#finish(searcher, reply))
