@@ -4,7 +4,18 @@ import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
 
 /** How an adapter came to know where a chat belongs. Best first; the first that names a root decides. */
-export const evidenceMethods = ['workspace-identifier', 'workspace-heads'] as const
+export const evidenceMethods = [
+  'header-table',
+  'workspace-identifier',
+  'header-list',
+  'workspace-heads',
+  'open-tab',
+  'agent-project',
+  'transcript-folder',
+  'git-repo',
+  'workspace-uris',
+  'request-context',
+] as const
 export type EvidenceMethod = (typeof evidenceMethods)[number]
 
 export interface Evidence {

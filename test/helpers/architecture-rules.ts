@@ -110,7 +110,8 @@ function layerBreach(file: Parsed, each: Import): string | null {
   const isSettingsType = to === 'settings' && each.isTypeOnly && from !== 'model'
   if (to !== from && !below.includes(to) && !isSettingsType) return breach(file, each.at, `imports ${each.target}`)
   const [mine, theirs] = [adapterOf(file.path), adapterOf(each.target)]
-  const isForeign = mine !== null && theirs !== null && mine !== theirs
+  // What Cursor's records mean is shared by all who find them, and knows none of those.
+  const isForeign = mine !== null && theirs !== null && mine !== theirs && theirs !== 'records'
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
@@ -154,7 +155,7 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read|empty-store)\.ts$|sample\/cursor-home\.ts$|sample\/chats\/)/
+  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read(-[a-z]+)*|empty-store)\.ts$|sample\/cursor-home\.ts$|sample\/chats\/)/
 /** The door to Cursor's files sets up its connections, and the lock on the data folder is SQLite's own. */
 const connectionDoors = /^src\/(indexer\/cursor-file|daemon\/lock)\.ts$/
 

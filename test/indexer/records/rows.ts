@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { decodeChatRow } from '../../../src/indexer/sources/composer-kv/decode-chat.ts'
-import { decodeMessageRow } from '../../../src/indexer/sources/composer-kv/decode-message.ts'
+import { decodeChatRow } from '../../../src/indexer/sources/records/decode-chat.ts'
+import { decodeMessageRow } from '../../../src/indexer/sources/records/decode-message.ts'
 import type { DecodedChatRow } from '../../../src/indexer/decoded.ts'
 import type { MessageDraft } from '../../../src/mirror/batch.ts'
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'

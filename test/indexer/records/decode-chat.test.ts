@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodeChatRow } from '../../../src/indexer/sources/composer-kv/decode-chat.ts'
+import { decodeChatRow } from '../../../src/indexer/sources/records/decode-chat.ts'
 import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
 
 const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
