@@ -97,7 +97,7 @@ function ingestHere(userDir: string, folder: string): Cost {
   const mirror = openWriter(join(folder, 'mirror.db'))
   try {
     return costOf(() => {
-      const places = { userDirs: [userDir], disabledKinds: [] }
+      const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
       const sources = discoverSources(places).map(({ id }) => ({ id, depth: 'reconcile' as const }))
       const run = runPasses(mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
       while (run.next().done !== true);

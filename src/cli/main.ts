@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import { Trouble } from '../model/trouble.ts'
+import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { addChatsCommand } from './commands/chats.ts'
 import { addDemoCommand } from './commands/demo.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addProjectsCommand } from './commands/projects.ts'
 import { addSearchCommand } from './commands/search.ts'
@@ -10,7 +12,7 @@ import { addServeCommand } from './commands/serve.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addSyncCommand } from './commands/sync.ts'
-import { addExamples, addSettingFlags } from './options.ts'
+import { addExamples, addSettingFlags, flagsOf } from './options.ts'
 import { PipeClosed } from './print.ts'
 import { printable, printableLine } from './printable.ts'
 import { openSession } from './session.ts'
@@ -60,6 +62,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addProjectsCommand(program, session)
   addStatusCommand(program, session)
   addSyncCommand(program, session)
+  addDoctorCommand(program, session, (command) => loadSettings({ ...world, flags: flagsOf(command) }))
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 

@@ -95,7 +95,8 @@ const LOCK_WAIT_MS = 250
 /** Holds the daemon's lock while it writes: the mirror has one writer at any time. */
 function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): RunOutcome {
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
-  const places = { userDirs: settings.cursor.userDirs, disabledKinds }
+  const { userDirs, homes } = settings.cursor
+  const places = { userDirs, homes, disabledKinds }
   const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
   try {
     const mirror = openWriter(mirrorPath(settings.dataDir))

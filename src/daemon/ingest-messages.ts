@@ -6,6 +6,7 @@ import type { SourceState } from '../model/source.ts'
 export interface IngestSetup {
   readonly mirrorPath: string
   readonly userDirs: readonly string[]
+  readonly homes: readonly string[]
   readonly disabledKinds: readonly string[]
 }
 

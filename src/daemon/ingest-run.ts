@@ -1,6 +1,7 @@
 import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../indexer/source.ts'
+import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -36,6 +37,7 @@ export function* runPasses(
       yield next.value
     }
   }
+  if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror).length
   return { ...sum, ends, backlog: yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now)), isWhole: true }
 }
 

@@ -43,8 +43,8 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const path = mirrorPath(dataDir)
   const hub = new EventHub()
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
-  const { userDirs } = settings.cursor
-  const indexing = new Indexing({ mirrorPath: path, userDirs, disabledKinds }, log, hub, () => world.now())
+  const { userDirs, homes } = settings.cursor
+  const indexing = new Indexing({ mirrorPath: path, userDirs, homes, disabledKinds }, log, hub, () => world.now())
   const searches = new SearchPool(path, settings.search.deadlineMs)
   const progress = new ProgressLine(world.stderr)
 
@@ -62,7 +62,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       version: world.version,
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
-    for (const sentence of describeNeighbourhood(userDirs)) log.warn(sentence)
+    for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
     indexing.start()
     const schedule = startSchedule({
       reconcile: () => indexing.reconcileChanged(),

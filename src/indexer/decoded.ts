@@ -29,10 +29,17 @@ export interface DecodedIssue {
   readonly reason: IssueReason
 }
 
+/** What a message's row holds beside the message. */
+interface ReadMessage {
+  readonly issue: IssueReason | null
+  /** What it says of where its chat belongs; left out where it says nothing, as most rows do. */
+  readonly evidence?: readonly Evidence[]
+}
+
 /** `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping). */
 export type DecodedMessage =
-  | { readonly kind: 'message'; readonly message: MessageDraft; readonly issue: IssueReason | null }
-  | { readonly kind: 'nothing'; readonly issue: IssueReason | null }
+  | ({ readonly kind: 'message'; readonly message: MessageDraft } & ReadMessage)
+  | ({ readonly kind: 'nothing' } & ReadMessage)
   | DecodedIssue
 
 export interface DecodedChatRow {
@@ -44,6 +51,8 @@ export interface DecodedChatRow {
   /** Tool data that old builds kept in the chat's row, by message; to be handed to the message's decoder. */
   readonly toolData: ReadonlyMap<MessageId, unknown>
   readonly evidence: readonly Evidence[]
+  /** Files and folders that the chat is about, as normalised URIs. */
+  readonly paths: readonly string[]
   readonly issue: IssueReason | null
 }
 

@@ -1,21 +1,42 @@
 import type { Source } from './source.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
+import { globalItemsSource } from './sources/global-items/index.ts'
+import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */
   readonly userDirs: readonly string[]
+  /** Cursor's home folders, such as `~/.cursor`. */
+  readonly homes: readonly string[]
   /** Kinds of sources that the user switched off. */
   readonly disabledKinds: readonly string[]
 }
 
+/** One format of a store: where its stores are, and the folders in which new ones appear. */
+export interface StoreFormat {
+  sources(places: Places): readonly Source[]
+  nurseries?(places: Places): readonly string[]
+}
+
+/** Every format that is read, a line each. */
+export const formats: readonly StoreFormat[] = [
+  { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
+  { sources: ({ userDirs }) => userDirs.map(globalItemsSource) },
+  {
+    sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),
+    nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
+  },
+  { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },
+]
+
 /** Every store to look at now; workspaces come and go, so this is asked again from time to time. */
-export function discoverSources({ userDirs, disabledKinds }: Places): Source[] {
-  const sources = userDirs.flatMap((userDir) => [composerKvSource(userDir), ...workspaceItemsSources(userDir)])
-  return sources.filter((source) => !disabledKinds.includes(source.kind))
+export function discoverSources(places: Places, among: readonly StoreFormat[] = formats): Source[] {
+  const sources = among.flatMap((format) => format.sources(places))
+  return sources.filter((source) => !places.disabledKinds.includes(source.kind))
 }
 
 /** Folders in which new sources appear. */
-export function nurseries({ userDirs }: Places): string[] {
-  return userDirs.map(workspacesFolder)
+export function nurseries(places: Places, among: readonly StoreFormat[] = formats): string[] {
+  return among.flatMap((format) => format.nurseries?.(places) ?? [])
 }

@@ -11,6 +11,6 @@ export function weighEvidence(
 ): EvidenceWrite[] {
   return evidence.flatMap(({ method, uri }) => {
     const root = normaliseRoot(uri)
-    return root === null ? [] : [{ chatId, method, rank: evidenceMethods.indexOf(method), root, isOnly }]
+    return root === null ? [] : [{ chatId, method, rank: evidenceMethods.indexOf(method) * 10, root, isOnly }]
   })
 }

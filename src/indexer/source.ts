@@ -2,6 +2,7 @@ import type { BatchOutcome } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
+import type { Survey } from './survey.ts'
 
 /**
  * How thorough a pass is, each step including the one before. `nudge`: what is new, cheaply, whatever the store's
@@ -48,6 +49,8 @@ export interface Source {
   readonly id: SourceId
   readonly kind: string
   readonly path: string
+  /** Where several sources hold a chat, the least of these decides: 0 is the fullest. */
+  readonly rank: number
   /** The folder and the files in it whose changes are a reason to look at this source again. */
   readonly folder: string
   readonly files: readonly string[]
@@ -56,4 +59,6 @@ export interface Source {
   /** The file's state by `stat` alone, null while it does not exist. Equal signatures: nothing to read. */
   signature(): string | null
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
+  /** Looks at all that the store holds, known or not, or at what another file of its format holds. Writes nothing. */
+  survey?(path?: string): Survey
 }

@@ -35,6 +35,8 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts'> {
   /** Equal for two messages in which the same can be found. */
   readonly contentHash: string
   readonly isIndexCapped: boolean
+  /** Equal for two prompts of the same words; null for what no user wrote. */
+  readonly userText: number | null
 }
 
 /** What a chat's own row says of it. */
@@ -58,6 +60,8 @@ export interface ChatFacts {
   readonly filesChanged: number | null
   readonly contextTokens: { readonly used: number | null; readonly limit: number | null } | null
   readonly recordedCostCents: number | null
+  /** The branch of the repository on which it began. */
+  readonly branch?: string | null
 }
 
 /** A root folder, normalised: two spellings of one folder give one `uri`. */
@@ -105,6 +109,34 @@ export interface EvidenceWrite {
   readonly isOnly: boolean
 }
 
+/**
+ * What a list of chats says of one of them. It adds to what the chat's own row says, and never makes a chat. Null where
+ * the list is silent.
+ */
+export interface HeadWrite {
+  readonly chatId: ChatId
+  /** Which list, by name; a chat has at most one entry in each list of a source. */
+  readonly list: string
+  readonly name: string | null
+  readonly createdAtMs: number | null
+  readonly updatedAtMs: number | null
+  readonly mode: string | null
+  readonly branch: string | null
+  readonly isArchived: boolean | null
+  readonly isDraft: boolean | null
+  readonly isSubagent: boolean | null
+  readonly parentChatId: ChatId | null
+  readonly linesAdded: number | null
+  readonly linesRemoved: number | null
+  readonly filesChanged: number | null
+}
+
+export interface PathsWrite {
+  readonly chatId: ChatId
+  /** Normalised URIs, as `Root.uri` is. */
+  readonly uris: readonly string[]
+}
+
 export interface WorkspaceWrite {
   readonly id: string
   readonly root: Root
@@ -116,6 +148,8 @@ export interface RowState {
   readonly octets: number
   /** CRC-32 of the value: with its size it tells whether it changed. Null where there is no value, or it was not read. */
   readonly checksum: number | null
+  /** The chats that the row holds, where it may hold several. */
+  readonly chatIds?: readonly ChatId[]
 }
 
 export interface RowIssue {
@@ -146,6 +180,9 @@ export interface Batch {
   readonly chats: readonly ChatWrite[]
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
+  readonly heads: readonly HeadWrite[]
+  /** Files that a chat is about; they tell where it belongs where nothing better does. */
+  readonly paths: readonly PathsWrite[]
   readonly position: Position | null
   /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
   readonly isIndexedLater: boolean
@@ -158,6 +195,8 @@ export const emptyBatch = {
   chats: [],
   evidence: [],
   workspaces: [],
+  heads: [],
+  paths: [],
   position: null,
   isIndexedLater: false,
 }

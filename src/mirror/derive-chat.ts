@@ -31,8 +31,9 @@ select
   count(*) filter (where is_orphan = 0) as message_count,
   count(*) filter (where is_orphan = 0 and role = 'user') as user_message_count,
   coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
-  coalesce(sum(octets), 0) as octets,
+  coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
   count(*) filter (where is_live = 1) as live_messages,
+  count(*) filter (where is_live = 1 and source <> ?) as live_elsewhere,
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as first_at,
   max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as last_at
 from messages where chat = ?
@@ -44,6 +45,7 @@ interface ThreadSum {
   readonly tool_call_count: number
   readonly octets: number
   readonly live_messages: number
+  readonly live_elsewhere: number
   readonly first_at: number | null
   readonly last_at: number | null
 }
@@ -57,9 +59,15 @@ group by model order by last_key desc
 export function deriveChat(
   db: Mirror,
   chatNum: number,
+  owner: number,
   basis: ChatBasis,
-): { readonly columns: DerivedChat; readonly liveMessages: number } {
-  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(chatNum)
+): {
+  readonly columns: DerivedChat
+  readonly liveMessages: number
+  /** Of sources other than the one that decides. */
+  readonly liveElsewhere: number
+} {
+  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(owner, chatNum)
   if (sum === undefined) throw new Error('an aggregate returned no row')
   const used = prepared<{ model: string }>(db, LIST_MODELS)
     .all(chatNum)
@@ -68,6 +76,7 @@ export function deriveChat(
   const words = basis.name === null ? readFirstWords(db, chatNum) : null
   return {
     liveMessages: sum.live_messages,
+    liveElsewhere: sum.live_elsewhere,
     columns: {
       title: basis.name ?? words ?? UNTITLED_CHAT,
       title_source: basis.name !== null ? 'cursor' : words !== null ? 'first-message' : 'none',

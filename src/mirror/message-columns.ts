@@ -3,6 +3,7 @@ import type { Role, TimeSource } from '../model/message.ts'
 
 /** One row of `messages`, but for its key, its chat and its body. */
 export interface MessageColumns {
+  readonly source: number
   readonly id: MessageId
   readonly role: Role
   readonly alias: MessageId | null
@@ -15,6 +16,7 @@ export interface MessageColumns {
   readonly model: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
+  /** 1: its chat does not name it. 2: it repeats, from another source, what the thread holds. */
   readonly is_orphan: number
   readonly is_shadowed: number
   readonly is_simulated: number
@@ -24,6 +26,7 @@ export interface MessageColumns {
   readonly tool_calls: number
   readonly octets: number
   readonly content_hash: string
+  readonly user_text: number | null
   readonly is_index_capped: number
 }
 

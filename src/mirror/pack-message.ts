@@ -1,4 +1,5 @@
 import { hash as digest } from 'node:crypto'
+import { textKey } from './text-key.ts'
 import { searchColumns } from '../text/columns.ts'
 import type { MessageDraft, MessageWrite } from './batch.ts'
 
@@ -11,5 +12,6 @@ export function packMessage({ parts, ...message }: MessageDraft): MessageWrite {
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
+    userText: message.role === 'user' ? textKey(parts) : null,
   }
 }

@@ -5,6 +5,7 @@ import type { WriteTools } from './write-tools.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
 const COLUMNS = [
+  'source',
   'id',
   'role',
   'alias',
@@ -26,6 +27,7 @@ const COLUMNS = [
   'tool_calls',
   'octets',
   'content_hash',
+  'user_text',
   'is_index_capped',
 ] as const satisfies readonly (keyof MessageColumns)[]
 

@@ -5,14 +5,22 @@ import type { Position } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
+export interface SourceName {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  /** Where several sources hold a chat, the least of these decides. */
+  readonly rank: number
+}
+
 const ADD_SOURCE = `
-insert into sources (id, kind, path, state) values (?, ?, ?, 'missing') on conflict (id) do nothing
+insert into sources (id, kind, path, rank, state) values (?, ?, ?, ?, 'missing') on conflict (id) do nothing
 `
 const FIND_SOURCE = `select num from sources where id = ?`
 
 /** The number by which rows name this source; made at first sight. */
-export function sourceNum(db: Mirror, source: { id: SourceId; kind: string; path: string }): number {
-  prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path)
+export function sourceNum(db: Mirror, source: SourceName): number {
+  prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
   const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)
   if (row === undefined) throw new Error('an insert left no row')
   return row.num

@@ -3,7 +3,11 @@ import type { Batch, BatchOutcome } from './batch.ts'
 import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
 import { PendingTerms } from './pending-terms.ts'
-import { writeChat } from './write-chat.ts'
+import { writeHeads } from './heads.ts'
+import { writePaths } from './chat-paths.ts'
+import { RepeatedPrompts } from './prompt-chats.ts'
+import { SourceRanks } from './source-ranks.ts'
+import { refreshChat, writeChat } from './write-chat.ts'
 import { writeEvidence, writeWorkspaces } from './write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
 
@@ -15,17 +19,27 @@ import { writePosition, writeRows } from './write-rows.ts'
 export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
   return db.transaction(() => {
     const terms = new PendingTerms()
-    const tools = { arrange, terms, keys: new KeyAllocator(db) }
+    const tools = {
+      arrange,
+      terms,
+      keys: new KeyAllocator(db),
+      ranks: new SourceRanks(db),
+      prompts: new RepeatedPrompts(db),
+    }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
+    for (const { source, write } of tools.prompts.writes)
+      outcomes.push(writeChat(db, write, { ...batch, source }, tools))
     terms.write(db, batch.isIndexedLater)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
-    const moved = writeEvidence(db, batch)
+    const told = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch.nowMs))
+    writePaths(db, batch)
+    const moved = [...told, ...writeEvidence(db, batch)]
     if (batch.position !== null) writePosition(db, batch.source, batch.position)
     const written = outcomes.filter((outcome) => outcome.isChanged)
     return {
       added: sum(outcomes.map((outcome) => outcome.added)),
-      changed: sum(outcomes.map((outcome) => outcome.changed)) + moved.length,
+      changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
       gone: sum(outcomes.map((outcome) => outcome.gone)),
       chatIds: [...new Set([...written.map((outcome) => outcome.chatId), ...moved])],
       messages: written.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),

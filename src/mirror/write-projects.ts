@@ -50,21 +50,64 @@ export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
     if (prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes > 0) concerned.add(chatId)
   }
   for (const chat of batch.chats) concerned.add(chat.id)
-  return [...concerned].filter((chatId) => placeChat(db, chatId))
+  for (const head of batch.heads) concerned.add(head.chatId)
+  return placeChats(db, [...concerned])
 }
+
+/** A chat that moved takes its subagents with it. */
+function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
+  const moved = new Set<ChatId>()
+  const waiting = [...chatIds]
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (moved.has(id) || !placeChat(db, id)) continue
+    moved.add(id)
+    waiting.push(...listChildren(db, id))
+  }
+  return [...moved]
+}
+
+const LIST_CHILDREN = `
+select id from chats where parent_chat_id = ? union select child_id from chat_links where parent_id = ?
+`
+const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
+  prepared<{ id: ChatId }>(db, LIST_CHILDREN)
+    .all(id, id)
+    .map((row) => row.id)
+
+/** Where a parent belongs outranks the weakest evidence of one's own. */
+const PARENT_RANK = 75
 
 /** The least rank decides; among equals the newest evidence, for a chat can move on. */
 const BEST_EVIDENCE = `
-select project, method from evidence where chat_id = ? order by rank, noted_at desc, project desc limit 1
+select project, method from evidence where chat_id = ? and rank >= ? and rank < ?
+order by rank, noted_at desc, project desc limit 1
 `
+const PARENT_PROJECT = `
+select parents.project, 'parent' as method from chats parents
+where parents.project is not null and parents.id <> @id and parents.id in (
+  select parent_chat_id from chats where id = @id union select parent_id from chat_links where child_id = @id
+)
+order by parents.num limit 1
+`
+
+interface Place {
+  readonly project: number
+  readonly method: string
+}
+
+function placeChat(db: Mirror, chatId: ChatId): boolean {
+  const best =
+    prepared<Place>(db, BEST_EVIDENCE).get(chatId, 0, PARENT_RANK) ??
+    prepared<Place>(db, PARENT_PROJECT).get({ id: chatId }) ??
+    prepared<Place>(db, BEST_EVIDENCE).get(chatId, PARENT_RANK, Number.MAX_SAFE_INTEGER)
+  return best !== undefined && moveChat(db, chatId, best.project, best.method)
+}
+
 const MOVE_CHAT = `
 update chats set project = ?, project_source = ?, revision = ?
 where id = ? and (project is not ? or project_source is not ?)
 `
 
-function placeChat(db: Mirror, chatId: ChatId): boolean {
-  const best = prepared<{ project: number; method: string }>(db, BEST_EVIDENCE).get(chatId)
-  if (best === undefined) return false
-  const { project, method } = best
-  return prepared(db, MOVE_CHAT).run(project, method, nextRevision(db), chatId, project, method).changes > 0
-}
+/** @returns whether it was elsewhere before */
+export const moveChat = (db: Mirror, chatId: ChatId, project: number, method: string): boolean =>
+  prepared(db, MOVE_CHAT).run(project, method, nextRevision(db), chatId, project, method).changes > 0

@@ -1,3 +1,4 @@
+import type { ChatId } from '../model/ids.ts'
 import type { Batch, Position } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
@@ -18,6 +19,7 @@ export function writeRows(db: Mirror, batch: Batch): void {
   const upsert = prepared(db, UPSERT_ROW)
   const clear = prepared(db, CLEAR_ISSUE)
   for (const row of batch.rows) {
+    if (row.chatIds !== undefined) writeRowChats(db, batch.source, row.key, row.chatIds)
     upsert.run(batch.source, row.key, row.rowid, row.octets, row.checksum)
     clear.run(batch.source, row.key)
   }
@@ -29,6 +31,21 @@ export function writeRows(db: Mirror, batch: Batch): void {
     prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)
   }
 }
+
+const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
+const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
+const LIST_ROW_CHATS = `select chat_id as id from row_chats where source = ? and key = ?`
+
+function writeRowChats(db: Mirror, source: number, key: string, chatIds: readonly ChatId[]): void {
+  prepared(db, DROP_ROW_CHATS).run(source, key)
+  for (const id of chatIds) prepared(db, ADD_ROW_CHAT).run(source, key, id)
+}
+
+/** The chats that a row held when it was last read. */
+export const listRowChats = (db: Mirror, source: number, key: string): ChatId[] =>
+  prepared<{ id: ChatId }>(db, LIST_ROW_CHATS)
+    .all(source, key)
+    .map(({ id }) => id)
 
 const WRITE_POSITION = `
 update sources

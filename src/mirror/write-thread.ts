@@ -1,8 +1,11 @@
 import type { MessageId } from '../model/ids.ts'
-import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
+import type { Placement, ThreadEntry } from '../model/thread.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
+import { findCopies } from './find-copies.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
+import { readOutline } from './outlines.ts'
+import { isPromptHeld } from './prompt-chats.ts'
 import { prepared } from './prepared.ts'
 import { saveMessage } from './save-message.ts'
 import type { WriteTools } from './write-tools.ts'
@@ -10,7 +13,9 @@ import type { WriteTools } from './write-tools.ts'
 export interface ThreadWrite {
   readonly chatNum: number
   readonly write: ChatWrite
-  readonly outline: Outline
+  /** The source whose word `write` is. */
+  readonly source: number
+  readonly isPrompts: boolean
   readonly chatCreatedAtMs: number | null
   readonly nowMs: number
   readonly tools: WriteTools
@@ -24,9 +29,9 @@ export interface ThreadOutcome {
 }
 
 const LIST_HELD = `
-select key, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
+select key, source, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
-  octets, content_hash, is_index_capped
+  octets, content_hash, user_text, is_index_capped
 from messages where chat = ?
 `
 
@@ -35,37 +40,79 @@ from messages where chat = ?
  * neighbour can move a message that was itself not touched.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const { ranks } = thread.tools
   const held = prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
   const next = new Map<MessageId, NextMessage>(
     held.map((message) => [message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null }]),
   )
   for (const message of thread.write.messages) {
-    next.set(message.id, readAgain(next.get(message.id)?.held ?? null, message))
+    const before = next.get(message.id)?.held ?? null
+    // A fuller source holds it already.
+    if (before?.is_live === 1 && ranks.of(before.source) < ranks.of(thread.source)) continue
+    next.set(message.id, readAgain(before, message, thread.source))
   }
-  const placements = thread.tools.arrange(
-    thread.outline,
-    [...next.values()].map((message) => threadEntry(message.columns)),
-    thread.chatCreatedAtMs,
-  )
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
-  for (const placement of placements) {
-    const message = next.get(placement.id)
+  for (const [id, place] of placeAll(db, thread, [...next.values()])) {
+    const message = next.get(id)
     if (message === undefined) throw new Error('a placement names no message of its chat')
-    const placed = { ...message, columns: { ...message.columns, ...placeColumns(placement) } }
+    const placed = { ...message, columns: { ...message.columns, ...place } }
     const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
     if (!isSaved) continue
+    if (message.held === null && !thread.isPrompts) thread.tools.prompts.note(message.columns.user_text)
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
     else outcome.changed += 1
-    outcome.messageIds.push(placement.id)
+    outcome.messageIds.push(id)
   }
   return outcome
 }
 
+type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+
+/**
+ * The best source that holds messages gives the order. A message of another source takes its place where that order
+ * names it, or by its time where there is no order; what the thread holds already is a copy, and the rest are orphans.
+ */
+function placeAll(db: Mirror, thread: ThreadWrite, messages: readonly NextMessage[]): (readonly [MessageId, Place])[] {
+  const best = thread.tools.ranks.best(messages.map(({ columns }) => columns.source))
+  const outline = best === null ? null : readOutline(db, thread.chatNum, best)
+  const others = messages.filter(({ columns }) => columns.source !== best)
+  const named = new Set(outline?.map(({ id }) => id))
+  const repeated = thread.isPrompts ? messages.filter(({ columns }) => isPromptHeld(db, columns.user_text)) : []
+  const strangers = others.filter(({ columns }) => !(outline === null ? hasTime(columns) : named.has(columns.id)))
+  const apart = [...new Set([...repeated, ...strangers])]
+  const outside = new Set(apart.map(({ columns }) => columns.id))
+  const inside = messages.filter(({ columns }) => !outside.has(columns.id))
+  const copies = new Set([...findCopies(db, inside, strangers), ...repeated.map(({ columns }) => columns.id)])
+  const arranged = thread.tools.arrange(
+    outline,
+    inside.map((message) => threadEntry(message.columns)),
+    thread.chatCreatedAtMs,
+  )
+  return [
+    ...arranged.map((placement) => [placement.id, placeColumns(placement)] as const),
+    ...apart.map(({ columns }) => [columns.id, placeApart(columns, copies.has(columns.id))] as const),
+  ]
+}
+
+const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>
+  (sent_at ?? started_at ?? timing_at) !== null
+
+const placeApart = ({ sent_at }: MessageColumns, isCopy: boolean): Place => ({
+  position: null,
+  created_at: sent_at,
+  created_at_source: sent_at === null ? null : 'message',
+  is_orphan: isCopy ? 2 : 1,
+  is_shadowed: isCopy ? 1 : 0,
+})
+
 /** What becomes of a message that this pass did not read. */
-function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
+function keepOrLose(held: HeldMessage, { write, nowMs, source, tools }: ThreadWrite): MessageColumns {
   if (held.is_live === 0) return held
-  const isLost = held.is_embedded === 1 ? lostItsPlace(held.id, write.ownRow) : write.vanished.includes(held.id)
+  const isLost =
+    held.is_embedded === 1
+      ? held.source === source && lostItsPlace(held.id, write.ownRow)
+      : tools.ranks.of(held.source) === tools.ranks.of(source) && write.vanished.includes(held.id)
   return isLost ? { ...held, is_live: 0, deleted_at: nowMs } : held
 }
 
@@ -74,8 +121,9 @@ function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
   return ownRow.kind === 'read' && !ownRow.embeddedIds.has(id)
 }
 
-function readAgain(held: HeldMessage | null, message: MessageWrite): NextMessage {
+function readAgain(held: HeldMessage | null, message: MessageWrite, source: number): NextMessage {
   const columns: MessageColumns = {
+    source,
     id: message.id,
     role: message.role,
     alias: message.alias,
@@ -97,6 +145,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite): NextMessage
     tool_calls: message.toolCalls,
     octets: message.octets,
     content_hash: message.contentHash,
+    user_text: message.userText,
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson }
@@ -115,7 +164,7 @@ function threadEntry(columns: MessageColumns): ThreadEntry {
   }
 }
 
-function placeColumns(placement: Placement): Partial<MessageColumns> {
+function placeColumns(placement: Placement): Place {
   return {
     position: placement.position,
     created_at: placement.createdAtMs,

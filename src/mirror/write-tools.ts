@@ -1,10 +1,14 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { KeyAllocator } from './key-allocator.ts'
 import type { PendingTerms } from './pending-terms.ts'
+import type { RepeatedPrompts } from './prompt-chats.ts'
+import type { SourceRanks } from './source-ranks.ts'
 
 /** What the writing of one transaction shares. */
 export interface WriteTools {
   readonly arrange: ArrangeThread
   readonly terms: PendingTerms
   readonly keys: KeyAllocator
+  readonly ranks: SourceRanks
+  readonly prompts: RepeatedPrompts
 }

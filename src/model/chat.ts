@@ -23,6 +23,8 @@ export interface Chat {
   readonly createdAt: string | null
   readonly lastActivityAt: string | null
   readonly mode: string | null
+  /** The branch of the repository on which it began. */
+  readonly branch: string | null
   readonly model: string | null
   readonly models: readonly string[]
   /** Counts are of the thread: orphans are not in them. */

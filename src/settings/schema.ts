@@ -4,7 +4,14 @@ import { z } from 'zod'
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-export const sourceKinds = ['composer-kv', 'workspace-items', 'transcripts', 'cli-store', 'archive'] as const
+export const sourceKinds = [
+  'composer-kv',
+  'global-items',
+  'workspace-items',
+  'transcripts',
+  'cli-store',
+  'archive',
+] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
 /** One value of the settings. Its error is what it may be, worded to follow "must be". */
@@ -90,6 +97,7 @@ export const settingsSchema = group({
   log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
   sources: group({
     'composer-kv': source,
+    'global-items': source,
     'workspace-items': source,
     transcripts: source,
     'cli-store': source,

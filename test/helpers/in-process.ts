@@ -13,6 +13,8 @@ export class Indexer {
   readonly path = join(this.folder, 'mirror.db')
   mirror: Mirror = openWriter(this.path)
   readonly #userDirs: readonly string[]
+  /** Cursor's home folders. */
+  homes: readonly string[] = []
 
   constructor(...userDirs: readonly string[]) {
     this.#userDirs = userDirs
@@ -24,7 +26,7 @@ export class Indexer {
   }
 
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
-    const places = { userDirs: this.#userDirs, disabledKinds: [] }
+    const places = { userDirs: this.#userDirs, homes: this.homes, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
     return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
   }

@@ -11,7 +11,7 @@ import { indexTerms } from '../../src/text/terms.ts'
 /** A real mirror in a folder of its own, below the test file's home and gone with it. */
 export function openTestMirror(): Mirror {
   const db = openWriter(join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db'))
-  db.exec(`insert into sources (num, id, kind, path, state) values (1, 'source', 'rows', '/nowhere', 'ok')`)
+  db.exec(`insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`)
   return db
 }
 
@@ -64,9 +64,9 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
     typeof message.parts === 'string' ? [{ kind: 'text', text: message.parts }] : message.parts
   const key = freeKey(db, sortKeyFloor(createdAtMs))
   const sql = `
-    insert into messages (key, chat, body, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
+    insert into messages (key, chat, source, body, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
       is_embedded, is_live, tool_calls, octets, content_hash, is_index_capped)
-    values (@key, @chat, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, '', 0)
+    values (@key, @chat, 1, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, '', 0)
   `
   const flags = {
     isOrphan: Number(isOrphan),

@@ -57,7 +57,14 @@ export function seedMirror(): SeededMirror {
     return Number(writer.prepare(sql).run(values).lastInsertRowid)
   }
   const addSource = (columns: Values = {}): number =>
-    insert('sources', { id: `source-${++slot}`, kind: 'composer-kv', path: `/store/${slot}`, state: 'ok', ...columns })
+    insert('sources', {
+      id: `source-${++slot}`,
+      kind: 'composer-kv',
+      rank: 0,
+      path: `/store/${slot}`,
+      state: 'ok',
+      ...columns,
+    })
   const source = addSource({ id: 'global', path: '/cursor/globalStorage/state.vscdb' })
 
   const addChat = (chat: SeedChat): number => {
@@ -86,6 +93,7 @@ export function seedMirror(): SeededMirror {
       body,
       key: sortKeyFloor(createdAt) + slot,
       chat,
+      source,
       id,
       role: message.role ?? 'user',
       position,

@@ -19,7 +19,7 @@ let source: number
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cursordex-backlog-'))
   mirror = openWriter(join(folder, 'mirror.db'))
-  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere' })
+  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere', rank: 0 })
 })
 
 afterEach(() => {

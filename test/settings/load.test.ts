@@ -38,6 +38,7 @@ test('with nothing given, the documented defaults hold', () => {
     log: { level: 'info' },
     sources: {
       'composer-kv': { enabled: true },
+      'global-items': { enabled: true },
       'workspace-items': { enabled: true },
       transcripts: { enabled: true },
       'cli-store': { enabled: true },

@@ -16,6 +16,7 @@ interface ChatRow {
   readonly createdAtMs: number | null
   readonly lastActivityAtMs: number | null
   readonly mode: string | null
+  readonly branch: string | null
   readonly model: string | null
   readonly models: string
   readonly messageCount: number
@@ -43,7 +44,7 @@ const CHATS_BY_NUM = `
     c.num, c.id, c.title, c.title_source as titleSource, c.summary,
     p.id as projectId, p.name as projectName, c.project_source as projectSource,
     c.created_at as createdAtMs, c.last_activity_at as lastActivityAtMs,
-    c.mode, c.model, c.models,
+    c.mode, c.branch, c.model, c.models,
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
     c.size_bytes as sizeBytes, c.format, s.kind as source, c.status,
     c.is_archived as isArchived, c.is_subagent as isSubagent,
@@ -109,6 +110,7 @@ function toChat(row: ChatRow, childChatIds: readonly ChatId[]): Chat {
     createdAt: toIso(row.createdAtMs),
     lastActivityAt: toIso(row.lastActivityAtMs),
     mode: row.mode,
+    branch: row.branch,
     model: row.model,
     models: JSON.parse(row.models) as string[],
     messageCount: row.messageCount,

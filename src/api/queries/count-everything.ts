@@ -80,9 +80,9 @@ interface Figures {
 const FIGURES = `
   select
     (select count(*) from chats where is_draft = 0 and message_count > 0) as chats,
-    (select count(*) from messages) as messages,
+    (select count(*) from messages where is_orphan <> 2) as messages,
     (select count(*) from messages where is_orphan = 1) as orphans,
-    (select count(*) from messages where is_live = 0) as deleted,
+    (select count(*) from messages where is_live = 0 and is_orphan <> 2) as deleted,
     (select coalesce(sum(total_rows), 0) from sources) as totalRows,
     (select coalesce(sum(null_keys), 0) from sources) as nullKeys,
     (select count(*) from source_rows where is_live = 1) as liveRows,

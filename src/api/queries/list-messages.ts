@@ -38,7 +38,8 @@ export function listMessages(db: Mirror, request: MessageListRequest): MessageLi
 /** Both counts are answered by an index alone: how long a thread is must not cost reading it. */
 export const COUNT_MESSAGES = `
   select
-    (select count(*) from messages where chat = @chat) as messages,
+    (select count(*) from messages where chat = @chat)
+      - (select count(*) from messages where chat = @chat and is_orphan = 2) as messages,
     (select count(*) from messages where chat = @chat and is_orphan = 1) as orphans
 `
 

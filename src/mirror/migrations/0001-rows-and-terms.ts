@@ -10,6 +10,10 @@
  *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
  * - `unindexed` names the messages that can be read and are not yet found: a first pass over a large store writes their
  *   full-text rows after everything else.
+ * - several sources may hold one chat. `sources.rank` says whose word counts, the least first; a message belongs to the
+ *   source it was read from, and `messages.is_orphan` is 2 for one that only repeats what the thread holds already.
+ * - `heads` keeps what every list says of a chat, the chat's own row among them, so that each can be read anew without
+ *   the others; the columns of `chats` are made from it.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -21,6 +25,7 @@ create table sources (
   id text not null unique,
   kind text not null,
   path text not null,
+  rank integer not null,
   state text not null,
   detail text,
   identity text,
@@ -42,6 +47,13 @@ create table source_rows (
   checksum integer,
   is_live integer not null,
   primary key (source, key)
+) strict, without rowid;
+
+create table row_chats (
+  source integer not null references sources (num),
+  key text not null,
+  chat_id text not null,
+  primary key (source, key, chat_id)
 ) strict, without rowid;
 
 create table row_issues (
@@ -83,6 +95,31 @@ create table evidence (
   primary key (chat_id, method, project)
 ) strict, without rowid;
 
+create table chat_paths (
+  chat_id text not null,
+  uri text not null,
+  primary key (chat_id, uri)
+) strict, without rowid;
+
+create table heads (
+  chat_id text not null,
+  source integer not null references sources (num),
+  list text not null,
+  name text,
+  created_at integer,
+  updated_at integer,
+  mode text,
+  branch text,
+  is_archived integer,
+  is_draft integer,
+  is_subagent integer,
+  parent_chat_id text,
+  lines_added integer,
+  lines_removed integer,
+  files_changed integer,
+  primary key (chat_id, source, list)
+) strict, without rowid;
+
 create table chats (
   num integer primary key,
   id text not null unique,
@@ -100,6 +137,7 @@ create table chats (
   created_at integer,
   last_activity_at integer,
   mode text,
+  branch text,
   cursor_model text,
   model text,
   models text not null default '[]',
@@ -137,13 +175,16 @@ create table chat_links (
 create index chat_links_by_child on chat_links (child_id);
 
 create table outlines (
-  chat integer primary key references chats (num),
-  entries text not null
+  chat integer not null references chats (num),
+  source integer not null references sources (num),
+  entries text not null,
+  primary key (chat, source)
 ) strict;
 
 create table messages (
   key integer primary key,
   chat integer not null references chats (num),
+  source integer not null references sources (num),
   body integer not null,
   id text not null,
   role text not null,
@@ -166,11 +207,14 @@ create table messages (
   tool_calls integer not null,
   octets integer not null,
   content_hash text not null,
+  user_text integer,
   is_index_capped integer not null,
   unique (chat, id)
 ) strict;
 create index messages_by_chat on messages (chat, position, key);
+create index user_texts on messages (user_text) where user_text is not null;
 create index orphans on messages (chat) where is_orphan = 1;
+create index copies on messages (chat) where is_orphan = 2;
 create index gone_messages on messages (deleted_at) where is_live = 0;
 
 create table bodies (

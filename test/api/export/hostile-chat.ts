@@ -13,6 +13,7 @@ export const plainChat: Chat = {
   createdAt: '2026-02-19T20:30:00.000Z',
   lastActivityAt: '2026-02-19T21:30:05.250Z',
   mode: 'agent',
+  branch: null,
   model: 'gpt-5',
   models: ['gpt-5', 'sonnet'],
   messageCount: 1234,

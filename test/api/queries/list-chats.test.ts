@@ -204,6 +204,7 @@ it('a chat has the shape that is promised', () => {
     createdAt: '2026-03-01T00:00:00.000Z',
     lastActivityAt: '2026-03-01T00:00:00.001Z',
     mode: 'agent',
+    branch: null,
     model: 'sonnet',
     models: ['sonnet'],
     messageCount: 4,

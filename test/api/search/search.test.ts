@@ -335,9 +335,9 @@ describe('time and size', () => {
     const chat = insertChat(db, { id: 'chat' })
     db.transaction(() => {
       const message = db.prepare(`
-        insert into messages (key, chat, body, id, role, is_orphan, is_shadowed, is_simulated, is_embedded, is_live,
+        insert into messages (key, chat, source, body, id, role, is_orphan, is_shadowed, is_simulated, is_embedded, is_live,
           tool_calls, octets, content_hash, is_index_capped)
-        values (?, ?, 1, ?, 'user', 0, 0, 0, 0, 1, 0, 0, '', 0)
+        values (?, ?, 1, 1, ?, 'user', 0, 0, 0, 0, 1, 0, 0, '', 0)
       `)
       const terms = db.prepare('insert into message_terms (rowid, text) values (?, ?)')
       for (let index = 0; index < 100_010; index += 1) {

@@ -36,11 +36,13 @@ it('an empty chat row is a chat of which nothing is known', () => {
       filesChanged: null,
       contextTokens: null,
       recordedCostCents: null,
+      branch: null,
     },
     outline: null,
     embedded: [],
     toolData: new Map(),
     evidence: [],
+    paths: [],
     issue: null,
   })
 })
@@ -108,9 +110,11 @@ describe('facts', () => {
       blobEncryptionKey: secret,
       conversation: [{ bubbleId: 'a', text: 'said', thinking: { text: 't', signature: secret } }],
     }
-    const chat = chatOf(row)
+    const { paths, ...chat } = chatOf(row)
     expect(JSON.stringify({ ...chat, toolData: [...chat.toolData] })).not.toContain(secret)
     expect(chat.embedded).toHaveLength(1)
+    // Where the draft's files lie helps to tell the chat's project; it goes nowhere else.
+    expect(paths).toEqual([`file:///${secret}`])
   })
 })
 

@@ -21,7 +21,9 @@ import { DirtyChats } from './dirty-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { readChats } from './read-chats.ts'
+import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
+import { surveyStore } from './survey.ts'
 
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
@@ -45,6 +47,7 @@ export function composerKvSource(userDir: string): Source {
     id,
     kind: KIND,
     path,
+    rank: 0,
     folder,
     files: filesOf(path),
     isAlwaysWarm: true,
@@ -60,6 +63,7 @@ export function composerKvSource(userDir: string): Source {
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
     },
+    survey: (other = path) => surveyStore(other),
   }
   return source
 }
@@ -138,7 +142,18 @@ function* reconcile(
   }
   held.replaceBadKeys(mirror, num, found.badKeys, request.now())
   yield* readDirty(file, pass, found, counts?.chatRows ?? null)
+  // Not before: at a first pass the workspaces' lists, which place most chats, are still to be read.
+  if (depth === 'reconcile' || depth === 'full') yield* placeByContext(file, pass)
   return found
+}
+
+/** The last resort: it looks at every chat that has no project. */
+function* placeByContext(file: OpenFile, { mirror, num, request }: Pass): Generator<PassStep, void> {
+  for (const { evidence, bytesRead, elapsedMs } of readContexts(file, mirror, num)) {
+    const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence }
+    const outcome = evidence.length === 0 ? null : writeBatch(mirror, batch, arrangeThread)
+    yield { ...readingStep, bytesRead, longestReadMs: elapsedMs, outcome }
+  }
 }
 
 /** Reads the dirty chats, newest first, a group at a time; each group is one or a few transactions of the mirror. */
@@ -193,8 +208,8 @@ function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Gen
     roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
   }
   for (const portion of readChats(file, id, group, known)) {
-    const { chats, rows, goneKeys, issues, evidence } = portion
-    const news = { chats, rows, goneKeys, issues, evidence, isIndexedLater: isIndexedLater(pass) }
+    const { chats, rows, goneKeys, issues, evidence, paths } = portion
+    const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
     const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
     pass.written += outcome.messages.length
     const { bytesRead, longestReadMs } = portion

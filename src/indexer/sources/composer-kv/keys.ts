@@ -1,11 +1,14 @@
 import { asChatId, asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 
 /**
- * The two key families that hold chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Nothing else in the
- * table is ever selected by value. `;` is the sign after `:`, so that a family and a chat are ranges of the index.
+ * The two key families that hold chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Of what was sent along
+ * with a message, `messageRequestContext:<chat>:<message>`, one row a chat may be read to learn where the chat belongs.
+ * Nothing else in the table is ever selected by value. `;` is the sign after `:`, so that a family and a chat are
+ * ranges of the index.
  */
 export const CHAT_PREFIX = 'composerData:'
 export const MESSAGE_PREFIX = 'bubbleId:'
+const CONTEXT_PREFIX = 'messageRequestContext:'
 
 export interface KeyRange {
   readonly from: string
@@ -50,3 +53,14 @@ export const messageRange = (chatId: ChatId): KeyRange => ({
   from: `${MESSAGE_PREFIX}${chatId}:`,
   to: `${MESSAGE_PREFIX}${chatId};`,
 })
+
+export const contextRange = (chatId: ChatId): KeyRange => ({
+  from: `${CONTEXT_PREFIX}${chatId}:`,
+  to: `${CONTEXT_PREFIX}${chatId};`,
+})
+
+/** The chat to which a context belongs; its key is built as a message's is. */
+export function splitContextKey(key: string): ChatId | null {
+  if (!key.startsWith(CONTEXT_PREFIX)) return null
+  return splitKey(`${MESSAGE_PREFIX}${key.slice(CONTEXT_PREFIX.length)}`)?.chatId ?? null
+}

@@ -1,14 +1,4 @@
 import { hash as digest } from 'node:crypto'
-import type {
-  ChatWrite,
-  EvidenceWrite,
-  MessageDraft,
-  MessageWrite,
-  OwnRow,
-  RowIssue,
-  RowState,
-} from '../../../mirror/batch.ts'
-import { packMessage } from '../../../mirror/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
@@ -18,42 +8,14 @@ import { weighEvidence } from '../../projects.ts'
 import { decodeChatRow } from '../records/decode-chat.ts'
 import { decodeMessageRow } from '../records/decode-message.ts'
 import type { ChatDiff } from './diff-chats.ts'
+import { PortionDraft, type ChatDraft, type Drafts, type Known, type Portion } from './portion-draft.ts'
 import { chatKey, splitKey } from './keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
 /** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
 const PORTION_LENGTH_MAX = 2 * 1024 * 1024
-
-/** What a portion of the reading yields: ready for one transaction of the mirror. */
-export interface Portion {
-  readonly chats: readonly ChatWrite[]
-  readonly rows: readonly RowState[]
-  readonly goneKeys: readonly string[]
-  readonly issues: readonly RowIssue[]
-  readonly evidence: readonly EvidenceWrite[]
-  readonly bytesRead: number
-  readonly longestReadMs: number
-  readonly rowsDone: number
-}
-
-/** What the mirror holds already, as far as reading depends on it. */
-export interface Known {
-  /** Whether the store held this row once and does no more. */
-  isGoneRow(key: string): boolean
-  /** Whether another store of this kind holds the same row: what one lost is then not lost. */
-  isElsewhere(key: string): boolean
-  roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
-}
-
-interface ChatDraft {
-  readonly diff: ChatDiff
-  ownRow: OwnRow
-  toolData: ReadonlyMap<MessageId, unknown>
-  roles: ReadonlyMap<MessageId, Role | null>
-  readonly copies: Map<MessageId, MessageDraft>
-  messages: MessageWrite[]
-  vanished: MessageId[]
-}
+/** So many of the files that a chat is about tell where it belongs. */
+const PATHS_MAX = 12
 
 /**
  * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
@@ -152,6 +114,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
   takeOwnRow(portion, draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
   portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
+  if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths.slice(0, PATHS_MAX) })
 }
 
 /** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */
@@ -204,88 +167,7 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
+  portion.told.add(key.chatId, decoded.evidence)
   if (decoded.kind === 'message') portion.addMessage(draft, decoded.message)
   else draft.vanished.push(key.messageId)
-}
-
-type Drafts = ReadonlyMap<ChatId, ChatDraft>
-
-/** Collects what was read since the last portion was handed on. */
-class PortionDraft {
-  readonly #drafts: Drafts
-  readonly known: Known
-  #isFirst = true
-  rows: RowState[] = []
-  issues: RowIssue[] = []
-  evidence: EvidenceWrite[] = []
-  /** UTF-16 units of what is kept of the messages read. */
-  length = 0
-  #bytesRead = 0
-  #longestReadMs = 0
-  #rowsDone = 0
-
-  constructor(drafts: Drafts, known: Known) {
-    this.#drafts = drafts
-    this.known = known
-  }
-
-  count(page: Page): void {
-    this.#bytesRead += page.bytesRead
-    this.#longestReadMs = Math.max(this.#longestReadMs, page.elapsedMs)
-    this.#rowsDone += page.taken
-    for (const ref of page.unreadable) {
-      this.issues.push({ key: ref.key, reason: 'unreadable-page', octets: null })
-    }
-  }
-
-  addMessage(draft: ChatDraft, message: MessageDraft): void {
-    const packed = packMessage(message)
-    draft.messages.push(packed)
-    this.length += packed.partsJson.length
-  }
-
-  noteRow({ key, rowid, octets, checksum }: RawRow): void {
-    this.rows.push({ key, rowid, octets, checksum })
-  }
-
-  noteIssue({ key, octets }: RawRow, reason: IssueReason): void {
-    this.issues.push({ key, reason, octets: reason === 'null-value' ? null : octets })
-  }
-
-  /** Hands on what is there. What is gone is told with the first portion, and so is each own row with its first. */
-  take(): Portion {
-    const chats = [...this.#drafts.values()].filter((draft) => this.#hasNews(draft)).map(takeChat)
-    const portion: Portion = {
-      chats,
-      rows: this.rows,
-      goneKeys: this.#isFirst ? [...this.#drafts.values()].flatMap((draft) => draft.diff.goneKeys) : [],
-      issues: this.issues,
-      evidence: this.evidence,
-      bytesRead: this.#bytesRead,
-      longestReadMs: this.#longestReadMs,
-      rowsDone: this.#rowsDone,
-    }
-    this.#isFirst = false
-    this.rows = []
-    this.issues = []
-    this.evidence = []
-    this.length = 0
-    this.#bytesRead = 0
-    this.#longestReadMs = 0
-    this.#rowsDone = 0
-    return portion
-  }
-
-  #hasNews(draft: ChatDraft): boolean {
-    return draft.ownRow.kind !== 'unread' || draft.messages.length > 0 || draft.vanished.length > 0
-  }
-}
-
-function takeChat(draft: ChatDraft): ChatWrite {
-  const { diff, ownRow, messages, vanished } = draft
-  // That the chat is gone is told with every portion: before a message of it is known, there is no chat to mark.
-  if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
-  draft.messages = []
-  draft.vanished = []
-  return { id: diff.chatId, ownRow, messages, vanished }
 }

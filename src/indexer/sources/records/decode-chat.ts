@@ -1,12 +1,13 @@
 import type { ChatFormat } from '../../../model/chat.ts'
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { DecodedChat } from '../../decoded.ts'
+import type { DecodedChat, DecodedChatRow } from '../../decoded.ts'
 import { decodeEmbedded, readConversation, readConversationMap } from './decode-embedded.ts'
 import type { MakeId } from './decode-embedded.ts'
 import { decodeEvidence } from './decode-evidence.ts'
 import { decodeFacts } from './decode-facts.ts'
 import { decodeHeaders, outlineOf } from './decode-outline.ts'
+import { decodePaths } from './decode-paths.ts'
 import { asRecord, holdsSomething, listIn, parsedRecord, parseRow, recordIn, wellFormed } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 
@@ -16,8 +17,11 @@ import type { JsonRecord } from './json-value.ts'
  */
 export function decodeChatRow(value: Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
   const row = parseRow(value)
-  if (row.kind === 'issue') return row
-  const chat = row.record
+  return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
+}
+
+/** A chat's object, wherever it stood. */
+export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeId): DecodedChatRow {
   const conversation = readConversation(chat, makeId)
   const mapped = readConversationMap(chat, conversation, makeId)
   const headers = decodeHeaders(chat)
@@ -30,6 +34,7 @@ export function decodeChatRow(value: Buffer, chatId: ChatId, makeId: MakeId): De
     embedded: embedded.messages,
     toolData,
     evidence: decodeEvidence(chat),
+    paths: decodePaths(chat),
     issue: embedded.issue,
   }
 }

@@ -44,6 +44,7 @@ export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat
     filesChanged: countIn(chat, 'filesChangedCount'),
     contextTokens: readContextTokens(chat),
     recordedCostCents: readCost(chat),
+    branch: filledStringIn(recordIn(chat, 'createdOnBranch'), 'name') ?? filledStringIn(chat, 'createdOnBranch'),
   }
 }
 

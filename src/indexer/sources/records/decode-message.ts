@@ -8,6 +8,7 @@ import type { DecodedMessage } from '../../decoded.ts'
 import { boundJson } from './bound-json.ts'
 import { decodeAttachments } from './decode-attachments.ts'
 import { decodeCode, withoutCopies } from './decode-code.ts'
+import { decodeMessageEvidence } from './decode-evidence.ts'
 import { decodeText, decodeThinking } from './decode-text.ts'
 import { decodeTodos } from './decode-todos.ts'
 import { decodeTool } from './decode-tool.ts'
@@ -37,7 +38,10 @@ export function decodeMessageRow(
 ): DecodedMessage {
   const row = parseRow(value)
   if (row.kind === 'issue') return row
-  return decodeMessageRecord(row.record, { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole })
+  const place = { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole }
+  const decoded = decodeMessageRecord(row.record, place)
+  const evidence = decodeMessageEvidence(row.record)
+  return evidence.length === 0 || decoded.kind === 'issue' ? decoded : { ...decoded, evidence }
 }
 
 export interface MessagePlace {

@@ -2,19 +2,20 @@ import { hash as digest } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
-import { closedBy, filesOf, fileSignature, openCursorFile } from '../../cursor-file.ts'
-import { weighEvidence } from '../../projects.ts'
-import { normaliseRoot } from '../../root-uri.ts'
+import { filesOf, fileSignature } from '../../cursor-file.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
+import type { WholeContent } from '../../whole-store.ts'
+import { writeWhole } from '../../write-whole.ts'
 import { emptyBatch } from '../../../mirror/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
-import { asSourceId, type ChatId } from '../../../model/ids.ts'
-import { decodeHeads, decodeWorkspaceRoot } from './decode.ts'
-import { readHeads, readWorkspaceJson } from './read.ts'
+import { asSourceId } from '../../../model/ids.ts'
+import { readWorkspace } from './read-workspace.ts'
 
 const KIND = 'workspace-items'
+/** What the global store holds of a chat is newer: a workspace's copy is from before the chat was moved there. */
+const RANK = 2
 
 /** Every workspace folder of one Cursor user folder. @param userDir Cursor's `User` folder */
 export function workspaceItemsSources(userDir: string): Source[] {
@@ -38,13 +39,14 @@ function listFolders(root: string): string[] {
   }
 }
 
-function workspaceSource(root: string, workspaceId: string): Source {
-  const folder = join(root, workspaceId)
+function workspaceSource(root: string, id: string): Source {
+  const folder = join(root, id)
   const path = join(folder, 'state.vscdb')
   const source: Source = {
     id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
     kind: KIND,
     path,
+    rank: RANK,
     folder,
     files: [...filesOf(path), join(folder, 'workspace.json')],
     isAlwaysWarm: false,
@@ -60,82 +62,36 @@ function workspaceSource(root: string, workspaceId: string): Source {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return untouched
       }
-      const { end, step } = readWorkspace(mirror, num, { folder, path, workspaceId, signature }, request)
-      if (step !== null) yield step
-      held.saveSourceState(mirror, num, end.state, end.detail, end.state === 'ok' ? request.now() : null)
-      return end
+      const found = readWorkspace({ id, folder, path }, signature)
+      if (found.kind === 'closed') {
+        held.saveSourceState(mirror, num, found.state, found.detail, null)
+        return { state: found.state, detail: found.detail, isCountDue: false }
+      }
+      if (found.kind === 'whole') yield writeWhole(mirror, source, found.content, request)
+      else yield writeRoot(mirror, num, { workspaces: found.workspaces, signature }, request)
+      held.saveSourceState(mirror, num, 'ok', null, request.now())
+      return untouched
     },
   }
   return source
 }
+
+const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
 
 function jsonSignature(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat === undefined ? null : `${stat.ino}:${stat.size}:${stat.mtimeNs}`
 }
 
-interface Workspace {
-  readonly folder: string
-  readonly path: string
-  readonly workspaceId: string
-  readonly signature: string | null
-}
-
-function readWorkspace(
+/** A workspace without a store still has a folder. What its store held before is kept: it may have been moved away. */
+function writeRoot(
   mirror: Mirror,
   num: number,
-  workspace: Workspace,
+  { workspaces, signature }: Pick<WholeContent, 'workspaces' | 'signature'>,
   request: PassRequest,
-): { readonly end: PassEnd; readonly step: PassStep | null } {
-  const found = lookInto(workspace)
-  if (found.end.state !== 'ok') return { end: found.end, step: null }
-  const { rootUri, chatIds } = found
-  const root = rootUri === null ? null : normaliseRoot(rootUri)
-  const evidence = chatIds.flatMap((id) =>
-    rootUri === null ? [] : weighEvidence(id, [{ method: 'workspace-heads', uri: rootUri }], { isOnly: false }),
-  )
-  const workspaces = root === null ? [] : [{ id: workspace.workspaceId, root }]
+): PassStep {
   const before = held.readPosition(mirror, num)
-  const position = { ...before, identity: found.identity, signature: workspace.signature }
-  const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence, workspaces, position }
-  const outcome = writeBatch(mirror, batch, arrangeThread)
-  const { bytesRead, elapsedMs } = found
-  return { end: untouched, step: { ...readingStep, bytesRead, longestReadMs: elapsedMs, outcome } }
-}
-
-const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
-
-interface Found {
-  readonly end: PassEnd
-  readonly rootUri: string | null
-  readonly chatIds: readonly ChatId[]
-  readonly identity: string
-  readonly bytesRead: number
-  readonly elapsedMs: number
-}
-
-const nothingFound = { rootUri: null, chatIds: [], identity: '', bytesRead: 0, elapsedMs: 0 }
-
-/** A workspace without a store still has a folder, and one without a folder is no trouble. */
-function lookInto({ folder, path }: Workspace): Found {
-  const file = openCursorFile(path)
-  if (file.kind === 'closed' && file.state !== 'missing') {
-    return { end: { state: file.state, detail: file.detail, isCountDue: false }, ...nothingFound }
-  }
-  try {
-    const json = readWorkspaceJson(join(folder, 'workspace.json'))
-    const rootUri = json === null ? null : decodeWorkspaceRoot(json)
-    if (file.kind === 'closed') return { end: untouched, ...nothingFound, rootUri }
-    const startedAt = performance.now()
-    const value = file.read(readHeads)
-    const elapsedMs = performance.now() - startedAt
-    const bytesRead = file.bytesRead + (value?.length ?? 0)
-    const chatIds = value === null ? [] : decodeHeads(value)
-    return { end: untouched, rootUri, chatIds, identity: file.identity, bytesRead, elapsedMs }
-  } catch (error) {
-    const { state, detail } = closedBy(error)
-    return { end: { state, detail, isCountDue: false }, ...nothingFound }
-  } finally {
-    if (file.kind === 'open') file.close()
-  }
+  const position = { ...before, identity: before.identity ?? '', signature }
+  const batch = { ...emptyBatch, source: num, nowMs: request.now(), workspaces, position }
+  return { ...readingStep, outcome: writeBatch(mirror, batch, arrangeThread) }
 }

@@ -1,19 +1,57 @@
 import { readFileSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
+import type { RawItem } from './decode-item.ts'
+import { itemKeys } from './keys.ts'
 
-const HAS_TABLE = `select 1 from sqlite_master where type = 'table' and name = 'ItemTable'`
-
-/** One value, by its exact key: the table also holds what must never be read. */
-const READ_HEADS = `
-select cast(value as blob) as value from ItemTable
-where key = 'composer.composerData' and octet_length(value) <= 33554432
+const LIST_TABLES = `
+select name from sqlite_master where type = 'table' and name in ('ItemTable', 'cursorDiskKV')
 `
 
-/** The list of chats that a workspace kept of itself, as it stands; null where there is none. */
-export function readHeads(db: Database.Database): Buffer | null {
-  if (prepared(db, HAS_TABLE).get() === undefined) return null
-  return prepared<{ value: Buffer | null }>(db, READ_HEADS).get()?.value ?? null
+/** `/` is the sign after `.`. What ends in `.hidden` says which views a pane hides, and names no chat. */
+const LIST_PANES = `
+select key from ItemTable
+where key > 'workbench.panel.composerChatViewPane.' and key < 'workbench.panel.composerChatViewPane/'
+  and substr(key, -7) <> '.hidden'
+`
+
+/** None was ever seen here; the limit keeps a store that is not what it seems from being read as one. */
+const LIST_CHAT_ROWS = `
+select key from cursorDiskKV where key > 'composerData:' and key < 'composerData;' order by key limit 1000
+`
+
+const READ_ITEM = `
+select octet_length(value) as octets, case when octet_length(value) <= 33554432 then cast(value as blob) end as value
+from ItemTable where key = ? and value is not null
+`
+
+const READ_CHAT_ROW = `
+select octet_length(value) as octets, case when octet_length(value) <= 33554432 then cast(value as blob) end as value
+from cursorDiskKV where key = ? and value is not null
+`
+
+/** A row that is to be read, by its table and its exact key. */
+export interface ItemRef {
+  readonly table: 'items' | 'chat-rows'
+  readonly key: string
+}
+
+/** What may be read of this store. The items among it need not be there. */
+export function listItems(db: Database.Database): ItemRef[] {
+  const tables = new Set(prepared<string>(db, LIST_TABLES).pluck().all())
+  const items = tables.has('ItemTable') ? [...itemKeys, ...prepared<string>(db, LIST_PANES).pluck().all()] : []
+  const chatRows = tables.has('cursorDiskKV') ? prepared<string>(db, LIST_CHAT_ROWS).pluck().all() : []
+  return [
+    ...items.map((key) => ({ table: 'items' as const, key })),
+    ...chatRows.map((key) => ({ table: 'chat-rows' as const, key })),
+  ]
+}
+
+/** Null where the store has no such row, or a NULL in it, by which Cursor says the same. */
+export function readItem(db: Database.Database, { table, key }: ItemRef): RawItem | null {
+  const sql = table === 'items' ? READ_ITEM : READ_CHAT_ROW
+  const row = prepared<Omit<RawItem, 'key'>>(db, sql).get(key)
+  return row === undefined ? null : { key, ...row }
 }
 
 /** `workspace.json` beside the store; null where it is missing, as it is for a window without a folder. */

@@ -1,0 +1,210 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { compareLists } from '../../api/queries/compare-lists.ts'
+import { examineSource, type SourceFindings } from '../../api/queries/examine-source.ts'
+import { isOfThisVersion } from '../../api/queries/is-of-this-version.ts'
+import { listSources } from '../../api/queries/list-sources.ts'
+import { mirrorPath } from '../../daemon/data-folder.ts'
+import { discoverSources, type Places } from '../../indexer/discover.ts'
+import type { Source } from '../../indexer/source.ts'
+import type { Survey } from '../../indexer/survey.ts'
+import { openReader, type Mirror } from '../../mirror/open.ts'
+import type { SourceId } from '../../model/ids.ts'
+import { Trouble } from '../../model/trouble.ts'
+import type { Settings } from '../../settings.ts'
+import { renderDoctor } from '../doctor-text.ts'
+import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from '../doctor-text.ts'
+import { addExamples, addJson } from '../options.ts'
+import type { JsonOption } from '../options.ts'
+import { printableJson } from '../printable.ts'
+import type { Session } from '../session.ts'
+
+interface DoctorOptions extends JsonOption {
+  readonly shape?: string | true
+}
+
+export type SettingsOf = (command: Command) => Settings
+
+export function addDoctorCommand(program: Command, session: Session, settingsOf: SettingsOf): void {
+  const command = program
+    .command('doctor')
+    .description('say of each store what is there, what was read, and what was not')
+    .option('--shape [path]', 'instead describe a store, or this one, without a word of what is in it')
+  addJson(command)
+  addExamples(command, 'cursordex doctor', 'cursordex doctor --shape > shape.json')
+  command.action(() => doctor(command, session, settingsOf(command)))
+}
+
+async function doctor(command: Command, session: Session, settings: Settings): Promise<void> {
+  const { json, shape } = command.opts<DoctorOptions>()
+  if (shape !== undefined) return session.print(`${printableJson(shapesOf(settings, shape))}\n`)
+  const report = examine(settings)
+  await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen))
+  if (report.unknownChats.length === 0) return
+  throw new Trouble(
+    'unknown-chats',
+    'A store holds something unknown that looks like chats; it is not read.',
+    'Please report it with what "cursordex doctor --shape" says: that holds names and sizes, and no word of a chat.',
+  )
+}
+
+function placesOf(settings: Settings): Places {
+  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const { userDirs, homes } = settings.cursor
+  return { userDirs, homes, disabledKinds }
+}
+
+/** Kinds, states and shapes. Where the stores lie, and what SQLite said of them, could name a person. */
+function shapesOf(settings: Settings, shape: string | true): readonly (Pick<Survey, 'state' | 'tables'> & object)[] {
+  const found = shape === true ? discoverSources(placesOf(settings)) : sourcesAt(resolve(shape))
+  return found.flatMap((source) => {
+    const survey = source.survey?.()
+    return survey === undefined ? [] : [{ kind: source.kind, state: survey.state, tables: survey.tables }]
+  })
+}
+
+/** A file is looked at as a store of each format that can be told of; a folder is one of Cursor's `User` folders. */
+function sourcesAt(path: string): readonly Pick<Source, 'kind' | 'survey'>[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) throw new Trouble('no-store', `There is no ${path}.`, 'Name the file of a store.')
+  const sources = discoverSources({ userDirs: [path], homes: [], disabledKinds: [] })
+  if (stat.isDirectory()) return sources
+  return sources.flatMap((source) => {
+    const survey = source.survey?.(path)
+    return survey === undefined ? [] : [{ kind: source.kind, survey: () => survey }]
+  })
+}
+
+function examine(settings: Settings): DoctorReport {
+  const path = mirrorPath(settings.dataDir)
+  const sources = discoverSources(placesOf(settings))
+  const reader = readerIfAny(path)
+  try {
+    const isKnown = reader !== null && isOfThisVersion(reader)
+    const mirror = isKnown ? reader : null
+    const stores = [
+      ...sources.map((source) => examineStore(source, mirror)),
+      ...(mirror === null ? [] : strayStores(mirror, new Set(sources.map(({ id }) => id)))),
+    ]
+    return {
+      mirror: { path, state: reader === null ? 'missing' : isKnown ? 'read' : 'other-version' },
+      stores,
+      comparison: mirror === null ? null : compareLists(mirror),
+      unknownChats: stores.flatMap(({ survey }) =>
+        [...(survey?.unknownFamilies ?? []), ...(survey?.unknownTables ?? [])].filter(({ isChatLike }) => isChatLike),
+      ),
+    }
+  } finally {
+    reader?.close()
+  }
+}
+
+function readerIfAny(path: string): Mirror | null {
+  try {
+    return openReader(path)
+  } catch (error) {
+    if (error instanceof Trouble && error.code === 'mirror-missing') return null
+    throw error
+  }
+}
+
+function examineStore(source: Source, mirror: Mirror | null): StoreReport {
+  const { id, kind, path } = source
+  const findings = mirror === null ? null : examineSource(mirror, id)
+  const survey = source.survey?.() ?? null
+  const unread = source.signature() === null ? 'missing' : 'not read yet'
+  return reportOf({ id, kind, path }, findings, survey, unread)
+}
+
+/** Stores that were read once and are not looked for now: what they held is in the mirror still. */
+function strayStores(mirror: Mirror, looked: ReadonlySet<SourceId>): StoreReport[] {
+  return listSources(mirror)
+    .filter(({ id }) => !looked.has(id))
+    .map(({ id, kind, path, state }) => reportOf({ id, kind, path }, examineSource(mirror, id), null, state))
+}
+
+function reportOf(
+  name: Pick<StoreReport, 'id' | 'kind' | 'path'>,
+  findings: SourceFindings | null,
+  survey: Survey | null,
+  unread: string,
+): StoreReport {
+  const seen = survey?.state === 'ok' ? survey : null
+  return {
+    ...name,
+    state: survey?.state ?? findings?.state ?? unread,
+    detail: survey === null ? (findings?.detail ?? null) : survey.detail,
+    lastSyncAt: findings?.lastSyncAt ?? null,
+    chats: findings?.chats ?? null,
+    messages: findings?.messages ?? null,
+    issues: findings?.issues ?? [],
+    accounting: findings === null ? null : accountFor(findings, seen),
+    survey: seen === null ? null : surveyReport(seen),
+  }
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
+/** The mirror says what was read, the store what is there: only where both are asked can the sum be wrong. */
+function accountFor({ rows: held }: SourceFindings, survey: Survey | null): Accounting {
+  const read = held.live - held.liveIssues - held.orphans
+  const { orphans, issues } = held
+  const followed = survey?.tables.filter(({ use }) => use === 'rows')
+  if (followed === undefined) {
+    const rest = held.total - read - orphans - issues
+    return {
+      rows: held.total,
+      read,
+      orphans,
+      issues,
+      noise: Math.max(0, rest),
+      unknown: 0,
+      unaccounted: Math.min(0, rest),
+    }
+  }
+  const rows = sumOf(followed.map((table) => table.rows ?? 0))
+  const families = followed.flatMap((table) => table.families)
+  const unknown = sumOf(families.filter(({ use }) => use === 'unknown').map((family) => family.rows))
+  const known = sumOf(families.filter(({ use }) => use === 'noise').map((family) => family.rows))
+  const noise = known + unknown + sumOf(followed.map(({ unnamedRows, privateRows }) => unnamedRows + privateRows))
+  return { rows, read, orphans, issues, noise, unknown, unaccounted: rows - read - orphans - issues - noise }
+}
+
+function surveyReport({ tables }: Survey): SurveyReport {
+  const known = tables.filter(({ use }) => use !== 'unknown')
+  const families = known.flatMap((table) => table.families.map((family) => ({ ...family, table: table.name })))
+  const unknownTables = tables.filter(({ use }) => use === 'unknown')
+  return {
+    tables: tables.map(({ name, use, rows, bytes, unnamedRows, privateRows }) => ({
+      name,
+      use,
+      rows,
+      bytes,
+      unnamedRows,
+      privateRows,
+    })),
+    families: families
+      .filter(({ use }) => use !== 'unknown')
+      .map(({ table, name, use, rows, bytes }) => ({ table, family: name, use, rows, bytes })),
+    unknownFamilies: families
+      .filter(({ use }) => use === 'unknown')
+      .map(({ table, name, rows, bytes, isChatLike }): UnknownRows => ({
+        table,
+        family: name,
+        rows,
+        bytes,
+        isChatLike,
+      })),
+    unknownTables: unknownTables.map(({ name, rows, bytes, isChatLike, families: inside }) => ({
+      table: name,
+      family: null,
+      rows,
+      bytes,
+      isChatLike: isChatLike || inside.some((family) => family.isChatLike),
+    })),
+    unknownVersions: families
+      .filter(({ unknownVersions }) => unknownVersions.length > 0)
+      .map(({ name, unknownVersions }) => ({ family: name, versions: unknownVersions })),
+  }
+}

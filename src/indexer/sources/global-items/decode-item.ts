@@ -1,0 +1,38 @@
+import { crc32 } from 'node:zlib'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Piece } from '../../whole-store.ts'
+import { parseJson } from '../records/json-value.ts'
+import { nothingTold, type Told } from './told.ts'
+import { decodeHeaderList } from './decode-list.ts'
+import { decodeMembership, decodeProjects, placeMembers } from './decode-projects.ts'
+import { LIST_KEY, MEMBERSHIP_KEY, PROJECTS_KEY, type RawItem } from './read.ts'
+
+/** The items of the table, a piece each. Total: any bytes become heads, evidence, nothing, or an issue. */
+export function decodeItems(items: readonly RawItem[]): Piece[] {
+  const parsed = items.map((item) => ({ item, ...parseItem(item) }))
+  const valueOf = (key: string): unknown => parsed.find(({ item }) => item.key === key)?.value
+  const evidence = placeMembers(decodeMembership(valueOf(MEMBERSHIP_KEY)), decodeProjects(valueOf(PROJECTS_KEY)))
+  return parsed.map(({ item, value, issue }) => {
+    const told = issue === null ? decodeItem(item.key, value, evidence) : { ...nothingTold, issue }
+    const checksum = item.value === null ? null : crc32(item.value)
+    return { key: item.key, octets: item.octets, checksum, chats: [], ...told }
+  })
+}
+
+/** What follows from two items stands with both, so that it is written when either changes. */
+function decodeItem(key: string, value: unknown, evidence: Told['evidence']): Told {
+  if (key === LIST_KEY) return decodeHeaderList(value) ?? { ...nothingTold, issue: 'not-an-object' }
+  const isReadable = typeof value === 'object' && value !== null
+  return isReadable ? { ...nothingTold, evidence } : { ...nothingTold, issue: 'not-an-object' }
+}
+
+interface ParsedItem {
+  readonly value: unknown
+  readonly issue: IssueReason | null
+}
+
+function parseItem({ value, isDamaged }: RawItem): ParsedItem {
+  if (value === null) return { value: null, issue: isDamaged ? 'unreadable-page' : 'too-large' }
+  const parsed = parseJson(value.toString('utf8'))
+  return parsed === null ? { value: null, issue: 'bad-json' } : { value: parsed.value, issue: null }
+}

@@ -1,0 +1,75 @@
+import { crc32 } from 'node:zlib'
+import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
+import { asChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Piece } from '../../whole-store.ts'
+import { filledString, filledStringIn, parseRow } from '../records/json-value.ts'
+import type { JsonRecord } from '../records/json-value.ts'
+import { readTime } from '../records/read-time.ts'
+import { decodeHead, readFlag } from '../records/decode-head.ts'
+import { headEvidence } from './told.ts'
+import { VALUE_OCTETS_MAX, type HeaderRow, type HeaderRows } from './read.ts'
+
+/** The table's name is also that of its one piece. */
+const PIECE = 'composerHeaders'
+
+/** The table of heads, as one piece. A row that cannot be read costs no other. */
+export function decodeHeaderTable({ rows, isDamaged }: HeaderRows): Piece {
+  const heads: HeadWrite[] = []
+  const evidence: EvidenceWrite[] = []
+  let issue: IssueReason | null = isDamaged ? 'unreadable-page' : null
+  for (const row of rows) {
+    const told = decodeHeaderRow(row)
+    issue ??= told.issue
+    if (told.head === null) continue
+    heads.push(told.head)
+    evidence.push(...told.evidence)
+  }
+  const octets = rows.reduce((sum, row) => sum + row.octets, 0)
+  return { key: PIECE, octets, checksum: isDamaged ? null : checksumOf(rows), chats: [], heads, evidence, issue }
+}
+
+interface ToldByRow {
+  readonly head: HeadWrite | null
+  readonly evidence: readonly EvidenceWrite[]
+  readonly issue: IssueReason | null
+}
+
+function decodeHeaderRow(row: HeaderRow): ToldByRow {
+  const { record, issue } = readValue(row)
+  const id = filledString(row.composerId) ?? filledStringIn(record, 'composerId')
+  if (id === null) return { head: null, evidence: [], issue }
+  const chatId = asChatId(id)
+  const head = withColumns(decodeHead(record, chatId, 'header-table'), row, record)
+  return { head, evidence: headEvidence(record, chatId, 'header-table'), issue }
+}
+
+const emptyRecord: JsonRecord = {}
+
+function readValue({ value, octets }: HeaderRow): { readonly record: JsonRecord; readonly issue: IssueReason | null } {
+  if (value === null) return { record: emptyRecord, issue: octets > VALUE_OCTETS_MAX ? 'too-large' : null }
+  const parsed = parseRow(value)
+  return parsed.kind === 'issue'
+    ? { record: emptyRecord, issue: parsed.reason }
+    : { record: parsed.record, issue: null }
+}
+
+/** Columns are written with every change, the value now and then. */
+function withColumns(head: HeadWrite, row: HeaderRow, record: JsonRecord): HeadWrite {
+  const isRival = record['isBestOfNSubcomposer'] === true
+  return {
+    ...head,
+    createdAtMs: readTime(row.createdAt) ?? head.createdAtMs,
+    // Some rows have no time of their last change, and then the one by which they are sorted.
+    updatedAtMs: readTime(row.lastUpdatedAt) ?? head.updatedAtMs ?? readTime(row.recency),
+    isArchived: readFlag(row.isArchived) ?? head.isArchived,
+    isSubagent: head.isSubagent ?? (isRival ? null : readFlag(row.isSubagent)),
+  }
+}
+
+function checksumOf(rows: readonly HeaderRow[]): number {
+  return rows.reduce((sum, { value, ...columns }) => {
+    const named = crc32(Object.values(columns).map(String).join('\0'), sum)
+    return value === null ? named : crc32(value, named)
+  }, 0)
+}

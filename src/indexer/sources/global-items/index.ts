@@ -1,0 +1,91 @@
+import { hash as digest } from 'node:crypto'
+import { join } from 'node:path'
+import { filesOf, fileSignature } from '../../cursor-file.ts'
+import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
+import { writeWhole } from '../../write-whole.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/source-state.ts'
+import { asSourceId, type SourceId } from '../../../model/ids.ts'
+import { readStore } from './read-store.ts'
+
+const KIND = 'global-items'
+/** It holds no chats, so that no chat is ever its own. */
+const RANK = 9
+/** The store changes with every message, and these items hardly ever: a change of theirs can wait so long. */
+const LOOK_EVERY_MS = 5000
+
+/** What the global store of one Cursor user folder says of chats beside the chats. @param userDir Cursor's `User` folder */
+export function globalItemsSource(userDir: string): Source {
+  const folder = join(userDir, 'globalStorage')
+  const path = join(folder, 'state.vscdb')
+  const source: Source = {
+    id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
+    kind: KIND,
+    path,
+    rank: RANK,
+    folder,
+    files: filesOf(path),
+    isAlwaysWarm: true,
+    signature: () => fileSignature(path),
+    *pass(mirror, request) {
+      const num = held.sourceNum(mirror, source)
+      const signature = fileSignature(path)
+      const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
+      if (request.depth === 'nudge' && isSame) {
+        held.saveSourceState(mirror, num, 'ok', null, null)
+        return settled
+      }
+      const last = lookOf(mirror, source.id)
+      return request.depth === 'nudge' && isFresh(last, request.now())
+        ? unsettled
+        : yield* look(mirror, source, request)
+    },
+  }
+  return source
+}
+
+const settled: PassEnd = { state: 'ok', detail: null, isCountDue: false }
+/** A value rewritten in place at its old length shows in nothing but the value: that is compared later. */
+const unsettled: PassEnd = { state: 'ok', detail: null, isCountDue: true }
+
+interface Look {
+  readonly glance: string
+  readonly atMs: number
+}
+
+/** What was seen last, by mirror. Sources are made anew for every run; a process that starts anew reads once. */
+const looks = new WeakMap<Mirror, Map<SourceId, Look>>()
+
+const lookOf = (mirror: Mirror, id: SourceId): Look | undefined => looks.get(mirror)?.get(id)
+
+function noteLook(mirror: Mirror, id: SourceId, seen: Look | null): void {
+  const ofMirror = looks.get(mirror) ?? new Map<SourceId, Look>()
+  looks.set(mirror, ofMirror)
+  if (seen === null) ofMirror.delete(id)
+  else ofMirror.set(id, seen)
+}
+
+function isFresh(last: Look | undefined, nowMs: number): boolean {
+  const sinceMs = last === undefined ? LOOK_EVERY_MS : nowMs - last.atMs
+  return sinceMs >= 0 && sinceMs < LOOK_EVERY_MS
+}
+
+function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<PassStep, PassEnd> {
+  const num = held.sourceNum(mirror, source)
+  const atMs = request.now()
+  const seen = request.depth === 'nudge' ? (lookOf(mirror, source.id)?.glance ?? null) : null
+  const found = readStore(source.path, seen)
+  noteLook(mirror, source.id, null)
+  if (found.kind === 'closed') {
+    held.saveSourceState(mirror, num, found.state, found.detail, null)
+    return { state: found.state, detail: found.detail, isCountDue: false }
+  }
+  const step =
+    found.kind === 'same'
+      ? { ...readingStep, bytesRead: found.bytesRead }
+      : writeWhole(mirror, source, found.content, request)
+  noteLook(mirror, source.id, { glance: found.kind === 'same' ? (seen ?? '') : found.glance, atMs })
+  held.saveSourceState(mirror, num, 'ok', null, request.now())
+  yield step
+  return found.kind === 'same' ? unsettled : settled
+}

@@ -1,0 +1,67 @@
+import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
+import type { WholeContent } from '../../whole-store.ts'
+import { decodeItems } from './decode-item.ts'
+import { decodeHeaderTable } from './decode-table.ts'
+import { findLayout, glance, isLastPage, readHeaderPage, readItems, type HeaderRows, type Layout } from './read.ts'
+
+/** `same`: what can be seen without reading is as it was at the look before. */
+export type Found =
+  | { readonly kind: 'whole'; readonly glance: string; readonly content: WholeContent }
+  | { readonly kind: 'same'; readonly bytesRead: number }
+  | ClosedFile
+
+/** @param seen what the last look saw; null to read in any case */
+export function readStore(path: string, seen: string | null): Found {
+  const file = openCursorFile(path)
+  if (file.kind === 'closed') return file
+  try {
+    return readOpen(file, seen)
+  } catch (error) {
+    return endedBy(error)
+  } finally {
+    file.close()
+  }
+}
+
+function readOpen(file: OpenFile, seen: string | null): Found {
+  // The glance comes first: what is written while the values are read shows at the next one.
+  const { layout, look } = file.read((db) => {
+    const found = findLayout(db)
+    return { layout: found, look: `${file.identity} ${glance(db, found)}` }
+  })
+  if (layout.trouble !== null) return { kind: 'closed', state: 'unreadable', detail: layout.trouble }
+  return look === seen
+    ? { kind: 'same', bytesRead: file.bytesRead }
+    : { kind: 'whole', glance: look, content: readAll(file, layout) }
+}
+
+function readAll(file: OpenFile, layout: Layout): WholeContent {
+  let longestReadMs = 0
+  const timed = <Value>(use: Parameters<typeof file.read<Value>>[0]): Value => {
+    const startedAt = performance.now()
+    const value = file.read(use)
+    longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
+    return value
+  }
+  const items = timed((db) => readItems(db, layout))
+  const table = layout.columns === null ? null : readTable(timed, layout.columns)
+  const values = [...items, ...(table?.rows ?? [])].map(({ value }) => value?.length ?? 0)
+  return {
+    pieces: [...decodeItems(items), ...(table === null ? [] : [decodeHeaderTable(table)])],
+    workspaces: [],
+    identity: file.identity,
+    signature: file.signature,
+    bytesRead: values.reduce((sum, length) => sum + length, file.bytesRead),
+    longestReadMs,
+  }
+}
+
+/** A page a transaction. */
+function readTable(read: OpenFile['read'], columns: NonNullable<Layout['columns']>): HeaderRows {
+  const rows: HeaderRows['rows'][number][] = []
+  for (;;) {
+    const page = read((db) => readHeaderPage(db, columns, rows.length))
+    rows.push(...page.rows)
+    if (page.isDamaged || isLastPage(page)) return { rows, isDamaged: page.isDamaged }
+  }
+}

@@ -1,0 +1,155 @@
+import type Database from 'better-sqlite3'
+import { prepared } from '../../../mirror/prepared.ts'
+
+/**
+ * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it
+ * is ever asked for by a pattern.
+ */
+export const LIST_KEY = 'composer.composerHeaders'
+export const PROJECTS_KEY = 'glass.localAgentProjects.v1'
+export const MEMBERSHIP_KEY = 'glass.localAgentProjectMembership.v1'
+const itemKeys = [LIST_KEY, PROJECTS_KEY, MEMBERSHIP_KEY]
+
+/** Above this a value is not read. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+const PAGE_ROWS = 500
+
+/** An item table without rowids is none that is known. */
+const FIND_TABLES = `
+select name from sqlite_master
+where (name = 'ItemTable' and type = 'table' and sql not like '%without%rowid%')
+  or (name = 'composerHeaders' and type in ('table', 'view'))
+`
+const LIST_COLUMNS = `select name from pragma_table_info('composerHeaders')`
+
+/** The columns of the table of heads that are read. Which of them there are, and in which order, differs by version. */
+const headerColumns = [
+  'composerId',
+  'workspaceId',
+  'createdAt',
+  'lastUpdatedAt',
+  'isArchived',
+  'isSubagent',
+  'recency',
+  'value',
+] as const
+type HeaderColumn = (typeof headerColumns)[number]
+
+export interface Layout {
+  readonly hasItems: boolean
+  /** Null where there is no table of heads. */
+  readonly columns: ReadonlySet<HeaderColumn> | null
+  /** Why the store cannot be read, null where it can. */
+  readonly trouble: string | null
+}
+
+export function findLayout(db: Database.Database): Layout {
+  const tables = prepared<{ name: string }>(db, FIND_TABLES).all()
+  const encoding = String(db.pragma('encoding', { simple: true }))
+  return {
+    hasItems: tables.some(({ name }) => name === 'ItemTable'),
+    columns: tables.some(({ name }) => name === 'composerHeaders') ? findColumns(db) : null,
+    trouble: encoding === 'UTF-8' ? null : `Its text is ${encoding}, not UTF-8.`,
+  }
+}
+
+/** SQLite does not tell the case of names apart. */
+function findColumns(db: Database.Database): ReadonlySet<HeaderColumn> {
+  const names = new Set(
+    prepared<{ name: string }>(db, LIST_COLUMNS)
+      .all()
+      .map(({ name }) => name.toLowerCase()),
+  )
+  return new Set(headerColumns.filter((column) => names.has(column.toLowerCase())))
+}
+
+const GLANCE_AT_ITEM = `select rowid, octet_length(value) as octets from ItemTable where key = ?`
+const glanceAtTable = (columns: ReadonlySet<HeaderColumn>): string => `
+select count(*) as count, ${ifThere(columns, 'lastUpdatedAt', 'max(lastUpdatedAt)')} as updated,
+  ${ifThere(columns, 'recency', 'max(recency)')} as recency,
+  ${ifThere(columns, 'value', 'sum(octet_length(value))')} as octets
+from composerHeaders
+`
+const ifThere = (columns: ReadonlySet<HeaderColumn>, column: HeaderColumn, sql: string): string =>
+  columns.has(column) ? sql : 'null'
+
+/** What can be seen of the rows without reading a value. Equal glances: nothing to read, as far as can be told cheaply. */
+export function glance(db: Database.Database, { hasItems, columns }: Layout): string {
+  const items = hasItems ? itemKeys.map((key) => tryRead(() => prepared(db, GLANCE_AT_ITEM).get(key))) : null
+  const table = columns === null ? null : tryRead(() => prepared(db, glanceAtTable(columns)).get())
+  return JSON.stringify([items, table])
+}
+
+const READ_ITEM = `
+select octet_length(value) as octets,
+  case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as blob) end as value
+from ItemTable where key = ? and value is not null
+`
+
+/** `value` is null where it is too large to read, or its page is damaged. */
+export interface RawItem {
+  readonly key: string
+  readonly octets: number
+  readonly value: Buffer | null
+  readonly isDamaged: boolean
+}
+
+/** The items that are there. A NULL, by which Cursor deletes, is as none. */
+export function readItems(db: Database.Database, { hasItems }: Layout): RawItem[] {
+  if (!hasItems) return []
+  return itemKeys.flatMap((key): RawItem[] => {
+    const read = tryRead(() => prepared<{ octets: number; value: Buffer | null }>(db, READ_ITEM).get(key))
+    if (read === null) return [{ key, octets: 0, value: null, isDamaged: true }]
+    return read.row === undefined ? [] : [{ key, ...read.row, isDamaged: false }]
+  })
+}
+
+const readHeaders = (columns: ReadonlySet<HeaderColumn>): string => `
+select ${headerColumns
+  .filter((column) => column !== 'value')
+  .map((column) => `${ifThere(columns, column, column)} as ${column}`)
+  .join(', ')},
+  ${ifThere(columns, 'value', 'coalesce(octet_length(value), 0)')} as octets,
+  ${ifThere(columns, 'value', `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as blob) end`)} as value
+from composerHeaders ${columns.has('composerId') ? 'order by composerId' : ''}
+limit ${PAGE_ROWS} offset ?
+`
+
+/** Null where the column is missing; nothing is known of what stands in the others. */
+export interface HeaderRow {
+  readonly composerId: unknown
+  /** Names a workspace by nothing but its id. */
+  readonly workspaceId: unknown
+  readonly createdAt: unknown
+  readonly lastUpdatedAt: unknown
+  readonly isArchived: unknown
+  readonly isSubagent: unknown
+  readonly recency: unknown
+  readonly octets: number
+  /** Also null where it is NULL, or too large: `octets` tells them apart. */
+  readonly value: Buffer | null
+}
+
+export interface HeaderRows {
+  readonly rows: readonly HeaderRow[]
+  readonly isDamaged: boolean
+}
+
+/** One page of the table of heads. What is written between two pages shows at the next look. */
+export function readHeaderPage(db: Database.Database, columns: ReadonlySet<HeaderColumn>, offset: number): HeaderRows {
+  const read = tryRead(() => prepared<HeaderRow>(db, readHeaders(columns)).all(offset))
+  if (read === null) return { rows: [], isDamaged: true }
+  return { rows: read.row.map((row) => ({ ...row, octets: row.octets ?? 0 })), isDamaged: false }
+}
+
+export const isLastPage = ({ rows }: HeaderRows): boolean => rows.length < PAGE_ROWS
+
+/** @returns null where the page that holds the row is damaged */
+function tryRead<Row>(read: () => Row): { readonly row: Row } | null {
+  try {
+    return { row: read() }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
+    throw error
+  }
+}

@@ -1,0 +1,112 @@
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Role } from '../../../model/message.ts'
+import type { Part } from '../../../model/part.ts'
+import { boundJson } from '../records/bound-json.ts'
+import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank, parseJson } from '../records/json-value.ts'
+import type { JsonRecord } from '../records/json-value.ts'
+import { stringLeaves } from '../records/string-leaves.ts'
+import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
+import { pathsInPatch } from './patch-paths.ts'
+import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
+import { unwrapPrompt } from './unwrap-prompt.ts'
+
+/** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
+export function decodeLines(text: string): Steps {
+  const lines = text.split('\n')
+  const steps: Step[] = []
+  let issue: IssueReason | null = null
+  for (const [index, line] of lines.entries()) {
+    if (isBlank(line)) continue
+    const parsed = parseJson(line)
+    // The last line has no end yet: it is still being written, and the next pass sees it whole.
+    if (parsed === null && index === lines.length - 1) break
+    const decoded = parsed === null ? unread('bad-json') : decodeLine(parsed.value)
+    steps.push(decoded.step)
+    issue ??= decoded.issue
+  }
+  return { steps, issue }
+}
+
+interface DecodedLine {
+  readonly step: Step
+  readonly issue: IssueReason | null
+}
+
+const unread = (issue: IssueReason): DecodedLine => ({ step: { kind: 'gap' }, issue })
+
+function decodeLine(value: unknown): DecodedLine {
+  const line = asRecord(value)
+  if (line === null) return unread('not-an-object')
+  const role = readRole(line)
+  if (role === null) return { step: decodeControl(line), issue: null }
+  const blocks = readBlocks(line)
+  return role === 'user' ? decodePrompt(blocks) : decodeAnswer(blocks)
+}
+
+function readRole(line: JsonRecord): Role | null {
+  const words = [line['role'], asRecord(line['message'])?.['role'], line['type']]
+  return words.find((word): word is Role => word === 'user' || word === 'assistant') ?? null
+}
+
+/** Lines about the run. An error is shown, for it may be the only answer a prompt got. */
+function decodeControl(line: JsonRecord): Step {
+  if (line['type'] === 'error') {
+    const text = stringLeaves(line['error'] ?? line['message']).join('\n')
+    if (text !== '') return { kind: 'said', role: 'assistant', parts: [{ kind: 'error', text }], sentAtMs: null }
+  }
+  if (line['type'] !== 'turn_ended') return { kind: 'control', turn: null }
+  return { kind: 'control', turn: line['status'] === 'aborted' || line['status'] === 'error' ? 'cut' : 'ended' }
+}
+
+/** The content: a list of blocks, one block, or plain text. */
+function readBlocks(line: JsonRecord): readonly (JsonRecord | string)[] {
+  const message = asRecord(line['message'])
+  const content = message === null ? (line['message'] ?? line['content']) : (message['content'] ?? message)
+  const list: readonly unknown[] = Array.isArray(content) ? content : [content]
+  return list.map((block) => (typeof block === 'string' ? block : asRecord(block))).filter((block) => block !== null)
+}
+
+const isText = (block: JsonRecord | string): boolean =>
+  typeof block === 'string' || block['type'] === 'text' || block['type'] === undefined
+
+const blockText = (block: JsonRecord | string): string | null =>
+  isText(block) ? filledString(typeof block === 'string' ? block : block['text']) : null
+
+function decodePrompt(blocks: readonly (JsonRecord | string)[]): DecodedLine {
+  const texts = blocks.map(blockText).filter((text) => text !== null)
+  return { step: promptStep(texts.map(unwrapPrompt)), issue: null }
+}
+
+function decodeAnswer(blocks: readonly (JsonRecord | string)[]): DecodedLine {
+  const decoded = blocks.map(decodeBlock).filter((block) => block !== null)
+  const parts = decoded.map((block) => block.part)
+  const isTooDeep = decoded.some((block) => block.isTooDeep)
+  return { step: { kind: 'said', role: 'assistant', parts, sentAtMs: null }, issue: isTooDeep ? 'too-deep' : null }
+}
+
+interface DecodedBlock {
+  readonly part: Part
+  readonly isTooDeep: boolean
+}
+
+function decodeBlock(block: JsonRecord | string): DecodedBlock | null {
+  const text = blockText(block)
+  if (text !== null) return isRedacted(text) ? null : { part: { kind: 'text', text }, isTooDeep: false }
+  if (typeof block === 'string') return null
+  if (block['type'] === 'thinking') return decodeThinking(block)
+  return block['type'] === 'tool_use' ? decodeCall(block) : null
+}
+
+function decodeThinking(block: JsonRecord): DecodedBlock | null {
+  const text = firstFilledIn(block, ['thinking', 'text'])
+  if (text === null || isRedacted(text)) return null
+  return { part: { kind: 'thinking', text, durationMs: null }, isTooDeep: false }
+}
+
+function decodeCall(block: JsonRecord): DecodedBlock {
+  const name = filledStringIn(block, 'name')
+  const input = boundJson(readPayload(block['input']))
+  const paths = typeof input.value === 'string' ? pathsInPatch(input.value) : readToolPaths(name, input.value)
+  const call = { name: readToolName(name, input.value), callId: filledStringIn(block, 'id'), input: input.value, paths }
+  return { part: openCall({ ...call, output: null }), isTooDeep: input.isTooDeep }
+}

@@ -1,0 +1,114 @@
+import { hash as digest } from 'node:crypto'
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { closedBy, type ClosedFile } from '../../cursor-file.ts'
+import type { PassDepth, PassEnd, Source } from '../../source.ts'
+import type { WholeContent } from '../../whole-store.ts'
+import { writeWhole } from '../../write-whole.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/source-state.ts'
+import { asSourceId } from '../../../model/ids.ts'
+import { folderSignature } from './read.ts'
+import { readFolder, type Memory, type Place } from './read-folder.ts'
+
+const KIND = 'transcripts'
+/** A transcript has no ids, no times and no results of calls: whatever else holds a chat knows it better. */
+const RANK = 3
+
+/** The transcripts of every project in one of Cursor's home folders. @param home such as `~/.cursor` */
+export function transcriptSources(home: string): Source[] {
+  const root = nursery(home)
+  return listProjects(root).map((slug) => {
+    const project = join(root, slug)
+    return transcriptSource({ slug, project, folder: join(project, 'agent-transcripts') })
+  })
+}
+
+/** The folder in which Cursor makes one for each project. */
+export const nursery = (home: string): string => join(home, 'projects')
+
+function listProjects(root: string): string[] {
+  try {
+    return readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isFolder(join(root, entry.name, 'agent-transcripts')))
+      .map((entry) => entry.name)
+      .sort()
+  } catch (error) {
+    // No agent ran yet, or the folder is not ours to read.
+    if (error instanceof Error && 'code' in error) return []
+    throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    // One project that may not be entered costs no other.
+    if (error instanceof Error && 'code' in error) return false
+    throw error
+  }
+}
+
+function transcriptSource(place: Place): Source {
+  const { project, folder } = place
+  const source: Source = {
+    id: asSourceId(digest('sha256', `${KIND} ${folder}`).slice(0, 16)),
+    kind: KIND,
+    path: folder,
+    rank: RANK,
+    folder,
+    // Each chat has a folder of its own: a new one shows as it is made, what grows in it by its state.
+    files: [],
+    isAlwaysWarm: false,
+    signature: () => folderSignature(project, folder),
+    *pass(mirror, request) {
+      const num = held.sourceNum(mirror, source)
+      const known = held.readPosition(mirror, num).signature
+      const look = lookInto(source, place, memoryOf(mirror, folder), { depth: request.depth, known })
+      if (look === null) {
+        held.saveSourceState(mirror, num, 'ok', null, null)
+        return untouched
+      }
+      if (look.kind === 'closed') {
+        held.saveSourceState(mirror, num, look.state, look.detail, null)
+        return { state: look.state, detail: look.detail, isCountDue: false }
+      }
+      yield writeWhole(mirror, source, look.content, request)
+      held.saveSourceState(mirror, num, 'ok', null, request.now())
+      return untouched
+    },
+  }
+  return source
+}
+
+const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
+
+type Look = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
+
+/** Null where nothing changed since the last pass, whose signature is `known`. */
+function lookInto(
+  source: Source,
+  place: Place,
+  memory: Memory,
+  { depth, known }: { readonly depth: PassDepth; readonly known: string | null },
+): Look | null {
+  try {
+    const signature = source.signature()
+    if (depth === 'nudge' && signature !== null && signature === known) return null
+    return { kind: 'whole', content: readFolder(place, memory, depth, signature) }
+  } catch (error) {
+    return closedBy(error)
+  }
+}
+
+/** Sources are made anew for each run; what was read lasts as long as the mirror it went to is open. */
+const memories = new WeakMap<Mirror, Map<string, Memory>>()
+
+function memoryOf(mirror: Mirror, folder: string): Memory {
+  const byFolder = memories.get(mirror) ?? new Map<string, Memory>()
+  memories.set(mirror, byFolder)
+  const memory: Memory = byFolder.get(folder) ?? new Map()
+  byFolder.set(folder, memory)
+  return memory
+}

@@ -1,0 +1,163 @@
+import { hash as digest } from 'node:crypto'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { asMessageId, type ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { weighEvidence } from '../../projects.ts'
+import type { PassDepth } from '../../source.ts'
+import type { NameMessage, Piece, WholeChat, WholeContent } from '../../whole-store.ts'
+import { decodeFacts } from '../records/decode-facts.ts'
+import { decodeTranscript } from './decode-transcript.ts'
+import { listTranscripts, readTranscript, readWorkspacePath, type TranscriptFile } from './read.ts'
+import { resolveSlug } from './resolve-slug.ts'
+import type { DecodedTranscript } from './transcript.ts'
+
+/** A project's folder in Cursor's home. */
+export interface Place {
+  /** Made by Cursor from the path of the project's root. */
+  readonly slug: string
+  readonly project: string
+  /** Where its transcripts lie. */
+  readonly folder: string
+}
+
+/** What is known of a file from when it was last read, without what it says. */
+interface Seen {
+  readonly state: string
+  readonly octets: number
+  readonly checksum: number | null
+  readonly messageCount: number
+  readonly issue: IssueReason | null
+}
+
+/** By the file's key. */
+export type Memory = Map<string, Seen>
+
+interface Reading extends Seen {
+  readonly file: TranscriptFile
+  readonly bytesRead: number
+  readonly decode: () => DecodedTranscript
+}
+
+/**
+ * All transcripts of a project. A file that was not touched since the last pass is read only if the mirror turns out
+ * not to hold it, and always where every value is to be compared.
+ */
+export function readFolder(place: Place, memory: Memory, depth: PassDepth, signature: string | null): WholeContent {
+  const { dev, ino } = lstatSync(place.folder, { bigint: true })
+  const files = listTranscripts(place.folder)
+  const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
+  const readings = files.map((file) => readFile(file, depth === 'full' ? undefined : memory.get(file.key)))
+  memory.clear()
+  for (const { file, state, octets, checksum, messageCount, issue } of readings) {
+    memory.set(file.key, { state, octets, checksum, messageCount, issue })
+  }
+  const givers = fullest(readings)
+  return {
+    pieces: readings.map((reading) => pieceOf(reading, givers.get(reading.file.chatId) === reading, rootPath)),
+    workspaces: [],
+    identity: `${dev}:${ino}`,
+    signature,
+    bytesRead: readings.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    // No file is locked or held open while it is decoded.
+    longestReadMs: 0,
+  }
+}
+
+function readFile(file: TranscriptFile, seen: Seen | undefined): Reading {
+  if (seen?.state === file.state) return { ...seen, file, bytesRead: 0, decode: once(() => decodeFile(file)) }
+  const { state } = file
+  const content = readTranscript(file)
+  if (content.kind === 'issue') {
+    const unread = { octets: file.octets, checksum: null, messageCount: 0, issue: content.reason }
+    return { ...unread, state, file, bytesRead: 0, decode: () => nothing }
+  }
+  const { bytes } = content
+  const decoded = decodeTranscript(bytes, file.chatId, nameMessage)
+  const known = { octets: bytes.length, checksum: crc32(bytes), messageCount: decoded.messages.length }
+  return { ...known, state, file, issue: issueOf(decoded), bytesRead: bytes.length, decode: () => decoded }
+}
+
+function decodeFile(file: TranscriptFile): DecodedTranscript {
+  const content = readTranscript(file)
+  return content.kind === 'issue' ? nothing : decodeTranscript(content.bytes, file.chatId, nameMessage)
+}
+
+const nothing: DecodedTranscript = { messages: [], outline: [], issue: null, hasOnlyControl: false }
+
+/** A file that says nothing at all is being rewritten: what is known of its chat stays until it says something. */
+const issueOf = ({ outline, issue, hasOnlyControl }: DecodedTranscript): IssueReason | null =>
+  issue ?? (outline?.length === 0 && !hasOnlyControl ? 'null-value' : null)
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null
+  return () => (made ??= { value: make() }).value
+}
+
+/** Not by the project: where a chat lies under two of them, its messages are the same ones. */
+export const nameMessage: NameMessage = (chatId, ordinal) =>
+  asMessageId(`made-${digest('sha256', JSON.stringify(['transcript', chatId, ordinal])).slice(0, 32)}`)
+
+/** Of each chat the file that holds most of it; of equals the newer form. A file without messages gives no chat. */
+function fullest(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading> {
+  const byChat = new Map<ChatId, Reading>()
+  for (const reading of readings) {
+    const { chatId } = reading.file
+    const before = byChat.get(chatId)
+    if (reading.messageCount > 0 && (before === undefined || isFuller(reading, before))) byChat.set(chatId, reading)
+  }
+  return byChat
+}
+
+function isFuller(one: Reading, other: Reading): boolean {
+  if (one.messageCount !== other.messageCount) return one.messageCount > other.messageCount
+  return newness(one.file) > newness(other.file)
+}
+
+const newness = ({ key }: TranscriptFile): number => (key.includes('/') ? 2 : 0) + (/\.jsonl$/i.test(key) ? 1 : 0)
+
+function pieceOf(reading: Reading, givesChat: boolean, rootPath: string | null): Piece {
+  const { file, octets, checksum, issue } = reading
+  const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
+  return {
+    key: file.key,
+    octets,
+    // What a file is taken for depends on the project's root and on the other files of its chat.
+    checksum: checksum === null ? null : crc32(JSON.stringify([rootPath, givesChat]), checksum),
+    chats: givesChat ? [chatOf(reading)] : [],
+    evidence: givesChat ? weighEvidence(file.chatId, evidence, { isOnly: false }) : [],
+    heads: [],
+    issue,
+  }
+}
+
+function chatOf({ file, decode }: Reading): WholeChat {
+  const { chatId, parentChatId } = file
+  const plain = decodeFacts({}, chatId, 'transcript')
+  return {
+    id: chatId,
+    facts: { ...plain, isSubagent: plain.isSubagent || parentChatId !== null, parentChatId },
+    get outline() {
+      return decode().outline
+    },
+    get messages() {
+      return decode().messages
+    },
+  }
+}
+
+/** Folders to which a name leads, links among them: a project may have been opened by one. */
+function listFolders(path: string): readonly string[] | null {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true })
+    const isFolder = (name: string): boolean =>
+      statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false
+    return entries
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(entry.name)))
+      .map((entry) => entry.name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null
+    throw error
+  }
+}

@@ -1,0 +1,120 @@
+import { hash as digest } from 'node:crypto'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Dirent } from 'node:fs'
+import { join, parse } from 'node:path'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { filledString, parsedRecord } from '../records/json-value.ts'
+
+/** Cursor's own limit is not known; the largest that were seen are far below. */
+const FILE_BYTES_MAX = 32 * 1024 * 1024
+
+/** A transcript's file, as listed. */
+export interface TranscriptFile {
+  /** From the folder of transcripts on, with slashes. */
+  readonly key: string
+  readonly path: string
+  readonly chatId: ChatId
+  /** The chat in whose folder a subagent's transcript lies. */
+  readonly parentChatId: ChatId | null
+  readonly octets: number
+  /** Equal for a file that was not touched in between. */
+  readonly state: string
+}
+
+export type FileContent =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'issue'; readonly reason: IssueReason }
+
+/**
+ * All forms in which transcripts lie in their folder, by `stat` alone: `<id>.txt`, `<id>.jsonl`, `<id>/<id>.jsonl`,
+ * `<id>/subagents/<sid>.jsonl`. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
+ * is not seen would be taken for deleted.
+ */
+export function listTranscripts(folder: string): readonly TranscriptFile[] {
+  const files: TranscriptFile[] = []
+  const add = (within: readonly string[], name: string, parentChatId: ChatId | null): void => {
+    const path = join(folder, ...within, name)
+    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    if (stat?.isFile() !== true) return
+    const state = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
+    const chatId = asChatId(parse(name).name)
+    files.push({ key: [...within, name].join('/'), path, chatId, parentChatId, octets: Number(stat.size), state })
+  }
+  for (const entry of listEntries(folder)) {
+    if (isTranscript(entry)) add([], entry.name, null)
+    if (!entry.isDirectory()) continue
+    for (const inner of listNested(join(folder, entry.name))) {
+      if (isTranscript(inner) && parse(inner.name).name === entry.name) add([entry.name], inner.name, null)
+      if (!inner.isDirectory() || inner.name !== 'subagents') continue
+      const agents = listNested(join(folder, entry.name, inner.name)).filter(isTranscript)
+      for (const { name } of agents) add([entry.name, inner.name], name, asChatId(entry.name))
+    }
+  }
+  return files
+}
+
+const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl|txt)$/i.test(entry.name)
+
+const listEntries = (folder: string): readonly Dirent[] =>
+  readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+
+function listNested(folder: string): readonly Dirent[] {
+  try {
+    return listEntries(folder)
+  } catch (error) {
+    // Deleted while the folder above was listed.
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+const trustFile = (project: string): string => join(project, '.workspace-trusted')
+
+/** The state of a project's transcripts and of the file that names its root. Null while there is no such folder. */
+export function folderSignature(project: string, folder: string): string | null {
+  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
+  if (stat?.isDirectory() !== true) return null
+  const trust = lstatSync(trustFile(project), { bigint: true, throwIfNoEntry: false })
+  const states = listTranscripts(folder).map(({ key, state }) => `${key}\0${state}`)
+  const lines = [`${stat.dev}:${stat.ino}`, trust === undefined ? '-' : `${trust.size}:${trust.mtimeNs}`, ...states]
+  return digest('sha256', lines.join('\n'))
+}
+
+/** Everything that can be wrong with the file is an answer, not an error. */
+export function readTranscript({ path, octets }: Pick<TranscriptFile, 'path' | 'octets'>): FileContent {
+  if (octets > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
+  try {
+    const file = openSync(path, constants.O_RDONLY | noFollow)
+    try {
+      const stat = fstatSync(file)
+      if (!stat.isFile() || isForeign(stat.uid)) return { kind: 'issue', reason: 'unreadable-page' }
+      if (stat.size > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
+      return { kind: 'bytes', bytes: readFileSync(file) }
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (codeOf(error) === null) throw error
+    return { kind: 'issue', reason: 'unreadable-page' }
+  }
+}
+
+// Windows has no such flag; there the listing alone tells a link.
+const noFollow = 'O_NOFOLLOW' in constants ? constants.O_NOFOLLOW : 0
+
+function isForeign(uid: number): boolean {
+  const us = process.geteuid?.()
+  return us !== undefined && uid !== us
+}
+
+/** The root folder that a project's own file names; null where there is no such file, or it says nothing. */
+export function readWorkspacePath(project: string): string | null {
+  const path = trustFile(project)
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat?.isFile() !== true || stat.size > FILE_BYTES_MAX) return null
+  const content = readTranscript({ path, octets: stat.size })
+  return content.kind === 'issue' ? null : filledString(parsedRecord(content.bytes.toString('utf8'))?.['workspacePath'])
+}
+
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error ? String(error.code) : null

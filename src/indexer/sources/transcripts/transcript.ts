@@ -1,0 +1,109 @@
+import type { MessageDraft } from '../../../mirror/batch.ts'
+import type { ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Role } from '../../../model/message.ts'
+import type { Part, ToolPart, ToolStatus } from '../../../model/part.ts'
+import type { Outline, OutlineEntry } from '../../../model/thread.ts'
+import type { NameMessage } from '../../whole-store.ts'
+import type { Prompt } from './unwrap-prompt.ts'
+
+/** One step of a transcript of either form, in the file's order. */
+export type Step =
+  | { readonly kind: 'said'; readonly role: Role; readonly parts: readonly Part[]; readonly sentAtMs: number | null }
+  /** The place of a message that could not be read. */
+  | { readonly kind: 'gap' }
+  /** A line about the run, no message. `turn`: how a turn ended there, if one did. */
+  | { readonly kind: 'control'; readonly turn: 'ended' | 'cut' | null }
+
+export interface Steps {
+  readonly steps: readonly Step[]
+  readonly issue: IssueReason | null
+}
+
+export interface DecodedTranscript {
+  readonly messages: readonly MessageDraft[]
+  readonly outline: Outline
+  /** Something in the file could not be read; the rest stands. */
+  readonly issue: IssueReason | null
+  /** True where the file tells of a run and holds nothing of what was said. */
+  readonly hasOnlyControl: boolean
+}
+
+/** Gives every message its id and place. A place without anything to show stays, as a gap. */
+export function arrangeSteps({ steps, issue }: Steps, chatId: ChatId, nameMessage: NameMessage): DecodedTranscript {
+  const places = settleCalls(steps).filter((step) => step.kind !== 'control')
+  const messages: MessageDraft[] = []
+  const outline: OutlineEntry[] = []
+  for (const [ordinal, step] of places.entries()) {
+    const id = nameMessage(chatId, ordinal)
+    const role = step.kind === 'said' ? step.role : null
+    outline.push({ id, role, createdAtMs: null, startedAtMs: null })
+    if (step.kind === 'said' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
+  }
+  return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0 }
+}
+
+const plainMessage = {
+  alias: null,
+  startedAtMs: null,
+  timingAtMs: null,
+  model: null,
+  tokens: null,
+  isSimulated: false,
+  octets: 0,
+  isEmbedded: true,
+}
+
+const draftOf = ({ role, parts, sentAtMs }: Extract<Step, { kind: 'said' }>) => ({ role, parts, sentAtMs })
+
+/**
+ * A transcript does not say how a call ended, only whether anything came after it. `completed`: the run went on, or
+ * there is a result. `cancelled`: the turn was cut off at this call. `running`: it is the last thing there is.
+ */
+function settleCalls(steps: readonly Step[]): readonly Step[] {
+  let status: ToolStatus = 'running'
+  const settled: Step[] = []
+  for (const step of steps.toReversed()) {
+    settled.push(settleStep(step, status))
+    status = statusBefore(step) ?? status
+  }
+  return settled.reverse()
+}
+
+/** How calls ended that stand right before this step; null where it says nothing about them. */
+function statusBefore(step: Step): ToolStatus | null {
+  if (step.kind === 'gap') return 'completed'
+  if (step.kind === 'said') return step.parts.some((part) => part.kind === 'error') ? 'cancelled' : 'completed'
+  if (step.turn === null) return null
+  return step.turn === 'cut' ? 'cancelled' : 'completed'
+}
+
+function settleStep(step: Step, status: ToolStatus): Step {
+  if (step.kind !== 'said') return step
+  const settle = (part: Part): Part =>
+    part.kind === 'tool' ? { ...part, status: part.output === null ? status : 'completed' } : part
+  return { ...step, parts: step.parts.map(settle) }
+}
+
+/** A call as it is before it is known what came after it. */
+export const openCall = (call: Pick<ToolPart, 'name' | 'callId' | 'input' | 'output' | 'paths'>): ToolPart => ({
+  kind: 'tool',
+  status: 'running',
+  error: null,
+  ...call,
+})
+
+/** A user's message, of the pieces in which it stood. */
+export function promptStep(prompts: readonly Prompt[]): Step {
+  const texts = prompts.flatMap((prompt) => prompt.texts)
+  const paths = [...new Set(prompts.flatMap((prompt) => prompt.paths))]
+  const parts: readonly Part[] = [
+    ...texts.map((text) => ({ kind: 'text' as const, text })),
+    ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null })),
+  ]
+  const sentAtMs = prompts.map((prompt) => prompt.sentAtMs).find((time) => time !== null) ?? null
+  return { kind: 'said', role: 'user', parts, sentAtMs }
+}
+
+/** In place of reasoning that was not written down. Beside words it stays, as they stand. */
+export const isRedacted = (text: string): boolean => text.trim() === '[REDACTED]'

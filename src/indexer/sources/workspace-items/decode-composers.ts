@@ -1,0 +1,80 @@
+import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { weighEvidence } from '../../projects.ts'
+import type { WholeChat } from '../../whole-store.ts'
+import { decodeChatRecord } from '../records/decode-chat.ts'
+import { decodeHead } from '../records/decode-head.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  holdsSomething,
+  listIn,
+  recordIn,
+  wellFormed,
+} from '../records/json-value.ts'
+import type { JsonRecord } from '../records/json-value.ts'
+import { emptyItem, fullest, nameMessage, type ItemContent } from './item-content.ts'
+
+const LIST = 'workspace-heads'
+
+/**
+ * `composer.composerData`: `{allComposers: […]}`, or a bare array. Its entries are whole chats in builds of late 2024,
+ * and only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only
+ * what stands open is told. Null where it is neither object nor array.
+ */
+export function decodeComposers(value: unknown): ItemContent | null {
+  const data = asRecord(value)
+  if (data === null && !Array.isArray(value)) return null
+  const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
+  const found: WholeFound = { chats: [], evidence: [], issue: null }
+  const heads = new Map<ChatId, HeadWrite>()
+  for (const entry of entries.map(asRecord)) {
+    const id = filledStringIn(entry, 'composerId')
+    if (entry !== null && id !== null) {
+      const chatId = asChatId(id)
+      if (isWhole(entry)) takeWhole(found, entry, chatId)
+      else if (!heads.has(chatId)) heads.set(chatId, decodeHead(entry, chatId, LIST))
+    } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
+  }
+  return { ...found, chats: fullest(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
+}
+
+/** A chat's row of the global store, met in a workspace's. Of those only the ones that hold messages are chats here. */
+export function decodeComposerRow(value: unknown, chatId: ChatId): ItemContent | null {
+  const record = asRecord(value)
+  if (record === null) return null
+  const found: WholeFound = { chats: [], evidence: [], issue: null }
+  if (holdsMessages(record)) takeWhole(found, record, chatId)
+  return { ...emptyItem, ...found }
+}
+
+interface WholeFound {
+  readonly chats: WholeChat[]
+  readonly evidence: EvidenceWrite[]
+  issue: IssueReason | null
+}
+
+function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
+  const { facts, outline, embedded, evidence, issue } = decodeChatRecord(record, id, (at) => nameMessage(id, at))
+  // A chat without a message yet has no mark of its kind; its being here is one.
+  const format = holdsMessages(record) ? facts.format : 'inline'
+  found.chats.push({ id, facts: { ...facts, format }, outline, messages: embedded })
+  found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
+  found.issue ??= issue
+}
+
+const holdsMessages = (record: JsonRecord | null): boolean =>
+  listIn(record, 'conversation').length > 0 || holdsSomething(recordIn(record, 'conversationMap'))
+
+/** An empty list of messages makes a chat too, an unsent one, unless the entry says that its messages are elsewhere. */
+function isWhole(entry: JsonRecord): boolean {
+  const isElsewhere = entry['type'] === 'head' || holdsSomething(listIn(entry, 'fullConversationHeadersOnly'))
+  return holdsMessages(entry) || (Array.isArray(entry['conversation']) && !isElsewhere)
+}
+
+function decodeOpenTabs(data: JsonRecord | null): readonly ChatId[] {
+  const ids = [...listIn(data, 'selectedComposerIds'), ...listIn(data, 'lastFocusedComposerIds')]
+  return [...new Set(ids.flatMap((id) => filledString(id) ?? []))].map((id) => asChatId(wellFormed(id)))
+}

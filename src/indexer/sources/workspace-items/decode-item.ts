@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib'
+import type { EvidenceWrite } from '../../../mirror/batch.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { EvidenceMethod } from '../../decoded.ts'
+import { weighEvidence } from '../../projects.ts'
+import type { Piece } from '../../whole-store.ts'
+import { parseJson } from '../records/json-value.ts'
+import { decodeComposerRow, decodeComposers } from './decode-composers.ts'
+import { decodePane } from './decode-pane.ts'
+import { decodePrompts } from './decode-prompts.ts'
+import { decodeTabs } from './decode-tabs.ts'
+import { emptyItem, type ItemContent } from './item-content.ts'
+import { CHAT_ROW_PREFIX, COMPOSERS_KEY, OLD_TABS_KEY, PROMPTS_KEY, TABS_KEY } from './keys.ts'
+
+/** An item as it was read; `value` is null where it is too large to be. */
+export interface RawItem {
+  readonly key: string
+  readonly octets: number
+  readonly value: Buffer | null
+}
+
+export interface Workspace {
+  /** The name of its folder. */
+  readonly id: string
+  readonly rootUri: string | null
+}
+
+/** One item of a workspace's store. Total: any bytes become chats, evidence, nothing, or an issue. */
+export function decodeItem({ key, octets, value }: RawItem, workspace: Workspace): Piece {
+  const content = value === null ? { ...emptyItem, issue: 'too-large' as const } : decodeValue(key, value, workspace.id)
+  const { chats, heads, issue } = content
+  const evidence = [...content.evidence, ...weighItem(content, workspace.rootUri)]
+  return { key, octets, checksum: value === null ? null : checksumOf(value, workspace), chats, heads, evidence, issue }
+}
+
+/** Of the root, too: what an unchanged item says of its chats changes when `workspace.json` does. */
+const checksumOf = (value: Buffer, { rootUri }: Workspace): number => crc32(value, crc32(rootUri ?? ''))
+
+function decodeValue(key: string, value: Buffer, workspaceId: string): ItemContent {
+  const parsed = parseJson(value.toString('utf8'))
+  if (parsed === null) return { ...emptyItem, issue: 'bad-json' }
+  return decodeParsed(key, parsed.value, workspaceId) ?? { ...emptyItem, issue: 'not-an-object' }
+}
+
+function decodeParsed(key: string, value: unknown, workspaceId: string): ItemContent | null {
+  if (key === TABS_KEY || key === OLD_TABS_KEY) return decodeTabs(value)
+  if (key === COMPOSERS_KEY) return decodeComposers(value)
+  if (key === PROMPTS_KEY) return decodePrompts(value, workspaceId)
+  if (key.startsWith(CHAT_ROW_PREFIX)) return decodeComposerRow(value, asChatId(key.slice(CHAT_ROW_PREFIX.length)))
+  return decodePane(value)
+}
+
+/** What a workspace holds or lists is its own; what was open in its window may only have been looked at there. */
+function weighItem({ chats, heads, openTabs }: ItemContent, rootUri: string | null): EvidenceWrite[] {
+  if (rootUri === null) return []
+  const own = new Set([...chats.map(({ id }) => id), ...heads.map(({ chatId }) => chatId)])
+  const weigh = (id: ChatId, method: EvidenceMethod) => weighEvidence(id, [{ method, uri: rootUri }], { isOnly: false })
+  return [...[...own].flatMap((id) => weigh(id, 'workspace-heads')), ...openTabs.flatMap((id) => weigh(id, 'open-tab'))]
+}

@@ -1,0 +1,45 @@
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { WholeChat } from '../../whole-store.ts'
+import { decodeChatRecord } from '../records/decode-chat.ts'
+import { asRecord, filledStringIn, firstFilledIn, listIn } from '../records/json-value.ts'
+import type { JsonRecord } from '../records/json-value.ts'
+import { emptyItem, fullest, nameMessage, type ItemContent } from './item-content.ts'
+
+/** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null where it is no object. */
+export function decodeTabs(value: unknown): ItemContent | null {
+  const data = asRecord(value)
+  if (data === null) return null
+  const chats: WholeChat[] = []
+  let issue: IssueReason | null = null
+  for (const tab of listIn(data, 'tabs').map(asRecord)) {
+    const id = filledStringIn(tab, 'tabId')
+    if (tab !== null && id !== null) {
+      const decoded = decodeTab(tab, asChatId(id))
+      chats.push(decoded.chat)
+      issue ??= decoded.issue
+    } else if (listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
+  }
+  return { ...emptyItem, chats: fullest(chats), issue }
+}
+
+/** Read as a chat that came after it, whose fields it has under other names. It knows no time but its last. */
+function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; readonly issue: IssueReason | null } {
+  const record = {
+    name: tab['chatTitle'],
+    lastUpdatedAt: tab['lastSendTime'],
+    conversation: listIn(tab, 'bubbles').map(renamed),
+  }
+  const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
+  const facts = { ...decoded.facts, format: 'tab' as const }
+  return { chat: { id, facts, outline: decoded.outline, messages: decoded.embedded }, issue: decoded.issue }
+}
+
+/** An answer's `rawText` is what the model wrote; its `text` went through the display. What is no object keeps its place. */
+function renamed(element: unknown): unknown {
+  const bubble = asRecord(element)
+  if (bubble === null) return element
+  const id = filledStringIn(bubble, 'id')
+  const raw = bubble['type'] === 'ai' ? firstFilledIn(bubble, ['rawText']) : null
+  return { ...bubble, ...(id === null ? {} : { bubbleId: id }), ...(raw === null ? {} : { text: raw }) }
+}

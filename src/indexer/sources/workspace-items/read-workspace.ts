@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
+import { normaliseRoot } from '../../root-uri.ts'
+import type { Piece, WholeContent } from '../../whole-store.ts'
+import { decodeItem, type Workspace } from './decode-item.ts'
+import { decodeWorkspaceRoot } from './decode-root.ts'
+import { fullest } from './item-content.ts'
+import { listItems, readItem, readWorkspaceJson } from './read.ts'
+
+export interface Place {
+  /** The workspace's folder, by its name and its path. */
+  readonly id: string
+  readonly folder: string
+  /** Its store. */
+  readonly path: string
+}
+
+/** What a workspace's folder holds now. `bare`: it has no store, and at most a root. */
+export type Found =
+  | { readonly kind: 'whole'; readonly content: WholeContent }
+  | { readonly kind: 'bare'; readonly workspaces: WholeContent['workspaces'] }
+  | ClosedFile
+
+export function readWorkspace({ id, folder, path }: Place, signature: string | null): Found {
+  const file = openCursorFile(path)
+  if (file.kind === 'closed' && file.state !== 'missing') return file
+  try {
+    const json = readWorkspaceJson(join(folder, 'workspace.json'))
+    const rootUri = json === null ? null : decodeWorkspaceRoot(json)
+    const root = rootUri === null ? null : normaliseRoot(rootUri)
+    const workspaces = root === null ? [] : [{ id, root }]
+    if (file.kind === 'closed') return { kind: 'bare', workspaces }
+    const read = readPieces(file, { id, rootUri })
+    return { kind: 'whole', content: { ...read, workspaces, identity: file.identity, signature } }
+  } catch (error) {
+    return closedBy(error)
+  } finally {
+    if (file.kind === 'open') file.close()
+  }
+}
+
+/** An item a transaction: a store that could not be copied stays open no longer than one value takes. */
+function readPieces(
+  file: OpenFile,
+  workspace: Workspace,
+): Pick<WholeContent, 'pieces' | 'bytesRead' | 'longestReadMs'> {
+  const pieces: Piece[] = []
+  let bytesRead = file.bytesRead
+  let longestReadMs = 0
+  for (const ref of file.read(listItems)) {
+    const startedAt = performance.now()
+    const item = file.read((db) => readItem(db, ref))
+    longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
+    if (item === null) continue
+    bytesRead += item.value?.length ?? 0
+    pieces.push(decodeItem(item, workspace))
+  }
+  return { pieces: eachChatOnce(pieces), bytesRead, longestReadMs }
+}
+
+/** A chat that was moved from one item to another, and left behind in the first, is taken where it is fullest. */
+function eachChatOnce(pieces: readonly Piece[]): readonly Piece[] {
+  const fullestOf = new Set(fullest(pieces.flatMap(({ chats }) => chats)))
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter((chat) => fullestOf.has(chat)) }))
+}

@@ -1,0 +1,29 @@
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+
+const LIST_RANKS = `select num, rank from sources`
+
+/** Whose word counts where several sources hold a chat: the least rank, then the source known for longest. */
+export class SourceRanks {
+  readonly #ranks: ReadonlyMap<number, number>
+
+  constructor(db: Mirror) {
+    const rows = prepared<{ num: number; rank: number }>(db, LIST_RANKS).all()
+    this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
+  }
+
+  of(source: number): number {
+    return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
+  }
+
+  best(sources: readonly number[]): number | null {
+    let best: number | null = null
+    for (const source of sources) {
+      if (source === best) continue
+      if (best === null || this.of(source) < this.of(best) || (this.of(source) === this.of(best) && source < best)) {
+        best = source
+      }
+    }
+    return best
+  }
+}

@@ -1,0 +1,247 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/cli/doctor-text.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+import { Paper, run, type Run } from './fake-world.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const doctor = (...flags: readonly string[]): Promise<Run> => {
+  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
+  return run(['doctor', ...flags, ...places])
+}
+
+async function reportOf(): Promise<DoctorReport> {
+  return JSON.parse((await doctor('--json')).out) as DoctorReport
+}
+
+const globalStore = (report: DoctorReport) => report.stores.find(({ kind }) => kind === 'composer-kv')
+
+/** A chat that is whole, one that lost a message, a draft, and rows of every sort. */
+function fill(): void {
+  store.chat('whole', { name: 'W', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  store.message('whole', 'm1', { type: 1, text: 'one' })
+  store.message('whole', 'm2', { type: 2, text: 'two' })
+  store.message('whole', 'm9', { type: 2, text: 'named no more' })
+  store.chat('torn', { name: 'T', createdAt: 2, fullConversationHeadersOnly: headers(['t1', 't2', 't3']) })
+  store.message('torn', 't1', { type: 1, text: 'one' })
+  store.put('bubbleId:torn:t3', 'no json')
+  store.chat('draft', { createdAt: 3, fullConversationHeadersOnly: [] })
+  store.put('checkpointId:whole:x', { files: [] })
+}
+
+test('accounts for every row of a store', async () => {
+  fill()
+  indexer.pass()
+  const report = await reportOf()
+  expect(globalStore(report)).toMatchObject({
+    state: 'ok',
+    chats: { total: 3, whole: 1, incomplete: 1, empty: 1 },
+    messages: { held: 3, named: 5, gone: 1, unreadable: 1, blank: 0, orphans: 1 },
+    issues: [{ reason: 'bad-json', count: 1, example: 'bubbleId:torn:t3' }],
+    accounting: { rows: 9, read: 6, orphans: 1, issues: 1, noise: 1, unknown: 0, unaccounted: 0 },
+  })
+  expect(report.unknownChats).toEqual([])
+})
+
+test('a row that was not read yet is not accounted for', async () => {
+  fill()
+  indexer.pass()
+  store.message('whole', 'm3', { type: 1, text: 'new' })
+  expect(globalStore(await reportOf())?.accounting).toMatchObject({ rows: 10, unaccounted: 1 })
+  const { out } = await doctor()
+  expect(out).toContain('1 not accounted for: run "cursordex sync"')
+})
+
+test('a message whose row holds nothing is not called lost', async () => {
+  store.chat('a', { createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  store.message('a', 'm1', { type: 1, text: 'one' })
+  store.message('a', 'm2', { type: 2, text: '' })
+  indexer.pass()
+  expect(globalStore(await reportOf())).toMatchObject({
+    chats: { whole: 1, incomplete: 0 },
+    messages: { gone: 0, blank: 1 },
+  })
+})
+
+test('a message that Cursor dropped and the mirror kept is held', async () => {
+  fill()
+  indexer.pass()
+  store.delete('bubbleId:whole:m2')
+  indexer.pass('reconcile')
+  expect(globalStore(await reportOf())).toMatchObject({ chats: { whole: 1 }, messages: { keptHere: 1, gone: 1 } })
+})
+
+test('what looks like chats and is not read ends with 1, and is named', async () => {
+  store.put('newChat:x', { messages: [{ text: 'the plum words' }] })
+  store.put('newNumbers:x', { size: 3 })
+  indexer.pass()
+  const { exitCode, out, err } = await doctor('--json')
+  expect(exitCode).toBe(1)
+  expect(err).toContain('looks like chats')
+  expect(out + err).not.toContain('plum')
+  const report = JSON.parse(out) as DoctorReport
+  expect(report.unknownChats).toMatchObject([{ family: 'newChat:<id>', rows: 1, isChatLike: true }])
+  expect(globalStore(report)?.accounting).toMatchObject({ rows: 2, noise: 2, unknown: 2, unaccounted: 0 })
+})
+
+test('what is unknown and holds no chat ends with 0', async () => {
+  store.put('newNumbers:x', { size: 3 })
+  store.db.exec('create table sizes (size integer)')
+  store.chat('a', { _v: 40 })
+  indexer.pass()
+  const { exitCode, out } = await doctor()
+  expect(exitCode).toBe(0)
+  expect(out).toContain('newNumbers:<id> 1 row, 10 B')
+  expect(out).toContain('table sizes 0 rows')
+  expect(out).toContain('composerData:<id> 40')
+})
+
+test('an unknown table of chats ends with 1', async () => {
+  store.db.exec('create table turns (id text, content text)')
+  store.db.prepare('insert into turns values (?, ?)').run('x', 'the plum words')
+  const { exitCode, out } = await doctor()
+  expect(exitCode).toBe(1)
+  expect(out).toContain('table turns 1 row; looks like chats')
+})
+
+test('without a mirror the stores are looked at all the same', async () => {
+  fill()
+  const places = ['--cursor-user-dir', home.userDir, '--cursor-home', '']
+  const { exitCode, out } = await run(['doctor', '--data-dir', `${indexer.folder}/none`, ...places])
+  expect(exitCode).toBe(0)
+  expect(out).toContain('There is no mirror yet')
+  expect(out).toContain('checkpointId:<id> 1 row')
+})
+
+test('a mirror of another version is not asked', async () => {
+  fill()
+  indexer.pass()
+  indexer.mirror.pragma('user_version = 99')
+  const { exitCode, out } = await doctor()
+  expect(exitCode).toBe(0)
+  expect(out).toContain('The mirror is of another version')
+})
+
+test('neither asks a daemon nor writes to the mirror', async () => {
+  fill()
+  indexer.pass()
+  const before = indexer.mirror.serialize()
+  const { calls } = await doctor()
+  expect(calls).toEqual([])
+  expect(indexer.mirror.serialize().equals(before)).toBe(true)
+})
+
+test('a store that cannot be read says why', async () => {
+  home.close()
+  writeFileSync(home.globalPath, 'no database at all'.padEnd(200))
+  const { out } = await doctor()
+  expect(out).toContain('corrupt: The file is not a SQLite database.')
+})
+
+test('lists, rows and transcripts are compared both ways', async () => {
+  fill()
+  indexer.pass()
+  const { comparison } = await reportOf()
+  expect(comparison?.known).toMatchObject({ rows: 3, transcripts: 0 })
+  expect(comparison?.differences).toHaveLength(6)
+  expect(comparison?.differences).toContainEqual({ in: 'rows', notIn: 'transcripts', chats: 3 })
+})
+
+test('a key fit for a terminal, on a terminal too', async () => {
+  store.put('bubbleId:a\u001b[31m\u009b:m1', 'no json')
+  indexer.pass()
+  const stdout = new Paper(100)
+  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
+  await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
+  expect(stdout.text).toContain('1 bad-json, such as bubbleId:a\\x1b[31m\\x9b:m1')
+  // eslint-disable-next-line no-control-regex
+  expect(stdout.text).not.toMatch(/[\u001b\u009b]/)
+})
+
+describe('--shape', () => {
+  const canaries = ['plumcanary', 'lovelace', 'ada@example', 'sk-canary', '/home/ada', 'C:\\\\ada', 'ghp_canary']
+
+  function plant(): void {
+    const words = 'plumcanary /home/ada/x lovelace ada@example.com sk-canary'
+    const value = {
+      name: words,
+      text: words,
+      codeBlockData: { 'file:///home/ada/plumcanary.ts': { content: words } },
+      mentions: { 'ada@example.com': 1, 'Ada lovelace': 2, 'sk-canary': 3 },
+      inner: JSON.stringify({ words }),
+    }
+    store.chat('plumcanary', { ...value, fullConversationHeadersOnly: headers(['plumcanary']) })
+    store.message('plumcanary', 'plumcanary', value)
+    for (const key of [words, 'lovelace', 'ada@example.com:x', '/home/ada:x', 'newKv:plumcanary']) store.put(key, value)
+    store.put('composer.content.plumcanary', words)
+    store.put('newKv:bytes', Buffer.from(words))
+    for (const key of ['cursorAuth/accessToken', 'secret://plumcanary', 'telemetry.lovelace', 'lovelace.settings']) {
+      store.item(key, words)
+    }
+    store.item('composer.composerHeaders', { allComposers: [value] })
+    store.db.exec('create table "ada@example.com" ("/home/ada" text, words text)')
+    store.db.prepare('insert into "ada@example.com" values (?, ?)').run(words, JSON.stringify(value))
+    store.db.exec('create table authTokens (id text, token text); create table notes (token text, data blob)')
+    store.db.prepare('insert into authTokens values (?, ?)').run(words, 'ghp_canary')
+    store.db.prepare('insert into notes values (?, ?)').run('ghp_canary', Buffer.from(words))
+  }
+
+  test('says how a store is built, and no word of what is in it', async () => {
+    plant()
+    const { exitCode, out, err } = await doctor('--shape')
+    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+    expect(canaries.filter((canary) => out.includes(canary))).toEqual([])
+    expect(out).not.toMatch(/cursorAuth|secret|telemetry|authTokens|accessToken/)
+    for (const name of ['composerData:<id>', 'newKv:<id>', 'codeBlockData', '<table>', 'composer.composerHeaders']) {
+      expect(out).toContain(name)
+    }
+    const shapes = JSON.parse(out) as { tables: { name: string; rows: number }[] }[]
+    expect(shapes[0]?.tables).toContainEqual(expect.objectContaining({ name: 'ItemTable', rows: 5 }))
+  })
+
+  test('of a file that is named, or a folder', async () => {
+    plant()
+    const { out } = await run(['doctor', '--shape', home.globalPath])
+    expect(out).toContain('composerData:<id>')
+    expect(canaries.filter((canary) => out.includes(canary))).toEqual([])
+    expect((await run(['doctor', '--shape', home.userDir])).out).toBe(out)
+  })
+
+  test('of a file that is no store, its state alone', async () => {
+    const path = `${home.root}/plumcanary.db`
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, 'plumcanary '.repeat(100))
+    const { exitCode, out } = await run(['doctor', '--shape', path])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toEqual([{ kind: 'composer-kv', state: 'corrupt', tables: [] }])
+  })
+
+  test('a file that is not there is told', async () => {
+    const { exitCode, err } = await run(['doctor', '--shape', '/nonexistent/x'])
+    expect(exitCode).toBe(1)
+    expect(err).toContain('There is no /nonexistent/x.')
+  })
+
+  test('the words of the doctor’s own report hold no value either', async () => {
+    plant()
+    indexer.pass()
+    const { out } = await doctor()
+    expect(canaries.filter((canary) => canary !== 'plumcanary' && out.includes(canary))).toEqual([])
+  })
+})

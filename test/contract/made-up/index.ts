@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { Source } from '../../../src/indexer/source.ts'
+import type { Piece } from '../../../src/indexer/whole-store.ts'
+import { writeWhole } from '../../../src/indexer/write-whole.ts'
+import { asSourceId } from '../../../src/model/ids.ts'
+import { decodeDiary } from './decode.ts'
+
+/** A format that no Cursor ever wrote: a folder of diaries, a chat each. It shows what a new format costs. */
+export function diarySources(root: string): Source[] {
+  const path = join(root, 'diaries')
+  const source: Source = {
+    id: asSourceId('diaries'),
+    kind: 'diaries',
+    rank: 5,
+    path,
+    folder: path,
+    files: [],
+    isAlwaysWarm: false,
+    signature: () => (existsSync(path) ? listDiaries(path).map(stateOf).join(' ') : null),
+    *pass(mirror, request) {
+      const signature = source.signature()
+      if (signature === null) return { state: 'missing', detail: null, isCountDue: false }
+      const pieces = listDiaries(path).map(readDiary)
+      const store = { workspaces: [], identity: path, signature, bytesRead: 0, longestReadMs: 0 }
+      yield writeWhole(mirror, source, { ...store, pieces }, request)
+      return { state: 'ok', detail: null, isCountDue: false }
+    },
+  }
+  return [source]
+}
+
+const listDiaries = (path: string): string[] =>
+  readdirSync(path)
+    .sort()
+    .map((name) => join(path, name))
+
+function stateOf(path: string): string {
+  const { size, mtimeNs } = statSync(path, { bigint: true })
+  return `${path}:${size}:${mtimeNs}`
+}
+
+function readDiary(path: string): Piece {
+  const bytes = readFileSync(path)
+  return {
+    key: path,
+    octets: bytes.length,
+    checksum: crc32(bytes),
+    evidence: [],
+    heads: [],
+    ...decodeDiary(path, bytes),
+  }
+}

@@ -1,0 +1,179 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { PassDepth, PassEnd, PassStep, Source } from '../../src/indexer/source.ts'
+import { indexBacklog } from '../../src/mirror/backlog.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+
+/** A chat that a case wrote, and what must come of it. */
+export interface ExpectedChat {
+  readonly id: string
+  readonly title?: string
+  /** Words of which each is said in exactly one message of the chat. */
+  readonly words: readonly string[]
+}
+
+/** One format of a store, as the suite meets it. Everything happens below `root`, which is empty at first. */
+export interface SourceCase {
+  readonly name: string
+  /** Writes a store that holds these chats. Whatever it leaves open it closes in `release`. */
+  write(root: string): readonly ExpectedChat[]
+  sources(root: string): readonly Source[]
+  /** Changes the store: of these words the first come and the second go. Left out where a format has no chats. */
+  change?(root: string): { readonly come: readonly string[]; readonly gone: readonly string[] }
+  /** Spoils a part of the store, so that this many issues are told and the other chats stay. */
+  spoil?(root: string): void
+  release?(): void
+}
+
+interface Summary {
+  readonly steps: readonly PassStep[]
+  readonly end: PassEnd
+  readonly counts: { readonly added: number; readonly changed: number; readonly gone: number }
+}
+
+/** What every source owes, whatever its format. */
+export function describeSource(format: SourceCase): void {
+  describe(`the source of ${format.name}`, () => {
+    let root: string
+    let mirror: Mirror
+    let clockMs = 1_790_000_000_000
+
+    beforeEach(() => {
+      root = mkdtempSync(join(tmpdir(), 'cursordex-contract-'))
+      mirror = openWriter(join(root, 'mirror', 'mirror.db'))
+    })
+    afterEach(() => {
+      format.release?.()
+      mirror.close()
+      rmSync(root, { recursive: true, force: true })
+    })
+
+    const home = (): string => join(root, 'home')
+    const run = (source: Source, depth: PassDepth, stopAfter = Infinity): Summary | null => {
+      // A pass that looks seldom is never too early here.
+      clockMs += 120_000
+      const pass = source.pass(mirror, { depth, now: () => clockMs })
+      const steps: PassStep[] = []
+      for (let next = pass.next(); ; next = pass.next()) {
+        if (next.done === true) return summarise(steps, next.value)
+        steps.push(next.value)
+        if (steps.length < stopAfter) continue
+        pass.return({ state: 'ok', detail: null, isCountDue: false })
+        return null
+      }
+    }
+    const runAll = (depth: PassDepth): Summary[] => {
+      const ends = format.sources(home()).flatMap((source) => run(source, depth) ?? [])
+      while (indexBacklog(mirror) > 0);
+      return ends
+    }
+    const found = (word: string): number =>
+      mirror
+        .prepare<[string], number>('select count(*) from message_terms where message_terms match ?')
+        .pluck()
+        .get(word) ?? 0
+    const titleOf = (id: string): unknown => mirror.prepare('select title from chats where id = ?').pluck().get(id)
+
+    test('where there is no store yet, nothing is thrown and nothing is made up', () => {
+      for (const { end } of runAll('nudge')) expect(['missing', 'ok']).toContain(end.state)
+      expect(mirror.prepare('select count(*) from chats').pluck().get()).toBe(0)
+      expect(existsSync(home())).toBe(false)
+    })
+
+    test('every word of every chat is found, once', () => {
+      const chats = format.write(home())
+      for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
+      for (const { id, title, words } of chats) {
+        expect(words.map((word) => [word, found(word)])).toEqual(words.map((word) => [word, 1]))
+        expect(title ?? titleOf(id)).toBe(titleOf(id))
+      }
+    })
+
+    test.each(['nudge', 'count', 'reconcile', 'full'] as const)('a second pass, %s, changes nothing', (depth) => {
+      format.write(home())
+      runAll('nudge')
+      const rows = mirror.prepare('select key, chat, id, position, content_hash from messages').all()
+      for (const { counts } of runAll(depth)) expect(counts).toEqual({ added: 0, changed: 0, gone: 0 })
+      expect(mirror.prepare('select key, chat, id, position, content_hash from messages').all()).toEqual(rows)
+    })
+
+    test('ended after any step, the next pass comes to the same', () => {
+      const chats = format.write(home())
+      for (const source of format.sources(home())) for (const stop of [1, 2, 3]) run(source, 'nudge', stop)
+      runAll('reconcile')
+      for (const word of chats.flatMap(({ words }) => words)) expect([word, found(word)]).toEqual([word, 1])
+    })
+
+    test('nothing of the store is written, and no handle is left open', () => {
+      format.write(home())
+      format.release?.()
+      const before = bytesBelow(home())
+      runAll('nudge')
+      runAll('full')
+      expect(bytesBelow(home())).toEqual(before)
+      expect(openBelow(home())).toEqual([])
+    })
+
+    test('a store that vanished keeps what was seen, and is welcome back', () => {
+      const chats = format.write(home())
+      runAll('nudge')
+      format.release?.()
+      renameSync(home(), `${home()}-away`)
+      runAll('nudge')
+      for (const word of chats.flatMap(({ words }) => words)) expect([word, found(word)]).toEqual([word, 1])
+      renameSync(`${home()}-away`, home())
+      runAll('nudge')
+      for (const { counts } of runAll('full')) expect(counts).toEqual({ added: 0, changed: 0, gone: 0 })
+    })
+
+    test.runIf(format.change !== undefined)(
+      'what changes in the store changes in the mirror; what goes is kept',
+      () => {
+        format.write(home())
+        runAll('nudge')
+        const { come, gone } = format.change?.(home()) ?? { come: [], gone: [] }
+        runAll('nudge')
+        expect(come.map((word) => [word, found(word)])).toEqual(come.map((word) => [word, 1]))
+        expect(gone.map((word) => [word, found(word)])).toEqual(gone.map((word) => [word, 1]))
+        expect(mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()).toBe(gone.length)
+      },
+    )
+
+    test.runIf(format.spoil !== undefined)('what is spoilt is an issue, and costs no neighbour', () => {
+      const chats = format.write(home())
+      format.spoil?.(home())
+      for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
+      expect(mirror.prepare('select count(*) from row_issues').pluck().get()).toBeGreaterThan(0)
+      const words = chats.flatMap((chat) => chat.words)
+      expect(words.filter((word) => found(word) === 1).length).toBeGreaterThan(0)
+    })
+  })
+}
+
+function summarise(steps: readonly PassStep[], end: PassEnd): Summary {
+  const sum = (pick: 'added' | 'changed' | 'gone'): number =>
+    steps.reduce((total, { outcome }) => total + (outcome?.[pick] ?? 0), 0)
+  return { steps, end, counts: { added: sum('added'), changed: sum('changed'), gone: sum('gone') } }
+}
+
+function bytesBelow(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => !/-(shm|wal)$/.test(path))
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(path).toString('base64')]))
+}
+
+/** What this process holds open of the folder; nothing where the system does not tell. */
+function openBelow(folder: string): string[] {
+  if (!existsSync('/proc/self/fd')) return []
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`)
+      return target.startsWith(folder) ? [target] : []
+    } catch {
+      // The descriptor by which the list itself was read.
+      return []
+    }
+  })
+}

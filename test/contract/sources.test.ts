@@ -1,0 +1,93 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { composerKvSource } from '../../src/indexer/sources/composer-kv/index.ts'
+import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { diarySources } from './made-up/index.ts'
+import { describeSource, type SourceCase } from './source-contract.ts'
+
+let open: Store | null = null
+
+const composerKv: SourceCase = {
+  name: "Cursor's global store",
+  write(root) {
+    open = new CursorHome(root).global()
+    open.chat('c1', { name: 'Orchard', fullConversationHeadersOnly: headers(['m1', 'm2']) })
+    open.message('c1', 'm1', { type: 1, text: 'plant an appletree' })
+    open.message('c1', 'm2', { type: 2, text: 'planted a peartree' })
+    open.chat('c2', { conversation: [{ bubbleId: 'i1', type: 1, text: 'inline plumtree' }] })
+    open.message('c3', 'o1', { type: 1, text: 'without a chat row: figtree' })
+    return [
+      { id: 'c1', title: 'Orchard', words: ['appletree', 'peartree'] },
+      { id: 'c2', words: ['plumtree'] },
+      { id: 'c3', words: ['figtree'] },
+    ]
+  },
+  sources: (root) => [composerKvSource(join(root, 'Cursor', 'User'))],
+  change() {
+    open?.message('c1', 'm3', { type: 1, text: 'and a cherrytree' })
+    open?.delete('bubbleId:c3:o1')
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil() {
+    open?.put('bubbleId:c1:m9', '{"type":1,"text":"cut o')
+  },
+  release() {
+    open?.close()
+    open = null
+  },
+}
+
+const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
+const bubble = (id: string, type: 'user' | 'ai', text: string) => ({ id, type, messageType: 2, text })
+const tab = (tabId: string, chatTitle: string, ...bubbles: readonly object[]) => ({ tabId, chatTitle, bubbles })
+
+const workspaceItems: SourceCase = {
+  name: "a workspace's store",
+  write(root) {
+    open = new CursorHome(root).workspace('ws1', { folder: 'file:///w/orchard' })
+    const first = tab('t1', 'Orchard', bubble('b1', 'user', 'plant an appletree'), bubble('b2', 'ai', 'a peartree'))
+    open.item(TABS, { tabs: [first, tab('t2', '', bubble('b1', 'user', 'where is the figtree'))] })
+    open.item('aiService.prompts', [{ text: 'a lost plumtree', commandType: 4 }])
+    return [
+      { id: 't1', title: 'Orchard', words: ['appletree', 'peartree'] },
+      { id: 't2', words: ['figtree'] },
+      { id: 'prompts-ws1', words: ['plumtree'] },
+    ]
+  },
+  sources: (root) => workspaceItemsSources(join(root, 'Cursor', 'User')),
+  change() {
+    const first = tab('t1', 'Orchard', bubble('b1', 'user', 'plant an appletree'), bubble('b2', 'ai', 'a peartree'))
+    open?.item(TABS, { tabs: [first, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil() {
+    open?.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
+  },
+  release() {
+    open?.close()
+    open = null
+  },
+}
+
+const diaries: SourceCase = {
+  name: 'a made-up format',
+  write(root) {
+    mkdirSync(join(root, 'diaries'), { recursive: true })
+    writeFileSync(join(root, 'diaries', 'monday'), 'diary\n> plant an appletree\nplanted a peartree')
+    writeFileSync(join(root, 'diaries', 'tuesday'), 'diary\n> where is the figtree')
+    return [
+      { id: 'monday', words: ['appletree', 'peartree'] },
+      { id: 'tuesday', words: ['figtree'] },
+    ]
+  },
+  sources: diarySources,
+  change(root) {
+    writeFileSync(join(root, 'diaries', 'wednesday'), 'diary\n> a cherrytree')
+    rmSync(join(root, 'diaries', 'tuesday'))
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
+}
+
+for (const format of [composerKv, workspaceItems, diaries]) describeSource(format)

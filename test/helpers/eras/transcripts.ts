@@ -1,0 +1,211 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Role } from '../../../src/model/message.ts'
+
+export interface TranscriptMessage {
+  readonly role: Role
+  /** The first of its texts; null where it holds none, but a call or an error. */
+  readonly text: string | null
+  readonly sentAtMs: number | null
+  /** Names of the tools it calls. */
+  readonly tools: readonly string[]
+}
+
+/** A form in which Cursor left a transcript, and what is to be found in it. */
+export interface TranscriptEra {
+  readonly name: string
+  /** The project's folder below `projects`. */
+  readonly slug: string
+  /** From the folder of transcripts on. */
+  readonly file: string
+  /** Null where the file gives no chat. */
+  readonly chatId: string | null
+  readonly parentChatId: string | null
+  /** Normalised; null where nothing names it. */
+  readonly rootUri: string | null
+  readonly messages: readonly TranscriptMessage[]
+  /** Writes it into one of Cursor's home folders, in place of what stood there. */
+  write(home: string): void
+}
+
+interface Left extends Partial<Omit<TranscriptEra, 'write'>> {
+  readonly name: string
+  readonly file: string
+  readonly content: string
+}
+
+/** The root that the project's own file names. */
+const trustedPath = '/work/kiln'
+
+const eraOf = ({ content, ...told }: Left): TranscriptEra => {
+  const slug = told.slug ?? 'work-kiln'
+  const isTrusted = slug === 'work-kiln'
+  return {
+    chatId: null,
+    parentChatId: null,
+    messages: [],
+    slug,
+    rootUri: isTrusted ? `file://${trustedPath}` : null,
+    ...told,
+    write: (home) => {
+      writeTranscript(home, slug, told.file, content)
+      if (isTrusted) trust(home, slug, trustedPath)
+    },
+  }
+}
+
+/** @param file from the folder of transcripts on */
+export function writeTranscript(home: string, slug: string, file: string, content: string): string {
+  const path = join(home, 'projects', slug, 'agent-transcripts', file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+  return path
+}
+
+/** Says of a project where its root is. */
+export function trust(home: string, slug: string, workspacePath: string): void {
+  mkdirSync(join(home, 'projects', slug), { recursive: true })
+  const told = { trustedAt: '2026-06-02T03:20:00.000Z', workspacePath, trustMethod: 'user' }
+  writeFileSync(join(home, 'projects', slug, '.workspace-trusted'), JSON.stringify(told))
+}
+
+export const lines = (...records: readonly unknown[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+export const line = (role: Role, ...content: readonly unknown[]) => ({ role, message: { content } })
+export const said = (text: string) => ({ type: 'text', text })
+export const call = (name: string, input: unknown) => ({ type: 'tool_use', name, input })
+export const query = (text: string): string => `<user_query>\n${text}\n</user_query>`
+
+const message = (role: Role, text: string | null, more: Partial<TranscriptMessage> = {}): TranscriptMessage => ({
+  role,
+  text,
+  sentAtMs: null,
+  tools: [],
+  ...more,
+})
+
+export const eraText = eraOf({
+  name: 'the old text form',
+  file: 'era-text.txt',
+  chatId: 'era-text',
+  content: `user:
+<user_query>
+Which glaze ran?
+
+assistant: is only a word here
+</user_query>
+
+assistant:
+[Thinking] The log will tell.
+  It is short.
+I look at the log.
+[Tool call] Read
+  path=/work/kiln/log.csv
+  limit=20
+
+[Tool result] Read
+  shelf,glaze
+  3,celadon
+
+The celadon on shelf 3.
+
+user:
+<user_query>
+Thanks
+</user_query>
+`,
+  messages: [
+    message('user', 'Which glaze ran?\n\nassistant: is only a word here'),
+    message('assistant', 'I look at the log.', { tools: ['Read'] }),
+    message('user', 'Thanks'),
+  ],
+})
+
+export const eraFlat = eraOf({
+  name: 'JSON lines beside the old form, by the command line',
+  file: 'era-flat.jsonl',
+  chatId: 'era-flat',
+  content: lines(
+    line('user', said(`<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n${query('Count the shelves')}`)),
+    line('assistant', said('I count.'), call('Shell', { command: 'wc -l log.csv', working_directory: '/work/kiln' })),
+    line('assistant', said('Seven.\n\n[REDACTED]')),
+    { type: 'turn_ended', status: 'success' },
+  ),
+  messages: [
+    message('user', 'Count the shelves', { sentAtMs: Date.UTC(2026, 5, 2, 3, 20) }),
+    message('assistant', 'I count.', { tools: ['Shell'] }),
+    message('assistant', 'Seven.\n\n[REDACTED]'),
+  ],
+})
+
+export const eraMisnamed = eraOf({
+  name: 'JSON lines under the old name',
+  file: 'era-misnamed.txt',
+  chatId: 'era-misnamed',
+  content: lines(
+    { role: 'user', message: { content: query('Plain content') } },
+    line('assistant', said('Understood.')),
+  ),
+  messages: [message('user', 'Plain content'), message('assistant', 'Understood.')],
+})
+
+export const eraNested = eraOf({
+  name: 'JSON lines in a folder of their own, by the editor',
+  file: 'era-nested/era-nested.jsonl',
+  chatId: 'era-nested',
+  content: lines(
+    line('user', said(query('Have the cones checked'))),
+    line('assistant', call('Subagent', { description: 'Check the cones', prompt: 'Look at every cone.' })),
+    { type: 'error', error: 'Connection lost' },
+    { type: 'turn_ended', status: 'error', error: 'Connection lost' },
+  ),
+  messages: [
+    message('user', 'Have the cones checked'),
+    message('assistant', null, { tools: ['Subagent'] }),
+    message('assistant', null),
+  ],
+})
+
+export const eraSubagent = eraOf({
+  name: 'a subagent, in the folder of the chat that sent it',
+  file: 'era-nested/subagents/era-subagent.jsonl',
+  chatId: 'era-subagent',
+  parentChatId: 'era-nested',
+  content: lines(line('user', said(query('Look at every cone.'))), line('assistant', said('Cone 6 is bent.'))),
+  messages: [message('user', 'Look at every cone.'), message('assistant', 'Cone 6 is bent.')],
+})
+
+export const eraControl = eraOf({
+  name: 'a file that only tells how turns ended',
+  file: 'era-control/era-control.jsonl',
+  content: lines({ type: 'turn_ended', status: 'success' }, { type: 'turn_ended', status: 'aborted' }),
+})
+
+export const eraTorn = eraOf({
+  name: 'a file that is being written',
+  file: 'era-torn.jsonl',
+  chatId: 'era-torn',
+  content: `${lines(line('user', said(query('Still there?'))))}{"role":"assistant","message":{"content":[{"ty`,
+  messages: [message('user', 'Still there?')],
+})
+
+export const eraWindow = eraOf({
+  name: 'a window without a folder',
+  slug: 'empty-window',
+  file: 'era-window/era-window.jsonl',
+  chatId: 'era-window',
+  content: lines(line('user', said(query('What is a bisque?'))), line('assistant', said('A first firing.'))),
+  messages: [message('user', 'What is a bisque?'), message('assistant', 'A first firing.')],
+})
+
+export const transcriptEras = [
+  eraText,
+  eraFlat,
+  eraMisnamed,
+  eraNested,
+  eraSubagent,
+  eraControl,
+  eraTorn,
+  eraWindow,
+] as const

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { globalItemsSource } from '../../../src/indexer/sources/global-items/index.ts'
+import type { PassDepth, PassEnd } from '../../../src/indexer/source.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { globalEras, makeHeaderTable, putHeader, putItem } from '../../helpers/eras/global-items.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+let nowMs = 0
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+  nowMs = Date.UTC(2026, 9, 1)
+})
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+interface Passed {
+  readonly end: PassEnd
+  readonly changed: number
+  readonly didRead: boolean
+}
+
+function pass(depth: PassDepth = 'nudge'): Passed {
+  const steps = globalItemsSource(home.userDir).pass(indexer.mirror, { depth, now: () => nowMs })
+  let changed = 0
+  let didRead = false
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done === true) return { end: next.value, changed, didRead }
+    changed += next.value.outcome?.changed ?? 0
+    didRead ||= next.value.outcome !== null
+  }
+}
+
+const all = (sql: string): unknown[] => indexer.mirror.prepare(sql).all()
+
+test('it looks at the store of the chats, and has a name of its own', () => {
+  const source = globalItemsSource(home.userDir)
+  expect(source).toMatchObject({ kind: 'global-items', path: store.path, rank: 9, isAlwaysWarm: true })
+  expect(source.id).toMatch(/^[0-9a-f]{16}$/)
+  expect(globalItemsSource(home.userDir).id).toBe(source.id)
+})
+
+test('what lists say of a chat is kept, and makes no chat', () => {
+  for (const era of globalEras) era.write(store.db)
+  expect(pass().end).toEqual({ state: 'ok', detail: null, isCountDue: false })
+  expect(all('select * from chats')).toEqual([])
+  expect(all(`select chat_id from heads where list = 'header-list'`)).toHaveLength(4)
+  expect(all(`select distinct method from evidence order by method`)).toEqual([
+    { method: 'agent-project' },
+    { method: 'header-list' },
+    { method: 'header-table' },
+  ])
+})
+
+test('a repeated pass changes nothing, however thorough', () => {
+  for (const era of globalEras) era.write(store.db)
+  pass()
+  const before = [all('select * from heads'), all('select * from evidence'), all('select * from source_rows')]
+  for (const depth of ['nudge', 'count', 'reconcile', 'full'] as const) {
+    nowMs += 60_000
+    expect(pass(depth)).toMatchObject({ changed: 0, end: { state: 'ok' } })
+  }
+  expect([all('select * from heads'), all('select * from evidence'), all('select * from source_rows')]).toEqual(before)
+})
+
+test('a chat takes its place and its archive mark from the lists', () => {
+  store.chat('a', { name: 'A', createdAt: nowMs, fullConversationHeadersOnly: [{ bubbleId: 'm', type: 1 }] })
+  store.message('a', 'm', { type: 1, text: 'hello' })
+  indexer.pass()
+  putItem(store.db, 'composer.composerHeaders', {
+    allComposers: [{ composerId: 'a', isArchived: true, workspaceIdentifier: { uri: 'file:///work/mill' } }],
+  })
+  pass('count')
+  const sql = `select is_archived, project_source, uri from chats join projects on projects.num = project`
+  expect(all(sql)).toEqual([{ is_archived: 1, project_source: 'header-list', uri: 'file:///work/mill' }])
+})
+
+describe('a nudge', () => {
+  beforeEach(() => {
+    makeHeaderTable(store.db, '3.9')
+    putHeader(store.db, { composerId: 'a', recency: nowMs, value: { name: 'one' } })
+    pass()
+  })
+  const writeMessage = (): void => store.message('c', 'm', { type: 1, text: 'a message' })
+
+  it('does nothing where the file is as it was', () => {
+    nowMs += 60_000
+    expect(pass()).toMatchObject({ didRead: false, end: { isCountDue: false } })
+  })
+
+  it('reads nothing where only messages were written, and asks for a thorough look later', () => {
+    writeMessage()
+    nowMs += 60_000
+    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', isCountDue: true } })
+  })
+
+  it('looks every five seconds at most, and then sees what it left', () => {
+    putHeader(store.db, { composerId: 'b', recency: nowMs + 1, value: { name: 'two' } })
+    nowMs += 4999
+    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', isCountDue: true } })
+    nowMs += 1
+    expect(pass()).toMatchObject({ didRead: true, end: { isCountDue: false } })
+    expect(all('select chat_id from heads')).toHaveLength(2)
+  })
+
+  it('is answered at once after the clock was set back', () => {
+    putHeader(store.db, { composerId: 'b', recency: nowMs + 1, value: { name: 'two' } })
+    nowMs -= 3_600_000
+    expect(pass()).toMatchObject({ didRead: true })
+  })
+})
+
+test('a value rewritten in place at its old length is found by the next count', () => {
+  putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a', name: 'one' }])
+  pass()
+  const text = JSON.stringify([{ composerId: 'a', name: 'two' }])
+  store.db.prepare(`update ItemTable set value = ? where key = 'composer.composerHeaders'`).run(text)
+  nowMs += 60_000
+  expect(pass()).toMatchObject({ didRead: false })
+  pass('count')
+  expect(all('select name from heads')).toEqual([{ name: 'two' }])
+})
+
+test('a list that is torn is an issue, and what it said before stays', () => {
+  putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a', name: 'one' }])
+  pass()
+  putItem(store.db, 'composer.composerHeaders', '[{')
+  expect(pass('count').end.state).toBe('ok')
+  expect(all('select name from heads')).toEqual([{ name: 'one' }])
+  expect(all('select key, reason from row_issues')).toEqual([{ key: 'composer.composerHeaders', reason: 'bad-json' }])
+  putItem(store.db, 'composer.composerHeaders', null)
+  pass('count')
+  expect(all('select key, reason from row_issues')).toEqual([])
+})
+
+test('a store that is missing is told, and read when it appears', () => {
+  home.remove()
+  expect(pass().end.state).toBe('missing')
+  store = home.global()
+  putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a', name: 'one' }])
+  expect(pass()).toMatchObject({ didRead: true, end: { state: 'ok' } })
+})

@@ -1,0 +1,357 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { PassDepth, PassEnd } from '../../../src/indexer/source.ts'
+import { nursery, transcriptSources } from '../../../src/indexer/sources/transcripts/index.ts'
+import { openWriter, type Mirror } from '../../../src/mirror/open.ts'
+import type { Part } from '../../../src/model/part.ts'
+import {
+  eraFlat,
+  eraNested,
+  line,
+  lines,
+  query,
+  said,
+  transcriptEras,
+  trust,
+  writeTranscript,
+} from '../../helpers/eras/transcripts.ts'
+
+let folder = ''
+let home = ''
+let mirror: Mirror
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'transcripts'))
+  home = join(folder, 'cursor')
+  mkdirSync(home)
+  mirror = openWriter(join(folder, 'mirror.db'))
+})
+
+afterEach(() => {
+  mirror.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Changes {
+  added: number
+  changed: number
+  gone: number
+  bytesRead: number
+  readonly ends: PassEnd[]
+}
+
+function pass(depth: PassDepth = 'nudge', sources = transcriptSources(home)): Changes {
+  const changes: Changes = { added: 0, changed: 0, gone: 0, bytesRead: 0, ends: [] }
+  for (const source of sources) {
+    const steps = source.pass(mirror, { depth, now: Date.now })
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done === true) {
+        changes.ends.push(next.value)
+        break
+      }
+      changes.added += next.value.outcome?.added ?? 0
+      changes.changed += next.value.outcome?.changed ?? 0
+      changes.gone += next.value.outcome?.gone ?? 0
+      changes.bytesRead += next.value.bytesRead
+    }
+  }
+  return changes
+}
+
+const rowsOf = <Row>(sql: string, ...values: readonly string[]): Row[] =>
+  mirror.prepare<unknown[], Row>(sql).all(...values)
+
+interface Held {
+  readonly role: string
+  readonly parts: string
+}
+
+const heldOf = (chatId: string): Held[] =>
+  rowsOf(
+    `select role, parts from messages join bodies on bodies.num = body join chats on chats.num = chat
+     where chats.id = ? and messages.is_live = 1 order by position is null, position`,
+    chatId,
+  )
+
+function textsOf(chatId: string): (string | null)[] {
+  return heldOf(chatId).map(({ parts }) => {
+    const text = (JSON.parse(parts) as Part[]).find((part) => part.kind === 'text')
+    return text?.text ?? null
+  })
+}
+
+const chatIds = (): string[] => rowsOf<{ id: string }>('select id from chats order by id').map(({ id }) => id)
+const issues = (): unknown[] => rowsOf('select key, reason from row_issues order by key')
+const rootOf = (chatId: string): string | null =>
+  rowsOf<{ uri: string | null }>(
+    'select uri from chats left join projects on projects.num = project where chats.id = ?',
+    chatId,
+  )[0]?.uri ?? null
+
+const chat = (...texts: readonly string[]): string => lines(...texts.map((text) => line('user', said(query(text)))))
+const write = (file: string, content: string, slug = 'work-kiln'): string => writeTranscript(home, slug, file, content)
+
+test('every form is mirrored, under the root of its project', () => {
+  for (const era of transcriptEras) era.write(home)
+  pass('reconcile')
+  const eras = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
+  for (const { chatId, messages, rootUri } of eras) {
+    expect([chatId, textsOf(chatId)]).toEqual([chatId, messages.map(({ text }) => text)])
+    expect(heldOf(chatId).map(({ role }) => role)).toEqual(messages.map(({ role }) => role))
+    expect([chatId, rootOf(chatId)]).toEqual([chatId, rootUri])
+  }
+  expect(chatIds()).toEqual(eras.map(({ chatId }) => chatId).sort())
+  expect(issues()).toEqual([])
+})
+
+test('a subagent is a chat of its own, sent by the chat in whose folder it lies', () => {
+  eraNested.write(home)
+  write('era-nested/subagents/sub.jsonl', chat('a'))
+  pass()
+  expect(rowsOf('select id, is_subagent, parent_chat_id, format from chats order by id')).toEqual([
+    { id: 'era-nested', is_subagent: 0, parent_chat_id: null, format: 'transcript' },
+    { id: 'sub', is_subagent: 1, parent_chat_id: 'era-nested', format: 'transcript' },
+  ])
+})
+
+test('a repeated pass changes nothing, however thorough, and reads nothing that was not touched', () => {
+  for (const era of transcriptEras) era.write(home)
+  expect(pass().added).toBeGreaterThan(0)
+  for (const depth of ['nudge', 'count', 'reconcile'] as const) {
+    expect(pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0, bytesRead: 0 })
+  }
+  const full = pass('full')
+  expect(full).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(full.bytesRead).toBeGreaterThan(0)
+})
+
+test('what comes to a transcript is added, what was there stays the message it was', () => {
+  write('a/a.jsonl', chat('one'))
+  write('b.jsonl', chat('other'))
+  pass()
+  const [before] = rowsOf<{ id: string }>(
+    `select messages.id from messages join chats on chats.num = chat where chats.id = 'a'`,
+  )
+  const path = write('a/a.jsonl', chat('one', 'two'))
+  expect(pass()).toMatchObject({ added: 1, changed: 0, gone: 0, bytesRead: statSync(path).size })
+  expect(textsOf('a')).toEqual(['one', 'two'])
+  expect(rowsOf('select messages.id from messages where position = 0 and id = ?', before?.id ?? '')).toHaveLength(1)
+})
+
+test('a mirror made anew holds it all again', () => {
+  eraFlat.write(home)
+  pass()
+  mirror.close()
+  rmSync(join(folder, 'mirror.db'))
+  mirror = openWriter(join(folder, 'mirror.db'))
+  expect(pass().added).toBe(3)
+})
+
+test('a chat in two files of a folder is one chat, of the file that holds more', () => {
+  write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
+  write('a/a.jsonl', chat('one'))
+  pass()
+  expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
+  write('a/a.jsonl', chat('uno', 'due', 'tre'))
+  pass()
+  expect([chatIds(), textsOf('a')]).toEqual([['a'], ['uno', 'due', 'tre']])
+  rmSync(join(home, 'projects/work-kiln/agent-transcripts/a'), { recursive: true })
+  pass()
+  expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
+})
+
+test('a chat under an empty window and under its project is one chat of that project', () => {
+  write('a/a.jsonl', chat('one'), 'empty-window')
+  write('a/a.jsonl', chat('one'))
+  trust(home, 'work-kiln', '/work/kiln')
+  pass()
+  expect([chatIds(), textsOf('a'), rootOf('a')]).toEqual([['a'], ['one'], 'file:///work/kiln'])
+})
+
+describe('a root', () => {
+  test('that is named later counts for what was read before', () => {
+    write('a.jsonl', chat('one'))
+    pass()
+    expect(rootOf('a')).toBeNull()
+    trust(home, 'work-kiln', '/work/kiln')
+    pass()
+    expect(rootOf('a')).toBe('file:///work/kiln')
+  })
+
+  test.each(['{', '[]', '{"workspacePath":7}', ''])('is not known from a file that says %s', (told) => {
+    write('a.jsonl', chat('one'))
+    writeFileSync(join(home, 'projects', 'work-kiln', '.workspace-trusted'), told)
+    expect(pass().ends).toMatchObject([{ state: 'ok' }])
+    expect(rootOf('a')).toBeNull()
+  })
+
+  // There the path of a folder for the time being holds a drive, and a name made short.
+  test.skipIf(process.platform === 'win32')('is found on the disk where the name can be one folder only', () => {
+    const root = join(folder, 'my shop')
+    mkdirSync(root)
+    const slug = root.slice(1).replace(/[^a-z0-9]+/gi, '-')
+    write('a.jsonl', chat('one'), slug)
+    pass()
+    expect(rootOf('a')).toBe(`file://${root.replace(' ', '%20')}`)
+    mkdirSync(join(folder, 'my-shop'))
+    write('b.jsonl', chat('one'), slug)
+    pass()
+    expect(rootOf('b')).toBeNull()
+  })
+})
+
+describe('a file', () => {
+  test('that is emptied to be written anew leaves its chat as it was', () => {
+    const path = write('a.jsonl', chat('one', 'two'))
+    pass()
+    truncateSync(path)
+    expect(pass()).toMatchObject({ gone: 0 })
+    expect([textsOf('a'), issues()]).toEqual([['one', 'two'], [{ key: 'a.jsonl', reason: 'null-value' }]])
+    write('a.jsonl', chat('one', 'two', 'three'))
+    expect(pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
+    expect(issues()).toEqual([])
+  })
+
+  test('that was deleted leaves its chat, marked', () => {
+    rmSync(write('a.jsonl', chat('one')))
+    const path = write('b.jsonl', chat('one'))
+    pass()
+    rmSync(path)
+    expect(pass()).toMatchObject({ gone: 1 })
+    expect(rowsOf('select id, is_live from chats')).toEqual([{ id: 'b', is_live: 0 }])
+  })
+
+  test('that is too large is an issue, and what is known of it stays', () => {
+    const path = write('a.jsonl', chat('one'))
+    pass()
+    truncateSync(path, 33 * 1024 * 1024)
+    expect(pass()).toMatchObject({ gone: 0, bytesRead: 0 })
+    expect([textsOf('a'), issues()]).toEqual([['one'], [{ key: 'a.jsonl', reason: 'too-large' }]])
+  })
+
+  test('with a line that cannot be read is an issue, and the rest is read', () => {
+    write('a.jsonl', `${chat('one')}{\n${chat('two')}`)
+    pass()
+    expect([textsOf('a'), issues()]).toEqual([['one', 'two'], [{ key: 'a.jsonl', reason: 'bad-json' }]])
+  })
+
+  test('that is rewritten to the same size is seen by its time', () => {
+    const path = write('a.jsonl', chat('one'))
+    pass()
+    writeFileSync(path, chat('two'))
+    utimesSync(path, 1, 2)
+    pass()
+    expect(textsOf('a')).toEqual(['two'])
+  })
+
+  test.each(['a.json', 'a.jsonl.bak', 'a/b.jsonl', 'a/x/a.jsonl', 'a/subagents/b/b.jsonl', '.jsonl'])(
+    'called %s is no transcript',
+    (file) => {
+      write(file, chat('one'))
+      expect(pass().ends).toMatchObject([{ state: 'ok' }])
+      expect(chatIds()).toEqual([])
+    },
+  )
+})
+
+// Windows gives links to few, and keeps no such rights; root may read what nobody may.
+describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
+  test('a link is passed over, to a file and to a folder', () => {
+    const outside = join(folder, 'outside')
+    mkdirSync(join(outside, 'b'), { recursive: true })
+    writeFileSync(join(outside, 'a.jsonl'), chat('one'))
+    writeFileSync(join(outside, 'b', 'b.jsonl'), chat('one'))
+    const transcripts = dirname(write('c.jsonl', chat('one')))
+    symlinkSync(join(outside, 'a.jsonl'), join(transcripts, 'a.jsonl'))
+    symlinkSync(join(outside, 'b'), join(transcripts, 'b'))
+    symlinkSync(join(home, 'projects', 'work-kiln'), join(home, 'projects', 'link'))
+    mkdirSync(join(home, 'projects', 'other'))
+    symlinkSync(outside, join(home, 'projects', 'other', 'agent-transcripts'))
+    pass()
+    expect([transcriptSources(home).length, chatIds()]).toEqual([1, ['c']])
+  })
+
+  // Only root can give a file away.
+  test.skipIf(process.getuid?.() !== 0)('a file of another user is an issue', () => {
+    chownSync(write('a.jsonl', chat('one')), 65_534, 65_534)
+    pass()
+    expect([chatIds(), issues()]).toEqual([[], [{ key: 'a.jsonl', reason: 'unreadable-page' }]])
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a file that is shut is an issue, and read once it is open', () => {
+    const path = write('a.jsonl', chat('one'))
+    write('b.jsonl', chat('one'))
+    chmodSync(path, 0)
+    pass()
+    expect([chatIds(), issues()]).toEqual([['b'], [{ key: 'a.jsonl', reason: 'unreadable-page' }]])
+    chmodSync(path, 0o600)
+    pass()
+    expect([chatIds(), issues()]).toEqual([['a', 'b'], []])
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a folder that is shut leaves all as it was', () => {
+    const path = write('a/a.jsonl', chat('one'))
+    pass()
+    chmodSync(dirname(path), 0)
+    try {
+      expect(pass('reconcile')).toMatchObject({ gone: 0, ends: [{ state: 'unreadable' }] })
+      expect(textsOf('a')).toEqual(['one'])
+    } finally {
+      chmodSync(dirname(path), 0o700)
+    }
+  })
+})
+
+describe('a source', () => {
+  test('is made for every project with transcripts, and for none else', () => {
+    expect(transcriptSources(home)).toEqual([])
+    write('a.jsonl', chat('one'))
+    mkdirSync(join(home, 'projects', 'bare'))
+    writeFileSync(join(home, 'projects', 'a-file'), '')
+    const sources = transcriptSources(home)
+    expect(sources.map(({ kind, rank, path }) => ({ kind, rank, path }))).toEqual([
+      { kind: 'transcripts', rank: 3, path: join(nursery(home), 'work-kiln', 'agent-transcripts') },
+    ])
+    expect(transcriptSources(home).map(({ id }) => id)).toEqual(sources.map(({ id }) => id))
+  })
+
+  test('tells by its signature of every change that matters', () => {
+    const path = write('a/a.jsonl', chat('one'))
+    const [source] = transcriptSources(home)
+    const seen = [source?.signature()]
+    const look = (act: () => void) => {
+      act()
+      seen.push(source?.signature())
+    }
+    look(() => writeFileSync(path, chat('two')))
+    look(() => write('a/subagents/b.jsonl', chat('one')))
+    look(() => renameSync(path, join(dirname(path), '..', 'a.jsonl')))
+    look(() => trust(home, 'work-kiln', '/work/kiln'))
+    look(() => rmSync(join(home, 'projects'), { recursive: true }))
+    expect(new Set(seen).size).toBe(6)
+    expect(seen.at(-1)).toBeNull()
+  })
+
+  test('that is gone is missing, and what was held stays', () => {
+    write('a.jsonl', chat('one'))
+    pass()
+    const sources = transcriptSources(home)
+    rmSync(join(home, 'projects'), { recursive: true })
+    expect(pass('reconcile', sources)).toMatchObject({ gone: 0, ends: [{ state: 'missing' }] })
+    expect(textsOf('a')).toEqual(['one'])
+  })
+})

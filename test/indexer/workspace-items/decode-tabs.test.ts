@@ -1,0 +1,125 @@
+import { describe, expect, it, test } from 'vitest'
+import { chatsOf, evidenceOf, keys, pieceOf, saidIn } from './items.ts'
+
+const tabsWith = (...bubbles: readonly unknown[]) => ({ tabs: [{ tabId: 't1', bubbles }] })
+const only = (...bubbles: readonly unknown[]) => chatsOf(keys.tabs, tabsWith(...bubbles))[0]
+
+describe('a tab', () => {
+  it('is a chat with its title and the one time it knows', () => {
+    const atMs = Date.UTC(2024, 10, 1)
+    const tab = { tabId: 't1', chatTitle: 'Grind', lastSendTime: atMs, bubbles: [{ type: 'user', id: 'u', text: 'a' }] }
+    const [chat] = chatsOf(keys.tabs, { tabs: [tab] })
+    expect(chat).toMatchObject({
+      id: 't1',
+      facts: { format: 'tab', name: 'Grind', createdAtMs: null, updatedAtMs: atMs, isDraft: false, model: null },
+      outline: [{ id: 'u', createdAtMs: null, startedAtMs: null }],
+      messages: [{ id: 'u', sentAtMs: null, timingAtMs: null, isEmbedded: true, octets: 0 }],
+    })
+  })
+
+  test.each<[string, string]>([
+    ['the key of its time', keys.tabs],
+    ['the older key', keys.oldTabs],
+  ])('is read under %s', (_, key) => {
+    const piece = pieceOf(key, tabsWith({ type: 'user', id: 'u', text: 'a' }))
+    expect(piece).toMatchObject({ key, issue: null, chats: [{ id: 't1', messages: [{ id: 'u' }] }] })
+    expect(evidenceOf(piece)).toEqual(['t1 workspace-heads file:///work/mill'])
+  })
+
+  it('without messages is a chat without messages, still of its kind', () => {
+    expect(only()).toMatchObject({ facts: { format: 'tab' }, outline: null, messages: [] })
+  })
+
+  it('that stands there twice is taken by its fuller word', () => {
+    const full = { tabId: 't1', bubbles: [{ type: 'user', text: 'a' }] }
+    const empty = { tabId: 't1', bubbles: [] }
+    for (const tabs of [
+      [full, empty],
+      [empty, full],
+    ]) {
+      const chats = chatsOf(keys.tabs, { tabs })
+      expect(chats.map(saidIn)).toEqual([['user: a']])
+    }
+  })
+
+  it('without an id is an issue only where it holds something, and costs no neighbour', () => {
+    const sound = { tabId: 't1', bubbles: [{ type: 'user', text: 'a' }] }
+    expect(pieceOf(keys.tabs, { tabs: [null, 7, { bubbles: [] }, sound] })).toMatchObject({ issue: null })
+    const piece = pieceOf(keys.tabs, { tabs: [{ bubbles: [{ text: 'lost' }] }, sound] })
+    expect(piece).toMatchObject({ issue: 'bad-key', chats: [{ id: 't1' }] })
+  })
+})
+
+describe('what was said in a tab', () => {
+  const lexical = JSON.stringify({
+    root: { children: [{ type: 'paragraph', children: [{ type: 'text', text: 'rich' }] }] },
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a user’s text', { type: 'user', text: 'a', rawText: 'b' }, 'user: a'],
+    ['a user’s editor state where there is no text', { type: 'user', text: '', richText: lexical }, 'user: rich'],
+    ['a user’s delegate, in the oldest', { type: 'user', delegate: { a: 'told' } }, 'user: told'],
+    ['a user’s first editor state, in the oldest', { type: 'user', initText: lexical }, 'user: rich'],
+    ['an answer’s raw text before its text', { type: 'ai', text: 'a', rawText: 'b' }, 'assistant: b'],
+    ['an answer’s text where the raw one is blank', { type: 'ai', text: 'a', rawText: ' ' }, 'assistant: a'],
+    ['an answer’s text alone', { type: 'ai', text: 'a' }, 'assistant: a'],
+  ])('%s', (_, bubble, said) => {
+    expect(saidIn(only(bubble))).toEqual([said])
+  })
+
+  it('an answer keeps its model and its code, and a question what was attached', () => {
+    const chat = only(
+      {
+        type: 'user',
+        id: 'u',
+        text: 'a',
+        selections: [{ uri: { fsPath: '/m/a.c' }, rawText: 'int x;' }],
+        fileSelections: [{ uri: { path: '/m/b.c' } }],
+      },
+      {
+        type: 'ai',
+        id: 'a',
+        rawText: 'b',
+        modelType: 'claude-3.5-sonnet',
+        codeBlocks: [{ content: 'int y;', languageId: 'c' }],
+      },
+    )
+    expect(chat?.messages).toMatchObject([
+      {
+        parts: expect.arrayContaining([
+          { kind: 'attachment', path: '/m/a.c', text: 'int x;' },
+          { kind: 'attachment', path: '/m/b.c', text: null },
+        ]),
+      },
+      {
+        model: 'claude-3.5-sonnet',
+        parts: [
+          { kind: 'text', text: 'b' },
+          { kind: 'code', language: 'c', path: null, text: 'int y;' },
+        ],
+      },
+    ])
+  })
+
+  it('a message without an id gets the same one at every reading, and not another chat’s', () => {
+    const bubbles = [
+      { type: 'user', text: 'a' },
+      { type: 'ai', text: 'b' },
+    ]
+    const ids = (tabId: string) =>
+      chatsOf(keys.tabs, { tabs: [{ tabId, bubbles }] }).flatMap(({ messages }) => messages.map(({ id }) => id))
+    expect(ids('t1')).toEqual(ids('t1'))
+    expect(new Set([...ids('t1'), ...ids('t2')]).size).toBe(4)
+  })
+
+  it('what is no message keeps its place in the order', () => {
+    const chat = only(
+      { type: 'user', id: 'u', text: 'a' },
+      null,
+      { type: 'ai', id: 'e' },
+      { type: 'ai', id: 'a', text: 'b' },
+    )
+    expect(chat?.outline).toHaveLength(4)
+    expect(chat?.messages.map(({ id }) => id)).toEqual(['u', 'a'])
+  })
+})

@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type HeadWrite } from '../../src/mirror/batch.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { packMessage } from '../../src/mirror/pack-message.ts'
+import { placeByPaths } from '../../src/mirror/chat-paths.ts'
+import { sourceNum } from '../../src/mirror/source-state.ts'
+import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+
+const T0 = 1_760_000_000_000
+let folder: string
+let mirror: Mirror
+let store: number
+let inline: number
+let transcript: number
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cursordex-several-'))
+  mirror = openWriter(join(folder, 'mirror.db'))
+  const source = (id: string, rank: number): number =>
+    sourceNum(mirror, { id: asSourceId(id), kind: id, path: `/${id}`, rank })
+  store = source('store', 0)
+  inline = source('inline', 2)
+  transcript = source('transcript', 3)
+})
+
+afterEach(() => {
+  mirror.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const noFacts: ChatFacts = {
+  format: 'split',
+  name: null,
+  summary: null,
+  todos: [],
+  createdAtMs: T0,
+  updatedAtMs: null,
+  mode: null,
+  model: null,
+  status: null,
+  isArchived: false,
+  isDraft: false,
+  isSubagent: false,
+  parentChatId: null,
+  childChatIds: [],
+  linesAdded: null,
+  linesRemoved: null,
+  filesChanged: null,
+  contextTokens: null,
+  recordedCostCents: null,
+}
+
+type Texts = readonly (readonly [id: string, text: string])[]
+
+/** A chat as a source tells it; messages are the user's and the assistant's in turn. */
+function chat(
+  id: string,
+  texts: Texts,
+  facts: Partial<ChatFacts> = {},
+  listed = texts.map(([name]) => name),
+): ChatWrite {
+  const outline = listed.map((name) => ({ id: asMessageId(name), role: null, createdAtMs: null, startedAtMs: null }))
+  const messages = texts.map(([name, text], at) =>
+    packMessage({
+      id: asMessageId(name),
+      alias: null,
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      sentAtMs: null,
+      startedAtMs: null,
+      timingAtMs: null,
+      model: null,
+      tokens: null,
+      parts: [{ kind: 'text', text }],
+      isSimulated: false,
+      octets: text.length,
+      isEmbedded: true,
+    }),
+  )
+  const embeddedIds = new Set(messages.map((message) => message.id))
+  const ownRow = { kind: 'read', facts: { ...noFacts, ...facts }, outline, embeddedIds, octets: 10 } as const
+  return { id: asChatId(id), ownRow, messages, vanished: [] }
+}
+
+const gone = (id: string): ChatWrite => ({ id: asChatId(id), ownRow: { kind: 'gone' }, messages: [], vanished: [] })
+
+const write = (source: number, chats: readonly ChatWrite[], more: Partial<Batch> = {}) =>
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats, ...more }, arrangeThread)
+
+/** `id:position`, `id:orphan` or `id:copy` of every message, and the words of the thread in order. */
+function placesOf(id: string): string[] {
+  const sql = `
+    select messages.id, position, is_orphan from messages join chats on chats.num = chat where chats.id = ?
+    order by is_orphan, position, messages.id`
+  const rows = mirror.prepare(sql).all(id) as { id: string; position: number | null; is_orphan: number }[]
+  return rows.map((row) => `${row.id}:${['', 'orphan', 'copy'][row.is_orphan] || row.position}`)
+}
+
+const chatRow = (id: string): Record<string, unknown> =>
+  mirror.prepare('select * from chats where id = ?').get(id) as Record<string, unknown>
+
+const found = (term: string): number =>
+  (mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as { n: number }).n
+
+const inStore: Texts = [
+  ['b1', 'plant an apple tree'],
+  ['b2', 'the tree is planted'],
+]
+const inTranscript: Texts = [
+  ['t1', 'plant an  apple tree\n'],
+  ['t2', 'the tree is planted'],
+  ['t3', 'only the transcript knows this walnut'],
+]
+
+describe.each([
+  ['the store first', false],
+  ['the transcript first', true],
+])('a chat of a store and of a transcript, %s', (_, isReversed) => {
+  beforeEach(() => {
+    const writes = [
+      () => write(store, [chat('c', inStore, { name: 'Trees' })]),
+      () => write(transcript, [chat('c', inTranscript, { format: 'transcript' })]),
+    ]
+    for (const act of isReversed ? writes.toReversed() : writes) act()
+  })
+
+  test('stands as the store tells it, and what only the transcript has is kept and found', () => {
+    expect(placesOf('c')).toEqual(['b1:0', 'b2:1', 't3:orphan', 't1:copy', 't2:copy'])
+    expect([found('apple'), found('planted'), found('walnut')]).toEqual([1, 1, 1])
+    expect(chatRow('c')).toMatchObject({ title: 'Trees', format: 'split', source: store, message_count: 2, is_live: 1 })
+  })
+
+  test('a second pass over both changes nothing', () => {
+    expect(write(store, [chat('c', inStore, { name: 'Trees' })])).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(write(transcript, [chat('c', inTranscript, { format: 'transcript' })])).toMatchObject({
+      added: 0,
+      changed: 0,
+    })
+  })
+
+  test('lives as long as one of them holds it', () => {
+    write(transcript, [gone('c')])
+    expect(chatRow('c')).toMatchObject({ is_live: 1 })
+    write(store, [gone('c')])
+    expect(chatRow('c')).toMatchObject({ is_live: 0 })
+  })
+
+  test('passes the index over for its copies', () => {
+    mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
+    expect(mirror.prepare('select count(*) as n from message_terms_docsize').get()).toEqual({ n: 3 })
+  })
+})
+
+test('a chat whose messages the store lost is read from the transcript, under the name the store gives it', () => {
+  write(store, [chat('c', [], { name: 'Trees' }, ['b1', 'b2'])])
+  write(transcript, [chat('c', inTranscript, { format: 'transcript' })])
+  expect(placesOf('c')).toEqual(['t1:0', 't2:1', 't3:2'])
+  expect(chatRow('c')).toMatchObject({ title: 'Trees', message_count: 3 })
+})
+
+test('a message that the store names and lacks is taken from the workspace that still has it', () => {
+  write(store, [chat('c', [['b1', 'one']], {}, ['b1', 'b2', 'b3'])])
+  write(inline, [
+    chat(
+      'c',
+      [
+        ['b1', 'an older one'],
+        ['b2', 'two'],
+        ['b4', 'four'],
+      ],
+      { format: 'inline' },
+    ),
+  ])
+  expect(placesOf('c')).toEqual(['b1:0', 'b2:1', 'b4:orphan'])
+  expect([found('older'), found('two')]).toEqual([0, 1])
+})
+
+describe('prompts of lost chats', () => {
+  const prompts = chat(
+    'prompts-ws',
+    [
+      ['p1', 'plant an apple tree'],
+      ['p2', 'unused'],
+      ['p3', 'a lost pear'],
+    ],
+    {
+      format: 'prompts',
+    },
+  )
+
+  test.each([
+    ['first', false],
+    ['last', true],
+  ])('count where no other chat holds their words, read %s', (_, isReversed) => {
+    const writes = [() => write(inline, [prompts]), () => write(store, [chat('c', inStore)])]
+    for (const act of isReversed ? writes.toReversed() : writes) act()
+    expect(placesOf('prompts-ws')).toEqual(['p2:1', 'p3:2', 'p1:copy'])
+    expect([found('apple'), found('pear')]).toEqual([1, 1])
+    expect(chatRow('prompts-ws')).toMatchObject({ message_count: 2 })
+  })
+})
+
+describe('what a list says of a chat', () => {
+  const head = (more: Partial<HeadWrite>): HeadWrite => ({
+    chatId: asChatId('c'),
+    list: 'list',
+    name: null,
+    createdAtMs: null,
+    updatedAtMs: null,
+    mode: null,
+    branch: null,
+    isArchived: null,
+    isDraft: null,
+    isSubagent: null,
+    parentChatId: null,
+    linesAdded: null,
+    linesRemoved: null,
+    filesChanged: null,
+    ...more,
+  })
+
+  test('makes no chat, and is there when the chat appears', () => {
+    write(inline, [], { heads: [head({ name: 'Named by the list', isArchived: true })] })
+    expect(chatRow('c')).toBeUndefined()
+    write(store, [chat('c', inStore)])
+    expect(chatRow('c')).toMatchObject({ title: 'Named by the list', title_source: 'cursor', is_archived: 1 })
+  })
+
+  test('fills what the own row leaves open, and overrides nothing', () => {
+    write(store, [chat('c', inStore, { name: 'Own name', mode: 'agent' })])
+    write(inline, [], { heads: [head({ name: 'Other', mode: 'chat', branch: 'main', linesAdded: 7 })] })
+    expect(chatRow('c')).toMatchObject({ title: 'Own name', mode: 'agent', branch: 'main', lines_added: 7 })
+  })
+
+  test('can be taken back', () => {
+    write(store, [chat('c', inStore)])
+    write(inline, [], { heads: [head({ isArchived: true })] })
+    expect(chatRow('c')).toMatchObject({ is_archived: 1 })
+    write(inline, [], { heads: [head({ isArchived: false })] })
+    expect(chatRow('c')).toMatchObject({ is_archived: 0 })
+  })
+
+  test('cannot hide a chat by calling it a draft', () => {
+    write(store, [chat('c', inStore)])
+    write(inline, [], { heads: [head({ isDraft: true })] })
+    expect(chatRow('c')).toMatchObject({ is_draft: 0 })
+  })
+})
+
+describe('where a chat belongs', () => {
+  const root = (name: string) => ({ uri: `file:///w/${name}`, path: `/w/${name}`, name, remote: null })
+  const evidence = (chatId: string, name: string, rank: number) => ({
+    chatId: asChatId(chatId),
+    method: `method-${rank}`,
+    rank,
+    root: root(name),
+    isOnly: false,
+  })
+  const projectOf = (id: string): unknown =>
+    mirror
+      .prepare('select projects.name from chats left join projects on projects.num = project where chats.id = ?')
+      .pluck()
+      .get(id)
+
+  test('a subagent goes with its parent, now and when the parent moves', () => {
+    write(store, [chat('child', inStore, { isSubagent: true, parentChatId: asChatId('c') }), chat('c', inStore)])
+    expect(projectOf('child')).toBeNull()
+    write(inline, [], { evidence: [evidence('c', 'one', 30)] })
+    expect([projectOf('child'), chatRow('child')['project_source']]).toEqual(['one', 'parent'])
+    write(inline, [], { evidence: [evidence('c', 'two', 10)] })
+    expect(projectOf('child')).toBe('two')
+  })
+
+  test('two chats that call each other parent do not run in a circle', () => {
+    write(store, [
+      chat('a', inStore, { parentChatId: asChatId('b') }),
+      chat('b', inStore, { parentChatId: asChatId('a') }),
+    ])
+    write(inline, [], { evidence: [evidence('a', 'one', 30)] })
+    expect([projectOf('a'), projectOf('b')]).toEqual(['one', 'one'])
+  })
+
+  test('files place a chat under the longest known root of most of them, and under no guess', () => {
+    const paths = (chatId: string, ...uris: string[]) => ({ chatId: asChatId(chatId), uris })
+    write(store, [chat('c', inStore), chat('d', inStore), chat('e', inStore)], {
+      paths: [
+        paths('c', 'file:///w/one/a', 'file:///w/one/b/c', 'file:///tmp/x'),
+        paths('d', 'file:///w/one/a', 'file:///w/two/b'),
+        paths('e', 'file:///w/onerous/a'),
+      ],
+    })
+    expect(placeByPaths(mirror)).toEqual([])
+    write(inline, [], {
+      workspaces: [
+        { id: 'ws1', root: root('one') },
+        { id: 'ws2', root: root('two') },
+      ],
+    })
+    expect(placeByPaths(mirror)).toEqual(['c'])
+    expect([projectOf('c'), projectOf('d'), projectOf('e')]).toEqual(['one', null, null])
+    write(inline, [], { evidence: [evidence('c', 'two', 30)] })
+    expect(projectOf('c')).toBe('two')
+    expect(placeByPaths(mirror)).toEqual([])
+  })
+})
