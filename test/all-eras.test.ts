@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../src/cli/doctor-text.ts'
+import { CursorHome, headers } from '../src/sample/cursor-home.ts'
+import { run } from './cli/fake-world.ts'
+import { globalEras as allGlobalEras, headerTableOf39 } from './helpers/eras/global-items.ts'
+import { transcriptEras } from './helpers/eras/transcripts.ts'
+import { canary, workspaceEras } from './helpers/eras/workspace-items.ts'
+import { bytesBelow } from './helpers/oracle/canaries.ts'
+import { RunningDaemon } from './helpers/running-daemon.ts'
+
+interface ChatAnswer {
+  readonly id: string
+  readonly title: string
+  readonly format: string
+  readonly isArchived: boolean
+  readonly isSubagent: boolean
+  readonly parentChatId: string | null
+  readonly messageCount: number
+  readonly project: { readonly id: string } | null
+}
+
+interface MessageAnswer {
+  readonly role: string
+  readonly parts: readonly { readonly kind: string; readonly text?: string }[]
+}
+
+interface ProjectAnswer {
+  readonly id: string
+  readonly uri: string
+  readonly remote: { readonly kind: string; readonly host: string } | null
+}
+
+interface List<Item> {
+  readonly items: readonly Item[]
+  readonly total: number
+}
+
+/** One file has one table of headers: the newer stands for both. */
+const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
+
+const home = new CursorHome()
+const cursorHome = join(home.root, '.cursor')
+let daemon: RunningDaemon
+let chats: List<ChatAnswer>
+let projects: List<ProjectAnswer>
+
+/** Every age of Cursor in one home: whatever the lists name has a chat in the global store, with one message each. */
+beforeAll(async () => {
+  const store = home.global()
+  for (const era of globalEras) era.write(store.db)
+  const listed = globalEras.flatMap(({ heads, evidence }) => [
+    ...heads.map(({ chatId }) => chatId),
+    ...evidence.map((line) => line.split(' ')[0] ?? ''),
+  ])
+  for (const id of new Set(listed)) {
+    store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
+    store.message(id, 'm', { type: 1, text: `Said in the listed chat ${id}` })
+  }
+  store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
+  // A transcript of it exists too.
+  store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
+  store.message('era-both', 'm2', { type: 2, text: 'Answered by both' })
+  for (const era of workspaceEras) era.write(home.userDir)
+  for (const era of transcriptEras) era.write(cursorHome)
+  daemon = await RunningDaemon.start({ userDirs: [home.userDir], flags: ['--cursor-home', cursorHome] })
+  await daemon.waitReady()
+  chats = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true&includeEmpty=true')
+  projects = await daemon.get<List<ProjectAnswer>>('/api/projects?limit=200')
+})
+
+afterAll(async () => {
+  await daemon?.stop()
+  home.remove()
+})
+
+const chatOf = (id: string): ChatAnswer | undefined => chats.items.find((chat) => chat.id === id)
+const rootOf = (id: string): string | null => {
+  const project = chatOf(id)?.project
+  return projects.items.find((each) => each.id === project?.id)?.uri ?? null
+}
+
+async function textsOf(id: string): Promise<string[]> {
+  const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200`
+  const { items } = await daemon.get<List<MessageAnswer>>(path)
+  return items.map(({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`)
+}
+
+test('no chat is there twice, and no project', () => {
+  expect(chats.total).toBe(chats.items.length)
+  expect(new Set(chats.items.map(({ id }) => id)).size).toBe(chats.items.length)
+  expect(new Set(projects.items.map(({ uri }) => uri)).size).toBe(projects.items.length)
+})
+
+describe.each(workspaceEras)('the workspace of era $name', ({ chats: expected, headIds, rootUri }) => {
+  const spoken = expected.filter(({ messages }) => messages.length > 0)
+
+  test('has every message of its chats, in its project', async () => {
+    for (const { id, format, messages } of spoken.filter((chat) => chat.format !== 'prompts')) {
+      expect(await textsOf(id)).toEqual(messages.map(({ role, text }) => `${role}: ${text}`))
+      expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
+    }
+  })
+
+  test('places the chats that it only names', () => {
+    for (const id of headIds.filter((each) => chatOf(each) !== undefined)) expect(rootOf(id)).not.toBeNull()
+  })
+})
+
+describe.each(transcriptEras)('the transcript of $name', ({ chatId, messages, rootUri, parentChatId }) => {
+  test.runIf(chatId !== null)('has its messages, in its project, under its parent', async () => {
+    const id = chatId ?? ''
+    const texts = messages.map(({ role, text }) => `${role}: ${text ?? ''}`)
+    expect(await textsOf(id)).toEqual(texts)
+    expect(chatOf(id)).toMatchObject({ format: 'transcript', parentChatId, isSubagent: parentChatId !== null })
+    expect(rootOf(id)).toBe(rootUri)
+  })
+})
+
+test.each(globalEras.flatMap(({ evidence }) => evidence.map((line) => line.split(' '))))(
+  'chat %s is placed by %s at %s',
+  (id, _method, uri) => {
+    expect(rootOf(id ?? '')).toBe(uri)
+  },
+)
+
+test.each(globalEras.flatMap(({ heads }) => heads))('$chatId is what its list says', (head) => {
+  expect(chatOf(head.chatId)).toMatchObject({
+    ...(head.name === null ? {} : { title: head.name }),
+    isArchived: head.isArchived ?? false,
+    isSubagent: head.isSubagent ?? false,
+    parentChatId: head.parentChatId,
+  })
+})
+
+test('remote projects keep their host', () => {
+  const remotes = projects.items.flatMap(({ remote }) => (remote === null ? [] : [`${remote.kind} ${remote.host}`]))
+  expect(remotes).toContain('ssh box')
+})
+
+test('every message of every thread is found by its own words', async () => {
+  for (const { id } of chats.items) {
+    for (const line of await textsOf(id)) {
+      const words = line.replace(/^\w+: /, '').match(/[A-Za-z]{3,}/g) ?? []
+      if (words.length === 0) continue
+      const q = encodeURIComponent(words.slice(0, 8).join(' '))
+      const answer = await daemon.get<{ total: number }>(`/api/search?q=${q}&chat=${encodeURIComponent(id)}`)
+      expect([id, line, answer.total > 0]).toEqual([id, line, true])
+    }
+  }
+})
+
+test('prompts whose chats are held are not told again', async () => {
+  const answer = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&includeEmpty=true')
+  const lost = answer.items.filter(({ format }) => format === 'prompts')
+  expect(lost.length).toBeGreaterThan(0)
+  for (const { id, messageCount } of lost) expect((await textsOf(id)).length).toBe(messageCount)
+})
+
+test('a second look at everything changes nothing', async () => {
+  expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
+})
+
+test('doctor accounts for every row, and knows all there is', async () => {
+  const places = ['--data-dir', daemon.dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
+  const { out, exitCode } = await run(['doctor', '--json', ...places])
+  const report = JSON.parse(out) as DoctorReport
+  expect(report.stores.map(({ kind, accounting }) => [kind, accounting?.unaccounted ?? 0])).toEqual(
+    report.stores.map(({ kind }) => [kind, 0]),
+  )
+  expect([exitCode, report.unknownChats]).toEqual([0, []])
+})
+
+test('no token that stood beside the chats is in the mirror or the log', () => {
+  expect(bytesBelow(home.userDir)).toContain(canary)
+  expect(bytesBelow(daemon.dataDir)).not.toContain(canary)
+  expect(daemon.stderr + daemon.stdout).not.toContain(canary)
+})
