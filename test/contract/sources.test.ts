@@ -1,8 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { composerKvSource } from '../../src/indexer/sources/composer-kv/index.ts'
+import { globalItemsSource } from '../../src/indexer/sources/global-items/index.ts'
+import { transcriptSources } from '../../src/indexer/sources/transcripts/index.ts'
 import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras/global-items.ts'
+import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { diarySources } from './made-up/index.ts'
 import { describeSource, type SourceCase } from './source-contract.ts'
 
@@ -70,6 +74,55 @@ const workspaceItems: SourceCase = {
   },
 }
 
+/** It holds no chats: what it says of them is told by the chat's own store, or waits for it. */
+const globalItems: SourceCase = {
+  name: "the lists in Cursor's global store",
+  write(root) {
+    open = new CursorHome(root).global()
+    for (const era of [headerListOf30, headerTableOf319, agentProjects]) era.write(open.db)
+    return []
+  },
+  sources: (root) => [globalItemsSource(join(root, 'Cursor', 'User'))],
+  spoil() {
+    open?.item('composer.composerHeaders', '{"allComposers":[{"composerId":"list-1","na')
+  },
+  release() {
+    open?.close()
+    open = null
+  },
+}
+
+const cursorHome = (root: string): string => join(root, '.cursor')
+const asked = (text: string) => line('user', said(query(text)))
+const transcript = (root: string, file: string, content: string): string =>
+  writeTranscript(cursorHome(root), 'w-orchard', file, content)
+
+const transcripts: SourceCase = {
+  name: 'what the agent writes down',
+  write(root) {
+    trust(cursorHome(root), 'w-orchard', '/w/orchard')
+    transcript(root, 'flat.jsonl', lines(asked('plant an appletree'), line('assistant', said('planted a peartree'))))
+    transcript(root, 'nested/nested.jsonl', lines(asked('where is the figtree')))
+    transcript(root, 'old.txt', `user:\n${query('count the plumtree')}\n\nassistant:\nNext to a quincetree.\n`)
+    return [
+      { id: 'flat', words: ['appletree', 'peartree'] },
+      { id: 'nested', words: ['figtree'] },
+      { id: 'old', words: ['plumtree', 'quincetree'] },
+    ]
+  },
+  sources: (root) => transcriptSources(cursorHome(root)),
+  change(root) {
+    transcript(root, 'later/later.jsonl', lines(asked('a cherrytree')))
+    rmSync(join(cursorHome(root), 'projects', 'w-orchard', 'agent-transcripts', 'nested'), { recursive: true })
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil(root) {
+    const before = lines(asked('plant an appletree'))
+    const after = lines(line('assistant', said('planted a peartree')))
+    transcript(root, 'flat.jsonl', `${before}{"role":"assistant","message":{"conte\n${after}`)
+  },
+}
+
 const diaries: SourceCase = {
   name: 'a made-up format',
   write(root) {
@@ -90,4 +143,4 @@ const diaries: SourceCase = {
   spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
 }
 
-for (const format of [composerKv, workspaceItems, diaries]) describeSource(format)
+for (const format of [composerKv, globalItems, workspaceItems, transcripts, diaries]) describeSource(format)

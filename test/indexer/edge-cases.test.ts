@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { discoverSources } from '../../src/indexer/discover.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { makeHeaderTable, putHeader } from '../helpers/eras/global-items.ts'
+import { line, lines, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome
@@ -24,6 +27,9 @@ const chats = (): unknown[] =>
        from chats left join projects on projects.num = project order by chats.id`,
     )
     .all()
+
+const found = (word: string): unknown =>
+  indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
 
 test('a chat that no list of Cursor names is there all the same', () => {
   const store = home.global()
@@ -128,6 +134,18 @@ test('an id that begins like another keeps its messages to itself', () => {
   expect(indexer.pass('reconcile')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
+test('a file that is large without chats is told by the size of each family', () => {
+  const store = home.global()
+  store.message('c', 'm', { type: 1, text: 'said' })
+  for (let at = 0; at < 5; at += 1) store.put(`agentKv:blob:${at}`, 'x'.repeat(1_000_000))
+  const [source] = discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })
+  const table = source?.survey?.().tables.find(({ name }) => name === 'cursorDiskKV')
+  expect(table?.families.map(({ name, rows, bytes }) => [name, rows, bytes])).toEqual([
+    ['agentKv:blob:<id>', 5, 5_000_000],
+    ['bubbleId:<id>', 1, 46],
+  ])
+})
+
 test('a table of generations is not asked for: they are a value of another table', () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
@@ -137,15 +155,125 @@ test('a table of generations is not asked for: they are a value of another table
 test('a transcript under an empty window and under its project is one chat of that project', () => {
   const cursor = join(home.root, '.cursor')
   for (const slug of ['empty-window', 'w-shop']) {
-    const folder = join(cursor, 'projects', slug, 'agent-transcripts')
-    mkdirSync(folder, { recursive: true })
-    const line = { role: 'user', message: { content: [{ type: 'text', text: 'plant an appletree' }] } }
-    writeFileSync(join(folder, 'c.jsonl'), `${JSON.stringify(line)}\n`)
+    writeTranscript(cursor, slug, 'c.jsonl', lines(line('user', said('plant an appletree'))))
   }
-  writeFileSync(join(cursor, 'projects', 'w-shop', '.workspace-trusted'), JSON.stringify({ workspacePath: '/w/shop' }))
+  trust(cursor, 'w-shop', '/w/shop')
   indexer.homes = [cursor]
   indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'transcript-folder', messages: 1 }])
-  const found = indexer.mirror.prepare(`select count(*) from message_terms where message_terms match 'appletree'`)
-  expect(found.pluck().get()).toBe(1)
+  expect(found('appletree')).toBe(1)
+})
+
+test('lists in the global store that name one chat each cost the others nothing', () => {
+  const store = home.global()
+  store.item('composer.composerHeaders', { allComposers: [{ composerId: 'in-list' }] })
+  makeHeaderTable(store.db, '3.19')
+  putHeader(store.db, { composerId: 'in-table', isArchived: 0, value: { type: 'head' } })
+  const ids = ['in-list', 'in-table', 'older']
+  for (const id of ids) store.message(id, 'm', { type: 1, text: 'said' })
+  indexer.pass()
+  expect(chats()).toEqual(ids.map((id) => ({ id, uri: null, source: null, messages: 1 })))
+})
+
+test('a workspace that lists its chats no more, and says only what stands open, is no error', () => {
+  const store = home.workspace('ws1', { folder: 'file:///w/shop' })
+  store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
+  home.global().message('c', 'm', { type: 1, text: 'said' })
+  expect(indexer.pass().ends.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
+  expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
+  expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'open-tab', messages: 1 }])
+})
+
+test.each(['workspace', 'configuration'])('a local workspace file under %s is the project of its chats', (name) => {
+  home.workspace('ws1', { [name]: 'file:///w/all.code-workspace' }, ['c'])
+  home.global().message('c', 'm', { type: 1, text: 'said' })
+  indexer.pass()
+  expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/all.code-workspace', source: 'workspace-heads', messages: 1 }])
+})
+
+test('a store of many megabytes is read a few at a time', () => {
+  const store = home.global()
+  const [count, length] = [20, 512 * 1024]
+  for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
+  const reads = [...indexer.steps()].map(({ bytesRead }) => bytesRead)
+  expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(count * length)
+  // One read is 4 MB and the value that goes beyond.
+  expect(Math.max(...reads)).toBeLessThan(5 * 1024 * 1024)
+})
+
+test('a chat of placeholders alone has no message', () => {
+  const store = home.global()
+  store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  store.message('c', 'm1', { type: 1, text: ' \n', richText: '' })
+  store.message('c', 'm2', { type: 2, text: '', capabilityType: 30, toolFormerData: {}, codeBlocks: [] })
+  indexer.pass()
+  expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 0 }])
+  expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
+})
+
+test('what a tool gave back is kept whole, however long', () => {
+  const result = `${'row '.repeat(200_000)}last`
+  home.global().message('c', 'm', { type: 2, toolFormerData: { name: 'read_file', status: 'completed', result } })
+  indexer.pass()
+  const parts = indexer.mirror.prepare<[], string>('select parts from bodies').pluck().get() ?? '[]'
+  expect(JSON.parse(parts)).toMatchObject([{ kind: 'tool', output: result }])
+})
+
+test('a message that stands in the WAL alone is seen and read', () => {
+  const store = home.global()
+  store.db.pragma('wal_autocheckpoint = 0')
+  store.message('c', 'm1', { type: 1, text: 'first' })
+  store.db.pragma('wal_checkpoint(truncate)')
+  indexer.pass()
+  const before = readFileSync(store.path)
+  store.message('c', 'm2', { type: 2, text: 'second' })
+  expect(readFileSync(store.path).equals(before)).toBe(true)
+  expect(indexer.pass()).toMatchObject({ added: 1 })
+})
+
+test('what was sent to the model is not counted as said', () => {
+  const store = home.global()
+  store.message('c', 'm', { type: 1, text: 'plant an appletree' })
+  store.put(`agentKv:blob:${'ab'.repeat(32)}`, { role: 'user', content: 'plant an appletree' })
+  store.put('agentKv:checkpoint:c', { messages: [{ role: 'user', content: 'plant an appletree' }] })
+  store.put('messageRequestContext:c:m', { text: 'plant an appletree' })
+  indexer.pass('full')
+  expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
+  expect(found('appletree')).toBe(1)
+})
+
+test('a transcript that only tells how turns ended is no chat, and takes nothing from one', () => {
+  const cursor = join(home.root, '.cursor')
+  const ended = lines({ type: 'turn_ended', status: 'success' }, { type: 'turn_ended', status: 'aborted' })
+  for (const id of ['c', 'nowhere-else']) writeTranscript(cursor, 'w-shop', `${id}/${id}.jsonl`, ended)
+  home.global().message('c', 'm', { type: 1, text: 'said' })
+  indexer.homes = [cursor]
+  indexer.pass()
+  indexer.pass('full')
+  expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
+  expect(indexer.thread('c')).toEqual([['m', 0, 'said']])
+})
+
+test('a chat that Cursor deleted is kept, found and marked, by a tombstone as without one', () => {
+  const store = home.global()
+  for (const id of ['dropped', 'entombed', 'kept']) {
+    store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
+    store.message(id, 'm', { type: 1, text: `planted in ${id}` })
+  }
+  indexer.pass()
+  for (const key of ['composerData:dropped', 'bubbleId:dropped:m']) store.delete(key)
+  store.chat('entombed', null)
+  store.message('entombed', 'm', null)
+  indexer.pass('reconcile')
+  expect(indexer.mirror.prepare('select id, is_live as isLive from chats order by id').all()).toEqual([
+    { id: 'dropped', isLive: 0 },
+    { id: 'entombed', isLive: 0 },
+    { id: 'kept', isLive: 1 },
+  ])
+  expect(found('planted')).toBe(3)
+  // A tombstone is a row, and says so; where nothing is left there is nothing to note.
+  expect(indexer.mirror.prepare(`select key from row_issues where reason = 'null-value' order by key`).all()).toEqual([
+    { key: 'bubbleId:entombed:m' },
+    { key: 'composerData:entombed' },
+  ])
 })

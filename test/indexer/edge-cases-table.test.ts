@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+interface Proof {
+  readonly file: string
+  readonly title: string
+}
+
+interface EdgeCase {
+  readonly number: number
+  readonly isNext: boolean
+  readonly proofs: readonly Proof[]
+}
+
+/** The rows of the table: number, case, what is right, and the tests that hold it. */
+const cases = read('../../src/indexer/sources/README.md')
+  .split('\n')
+  .flatMap((row): EdgeCase[] => {
+    const [, number = '', , right = '', held = ''] = row.split('|').map((cell) => cell.trim())
+    if (!/^\d+$/.test(number)) return []
+    return [{ number: Number(number), isNext: `${right} ${held}`.includes('_next_'), proofs: proofsIn(held) }]
+  })
+
+function proofsIn(cell: string): Proof[] {
+  return cell.split('<br>').flatMap((proof) => {
+    const [, file, title] = /^`([^`]+)`: (.+)$/.exec(proof.trim()) ?? []
+    return file === undefined || title === undefined ? [] : [{ file, title }]
+  })
+}
+
+/** Whether a text stands there as a whole string, as the title of a test does. */
+const isTitled = (source: string, title: string): boolean =>
+  [`'`, '`', '"'].some((quote) => source.includes(`${quote}${title}${quote}`))
+
+test('the table of edge cases numbers all thirty-eight, each once and in order', () => {
+  expect(cases.map(({ number }) => number)).toEqual(Array.from({ length: 38 }, (_, index) => index + 1))
+})
+
+test('each edge case is held by a test, but for one that waits for a format that is not read yet', () => {
+  expect(cases.filter(({ proofs }) => proofs.length === 0).map(({ number }) => number)).toEqual([36])
+  expect(cases.filter(({ isNext }) => isNext).map(({ number }) => number)).toEqual([26, 36])
+})
+
+test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => [number, file, title] as const)))(
+  'edge case %i is held in %s: %s',
+  (_, file, title) => {
+    expect(existsSync(new URL(`../${file}`, import.meta.url))).toBe(true)
+    expect(isTitled(read(`../${file}`), title)).toBe(true)
+  },
+)
+
+test('a title is missed where only a part of it stands', () => {
+  expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is kept')).toBe(true)
+  expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is')).toBe(false)
+  expect(isTitled('// a chat is kept', 'a chat is kept')).toBe(false)
+})
