@@ -1,6 +1,7 @@
 import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../indexer/source.ts'
+import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
@@ -22,6 +23,7 @@ export function* runPasses(
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
+  const touched = new Set<ChatId>()
   for (const { id, depth } of order.sources) {
     const source = sources.get(id)
     if (source === undefined) continue
@@ -34,10 +36,11 @@ export function* runPasses(
       sum.changed += next.value.outcome?.changed ?? 0
       sum.added += next.value.outcome?.added ?? 0
       sum.gone += next.value.outcome?.gone ?? 0
+      for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
       yield next.value
     }
   }
-  if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror).length
+  if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror, touched).length
   return { ...sum, ends, backlog: yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now)), isWhole: true }
 }
 

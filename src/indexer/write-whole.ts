@@ -1,4 +1,4 @@
-import { emptyBatch, type ChatWrite, type RowIssue, type RowState } from '../mirror/batch.ts'
+import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { packMessage } from '../mirror/pack-message.ts'
 import * as held from '../mirror/source-state.ts'
@@ -12,50 +12,91 @@ import type { Piece, WholeChat, WholeContent } from './whole-store.ts'
 /** After every key there is. */
 const LAST_KEY = '\u{10ffff}'
 
+/** Pieces are written together until they came from so many bytes. */
+const STEP_OCTETS_MAX = 2 * 1024 * 1024
+/** What a store holds beyond so many new messages can be read at once, and is found later. */
+const INDEXED_AT_ONCE = 1000
+
 /**
- * Brings the mirror to what a store holds that was read as a whole. Pieces whose bytes are as they were are left alone,
- * unless every value is to be compared; a piece that could not be read keeps what was known of it.
+ * Brings the mirror to what a store holds that was read as a whole, a few pieces a step. Pieces whose bytes are as they
+ * were are left alone, unless every value is to be compared; a piece that could not be read keeps what was known of it.
+ * What is gone, and the position, come with the last step.
  */
-export function writeWhole(
+export function* writeWhole(
   mirror: Mirror,
   source: held.SourceName,
   content: WholeContent,
   request: PassRequest,
-): PassStep {
+): Generator<PassStep, void> {
   const num = held.sourceNum(mirror, source)
-  const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
-  const isSame = ({ key, octets, checksum }: Piece): boolean => {
-    const row = known.get(key)
-    return request.depth !== 'full' && row?.octets === octets && row.checksum === checksum
+  const { pieces, workspaces, identity, signature, bytesRead, longestReadMs } = content
+  const { changed, goneKeys, goneChats } = compare(mirror, num, content, request)
+  held.saveCounts(mirror, num, { totalRows: pieces.length, nullKeys: 0 }, request.now())
+  const steps = inSteps(changed)
+  let written = 0
+  let done = 0
+  for (const [at, step] of steps.entries()) {
+    const isLast = at === steps.length - 1
+    const position = { ...held.readPosition(mirror, num), identity, signature }
+    const end = isLast ? { goneKeys, workspaces, position } : {}
+    const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])]
+    const isIndexedLater = written >= INDEXED_AT_ONCE
+    const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
+    const outcome = writeBatch(mirror, batch, arrangeThread)
+    written += outcome.messages.length
+    done += step.length
+    const read = at === 0 ? { bytesRead, longestReadMs } : {}
+    yield { ...readingStep, ...read, done, total: changed.length, outcome }
   }
-  const changed = content.pieces.filter((piece) => !isSame(piece))
-  const present = new Set(content.pieces.map(({ key }) => key))
+}
+
+interface Comparison {
+  readonly changed: readonly Piece[]
+  readonly goneKeys: readonly string[]
+  readonly goneChats: readonly ChatId[]
+}
+
+function compare(mirror: Mirror, num: number, { pieces }: WholeContent, { depth }: PassRequest): Comparison {
+  const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
+  const isSame = ({ key, octets, checksum, chats }: Piece): boolean => {
+    const row = known.get(key)
+    if (depth === 'full' || row?.octets !== octets || row.checksum !== checksum) return false
+    // Of a chat in two pieces the fuller one counts, so that a change of one can be felt by the other.
+    const before = listRowChats(mirror, num, key)
+    return before.length === chats.length && chats.every(({ id }) => before.includes(id))
+  }
+  const changed = pieces.filter((piece) => !isSame(piece))
+  const present = new Set(pieces.map(({ key }) => key))
   const goneKeys = [...known.keys()].filter((key) => !present.has(key))
   const readable = changed.filter((piece) => piece.issue === null || piece.chats.length > 0)
-  const { pieces, workspaces, identity, signature, bytesRead, longestReadMs } = content
   const stillHeld = new Set(pieces.flatMap((piece) => piece.chats.map(({ id }) => id)))
   const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
-  const gone = [...new Set(before)].filter((id) => !stillHeld.has(id))
-  held.saveCounts(mirror, num, { totalRows: pieces.length, nullKeys: 0 }, request.now())
-  const outcome = writeBatch(
-    mirror,
-    {
-      ...emptyBatch,
-      source: num,
-      nowMs: request.now(),
-      rows: changed.map(rowOf),
-      goneKeys,
-      issues: changed.flatMap(issueOf),
-      chats: [...changed.flatMap((piece) => piece.chats.map((chat) => chatWrite(chat, piece))), ...gone.map(goneChat)],
-      evidence: changed.flatMap((piece) => piece.evidence),
-      heads: changed.flatMap((piece) => piece.heads),
-      workspaces,
-      position: { ...held.readPosition(mirror, num), identity, signature },
-    },
-    arrangeThread,
-  )
-  return { ...readingStep, done: changed.length, bytesRead, longestReadMs, outcome }
+  return { changed, goneKeys, goneChats: [...new Set(before)].filter((id) => !stillHeld.has(id)) }
 }
+
+/** At least one step, if an empty one: the position is written even where no piece changed. */
+function inSteps(pieces: readonly Piece[]): Piece[][] {
+  const steps: Piece[][] = [[]]
+  let octets = 0
+  for (const piece of pieces) {
+    if (octets > STEP_OCTETS_MAX) {
+      steps.push([])
+      octets = 0
+    }
+    steps.at(-1)?.push(piece)
+    octets += piece.octets
+  }
+  return steps
+}
+
+const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evidence' | 'heads'> => ({
+  rows: pieces.map(rowOf),
+  issues: pieces.flatMap(issueOf),
+  evidence: pieces.flatMap((piece) => piece.evidence),
+  heads: pieces.flatMap((piece) => piece.heads),
+})
+
+const chatsOf = (piece: Piece): ChatWrite[] => piece.chats.map((chat) => chatWrite(chat, piece))
 
 const rowOf = ({ key, octets, checksum, issue, chats }: Piece): RowState => ({
   key,

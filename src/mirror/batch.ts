@@ -35,6 +35,8 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts'> {
   /** Equal for two messages in which the same can be found. */
   readonly contentHash: string
   readonly isIndexCapped: boolean
+  /** What of its texts is compared with other sources'; see `text-key.ts`. */
+  readonly textKeys: string | null
   /** Equal for two prompts of the same words; null for what no user wrote. */
   readonly userText: number | null
 }

@@ -3,6 +3,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { DerivedChat } from './derive-chat.ts'
 import type { MergedHead } from './heads.ts'
 import type { Mirror } from './open.ts'
+import type { OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision } from './revision.ts'
 
@@ -18,8 +19,6 @@ export interface FactColumns extends MergedHead {
   readonly recorded_cost_cents: number | null
   readonly octets: number
 }
-
-export type OwnRowState = 'none' | 'live' | 'gone'
 
 export interface ChatRow extends FactColumns, DerivedChat {
   readonly num: number

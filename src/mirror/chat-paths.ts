@@ -2,7 +2,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { Batch } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
-import { moveChat } from './write-projects.ts'
+import { listChildren, moveChat, placeChats } from './write-projects.ts'
 
 const ADD_PATH = `insert into chat_paths (chat_id, uri) values (?, ?) on conflict do nothing`
 const DROP_PATHS = `delete from chat_paths where chat_id = ?`
@@ -27,25 +27,47 @@ const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
 /**
  * Places the chats of which nothing tells where they belong but the files they are about: under the longest known root
  * that holds more than half of those files. Where no known root does, the chat stays without a project: a folder that
- * nobody opened as a workspace would be a guess. To be asked again whenever a root became known.
+ * nobody opened as a workspace would be a guess. Looks at all of them where a root became known since it was last asked,
+ * else at those touched.
  * @returns the chats that moved
  */
-export function placeByPaths(db: Mirror): ChatId[] {
+export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
+  const isAll = hasNewRoot(db)
   return db.transaction(() => {
     const roots = new Map(
       prepared<{ num: number; uri: string }>(db, LIST_ROOTS)
         .all()
         .map(({ num, uri }) => [uri, num]),
     )
-    const homeless = prepared<{ id: ChatId }>(db, LIST_HOMELESS).all()
+    const homeless = isAll ? prepared<{ id: ChatId }>(db, LIST_HOMELESS).all() : homelessAmong(db, touched)
+    if (homeless.length === 0) return []
     return homeless.flatMap(({ id }) => {
       const uris = prepared<{ uri: string }>(db, LIST_PATHS)
         .all(id)
         .map(({ uri }) => uri)
       const project = rootOfMost(uris, roots)
-      return project !== null && moveChat(db, id, project, METHOD) ? [id] : []
+      if (project === null || !moveChat(db, id, project, METHOD)) return []
+      return [id, ...placeChats(db, listChildren(db, id))]
     })
   })()
+}
+
+const IS_HOMELESS = `
+select 1 from chats where id = ? and (project is null or project_source = '${METHOD}')
+`
+
+const homelessAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =>
+  [...ids].flatMap((id) => (prepared(db, IS_HOMELESS).get(id) === undefined ? [] : [{ id }]))
+
+const NEWEST_ROOT = `select coalesce(max(num), 0) as num from projects`
+const newestSeen = new WeakMap<Mirror, number>()
+
+/** Each root has a project, and those are numbered in the order in which they became known. */
+function hasNewRoot(db: Mirror): boolean {
+  const newest = prepared<{ num: number }>(db, NEWEST_ROOT).get()?.num ?? 0
+  if (newestSeen.get(db) === newest) return false
+  newestSeen.set(db, newest)
+  return true
 }
 
 function rootOfMost(uris: readonly string[], roots: ReadonlyMap<string, number>): number | null {

@@ -32,8 +32,9 @@ select
   count(*) filter (where is_orphan = 0 and role = 'user') as user_message_count,
   coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
-  count(*) filter (where is_live = 1) as live_messages,
-  count(*) filter (where is_live = 1 and source <> ?) as live_elsewhere,
+  count(*) filter (where is_live = 1 and not exists (
+    select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source
+  )) as live_without_row,
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as first_at,
   max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as last_at
 from messages where chat = ?
@@ -44,8 +45,7 @@ interface ThreadSum {
   readonly user_message_count: number
   readonly tool_call_count: number
   readonly octets: number
-  readonly live_messages: number
-  readonly live_elsewhere: number
+  readonly live_without_row: number
   readonly first_at: number | null
   readonly last_at: number | null
 }
@@ -59,15 +59,13 @@ group by model order by last_key desc
 export function deriveChat(
   db: Mirror,
   chatNum: number,
-  owner: number,
   basis: ChatBasis,
 ): {
   readonly columns: DerivedChat
-  readonly liveMessages: number
-  /** Of sources other than the one that decides. */
-  readonly liveElsewhere: number
+  /** Live messages of sources that never had a row of the chat's own. */
+  readonly liveWithoutRow: number
 } {
-  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(owner, chatNum)
+  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(chatNum)
   if (sum === undefined) throw new Error('an aggregate returned no row')
   const used = prepared<{ model: string }>(db, LIST_MODELS)
     .all(chatNum)
@@ -75,8 +73,7 @@ export function deriveChat(
   const models = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
   const words = basis.name === null ? readFirstWords(db, chatNum) : null
   return {
-    liveMessages: sum.live_messages,
-    liveElsewhere: sum.live_elsewhere,
+    liveWithoutRow: sum.live_without_row,
     columns: {
       title: basis.name ?? words ?? UNTITLED_CHAT,
       title_source: basis.name !== null ? 'cursor' : words !== null ? 'first-message' : 'none',

@@ -1,33 +1,28 @@
-import type { MessageId } from '../model/ids.ts'
-import type { Part } from '../model/part.ts'
-import type { NextMessage } from './message-columns.ts'
-import type { Mirror } from './open.ts'
-import { prepared } from './prepared.ts'
-import { comparableTexts } from './text-key.ts'
+import type { MessageColumns, NextMessage } from './message-columns.ts'
 
 /**
- * Which of these messages say only what the thread says already. Sources name messages differently and cut them
- * differently, so that texts are compared: all texts of a copy stand in the thread. One without any text, such as a
- * tool call told without its output, is a copy where the thread has tool calls of its own.
+ * Which of these messages say only what the thread, or one before them, says already. Sources name messages differently
+ * and cut them differently, so that texts are compared: all texts of a copy stand in the thread. One of nothing but tool
+ * calls, told without their output, is a copy where the thread has tool calls of its own.
  */
-export function findCopies(
-  db: Mirror,
-  thread: readonly NextMessage[],
-  others: readonly NextMessage[],
-): ReadonlySet<MessageId> {
-  if (others.length === 0 || thread.length === 0) return new Set()
-  const texts = new Set(thread.flatMap((message) => comparableTexts(partsOf(db, message))))
+export function findCopies(thread: readonly NextMessage[], others: readonly NextMessage[]): ReadonlySet<NextMessage> {
+  const copies = new Set<NextMessage>()
+  if (others.length === 0) return copies
+  const known = new Set(thread.flatMap(({ columns }) => keysOf(columns)))
   const hasTools = thread.some(({ columns }) => columns.tool_calls > 0)
-  const isCopy = (message: NextMessage): boolean => {
-    const own = comparableTexts(partsOf(db, message))
-    return own.length === 0 ? hasTools : own.every((text) => texts.has(text))
+  // What one source tells is compared with what those before it told, and not with itself: a word can be said twice.
+  for (const source of new Set(others.map(({ columns }) => columns.source))) {
+    const fresh: string[] = []
+    for (const message of others.filter(({ columns }) => columns.source === source)) {
+      const keys = keysOf(message.columns)
+      const isCopy =
+        keys.length === 0 ? hasTools && message.columns.text_keys === '' : keys.every((key) => known.has(key))
+      if (isCopy) copies.add(message)
+      else fresh.push(...keys)
+    }
+    for (const key of fresh) known.add(key)
   }
-  return new Set(others.filter(isCopy).map(({ columns }) => columns.id))
+  return copies
 }
 
-const READ_PARTS = `select parts from bodies where num = ?`
-
-function partsOf(db: Mirror, { held, partsJson }: NextMessage): readonly Part[] {
-  const json = partsJson ?? prepared<{ parts: string }>(db, READ_PARTS).get(held?.body)?.parts ?? '[]'
-  return JSON.parse(json) as Part[]
-}
+const keysOf = ({ text_keys }: MessageColumns): string[] => (text_keys ?? '').split(' ').filter((key) => key !== '')

@@ -93,7 +93,11 @@ export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
   const heads = prepared<HeadRow>(db, LIST_HEADS).all(chatId)
   const first = <Key extends keyof HeadRow>(key: Key): HeadRow[Key] | null =>
     heads.find((head) => head[key] !== null)?.[key] ?? null
-  const any = (key: 'is_archived' | 'is_subagent'): number => (heads.some((head) => head[key] === 1) ? 1 : 0)
+  // The chat's own row says nothing by not saying that it is archived; else the newest word counts.
+  const archival = heads.filter(({ list, is_archived }) =>
+    list === OWN_ROW ? is_archived === 1 : is_archived !== null,
+  )
+  const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
   const own = heads.find(({ list }) => list === OWN_ROW)
   const updates = heads.flatMap(({ updated_at }) => updated_at ?? [])
   return {
@@ -102,10 +106,10 @@ export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
     cursor_updated_at: updates.length === 0 ? null : Math.max(...updates),
     mode: first('mode'),
     branch: first('branch'),
-    is_archived: any('is_archived'),
+    is_archived: newest?.is_archived ?? 0,
     // A list that lags behind must not hide a chat.
     is_draft: own?.is_draft ?? 0,
-    is_subagent: any('is_subagent'),
+    is_subagent: heads.some((head) => head.is_subagent === 1) ? 1 : 0,
     parent_chat_id: first('parent_chat_id'),
     lines_added: first('lines_added'),
     lines_removed: first('lines_removed'),

@@ -27,6 +27,7 @@ export interface MessageColumns {
   readonly octets: number
   readonly content_hash: string
   readonly user_text: number | null
+  readonly text_keys: string | null
   readonly is_index_capped: number
 }
 

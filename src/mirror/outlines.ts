@@ -1,16 +1,37 @@
 import type { Outline } from '../model/thread.ts'
+import type { OwnRow } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
-const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
+export type OwnRowState = 'none' | 'live' | 'gone'
+
 const WRITE_OUTLINE = `
-insert into outlines (chat, source, entries) values (?, ?, ?)
-on conflict (chat, source) do update set entries = excluded.entries where entries <> excluded.entries
+insert into outlines (chat, source, entries, own_row) values (?, ?, ?, 'live')
+on conflict (chat, source) do update set entries = excluded.entries, own_row = 'live'
+where entries <> excluded.entries or own_row <> 'live'
+`
+const WRITE_STATE = `
+insert into outlines (chat, source, entries, own_row) values (?, ?, 'null', ?)
+on conflict (chat, source) do update set own_row = excluded.own_row where own_row <> excluded.own_row
 `
 
-export function writeOutline(db: Mirror, chatNum: number, source: number, outline: Outline): void {
-  prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(outline))
+/** Notes what a source says of the chat's own row. The order that was known outlives the row. */
+export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): void {
+  if (ownRow.kind === 'read') prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline))
+  else if (ownRow.kind !== 'unread') {
+    prepared(db, WRITE_STATE).run(chatNum, source, ownRow.kind === 'gone' ? 'gone' : 'live')
+  }
 }
+
+const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
+
+/** What became of the chat's own row, in every source that ever had one. */
+export function readOwnRows(db: Mirror, chatNum: number): ReadonlyMap<number, OwnRowState> {
+  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chatNum)
+  return new Map(rows.map(({ source, state }) => [source, state]))
+}
+
+const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
 
 /** The order in which a source shows a chat; null where it gives none. */
 export function readOutline(db: Mirror, chatNum: number, source: number): Outline {

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { textKey } from './text-key.ts'
+import { textKey, textKeys } from './text-key.ts'
 import { searchColumns } from '../text/columns.ts'
 import type { MessageDraft, MessageWrite } from './batch.ts'
 
@@ -12,6 +12,7 @@ export function packMessage({ parts, ...message }: MessageDraft): MessageWrite {
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
+    textKeys: textKeys(parts),
     userText: message.role === 'user' ? textKey(parts) : null,
   }
 }

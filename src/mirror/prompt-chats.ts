@@ -18,7 +18,7 @@ export const isPromptHeld = (db: Mirror, userText: number | null): boolean =>
 const HAS_PROMPTS = `select 1 from chats where format = '${PROMPTS}' limit 1`
 const LIST_REPEATING = `
 select distinct chats.id, chats.source from messages cross join chats on chats.num = messages.chat
-where user_text = ? and chats.format = '${PROMPTS}' and is_orphan <> 2
+where user_text = ? and chats.format = '${PROMPTS}'
 `
 
 /** Gathers, while a batch is written, the chats of prompts that the new messages repeat. */

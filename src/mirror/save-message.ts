@@ -28,6 +28,7 @@ const COLUMNS = [
   'octets',
   'content_hash',
   'user_text',
+  'text_keys',
   'is_index_capped',
 ] as const satisfies readonly (keyof MessageColumns)[]
 

@@ -16,13 +16,15 @@ export class SourceRanks {
     return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
   }
 
+  /** The better source first. */
+  compare(a: number, b: number): number {
+    return this.of(a) - this.of(b) || a - b
+  }
+
   best(sources: readonly number[]): number | null {
     let best: number | null = null
     for (const source of sources) {
-      if (source === best) continue
-      if (best === null || this.of(source) < this.of(best) || (this.of(source) === this.of(best) && source < best)) {
-        best = source
-      }
+      if (best === null || this.compare(source, best) < 0) best = source
     }
     return best
   }

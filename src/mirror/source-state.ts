@@ -134,18 +134,6 @@ export function countBadKeys(db: Mirror, source: number): number {
   return prepared<{ count: number }>(db, COUNT_BAD_KEYS).get(source)?.count ?? 0
 }
 
-const HELD_ELSEWHERE = `
-select 1 from source_rows
-where source in (select other.num from sources other join sources this on other.kind = this.kind
-    where this.num = ? and other.num <> this.num)
-  and key = ? and is_live = 1
-`
-
-/** Whether another source of the same kind holds a row of this key. */
-export function isHeldElsewhere(db: Mirror, source: number, key: string): boolean {
-  return prepared(db, HELD_ELSEWHERE).get(source, key) !== undefined
-}
-
 const LIST_ROLES = `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`
 
 export function listRoles(db: Mirror, chatId: ChatId): Map<MessageId, Role> {

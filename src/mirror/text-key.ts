@@ -1,17 +1,30 @@
 import { hash as digest } from 'node:crypto'
 import type { Part } from '../model/part.ts'
 
-/** The texts of a message as they are compared between sources: by their words, whatever the white space. */
-export const comparableTexts = (parts: readonly Part[]): string[] =>
-  parts.flatMap((part) => (part.kind === 'text' ? (comparable(part.text) ?? []) : []))
-
+/** By its words, whatever the white space; null where there are none. */
 function comparable(text: string): string | null {
   const words = text.replace(/\s+/g, ' ').trim()
   return words === '' ? null : words
 }
 
-/** 48 bits that are equal for messages of the same text; null where there is none. */
+const shortHash = (text: string): string => digest('sha256', text).slice(0, 12)
+
+/** 48 bits that are equal for messages of the same words; null where there are none. */
 export function textKey(parts: readonly Part[]): number | null {
-  const texts = comparableTexts(parts)
-  return texts.length === 0 ? null : parseInt(digest('sha256', texts.join('\u0000')).slice(0, 12), 16)
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? (comparable(part.text) ?? []) : []))
+  return texts.length === 0 ? null : parseInt(shortHash(texts.join('\u0000')), 16)
+}
+
+/**
+ * The texts of a message as they are compared between sources, a short hash for each. Empty for a message of nothing but
+ * tool calls; null for one that says something else which cannot be compared.
+ */
+export function textKeys(parts: readonly Part[]): string | null {
+  const keys = parts.flatMap((part) => {
+    const text =
+      part.kind === 'text' || part.kind === 'error' || part.kind === 'thinking' ? comparable(part.text) : null
+    return text === null ? [] : [shortHash(text)]
+  })
+  if (keys.length > 0) return keys.join(' ')
+  return parts.every((part) => part.kind === 'tool') ? '' : null
 }

@@ -29,10 +29,10 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
     for (const { source, write } of tools.prompts.writes)
       outcomes.push(writeChat(db, write, { ...batch, source }, tools))
-    terms.write(db, batch.isIndexedLater)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
-    const told = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch.nowMs))
+    const told = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))
+    terms.write(db, batch.isIndexedLater)
     writePaths(db, batch)
     const moved = [...told, ...writeEvidence(db, batch)]
     if (batch.position !== null) writePosition(db, batch.source, batch.position)

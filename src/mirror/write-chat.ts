@@ -1,10 +1,10 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
-import { saveColumns, type ChatRow, type FactColumns, type OwnRowState } from './chat-columns.ts'
+import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { mergeHeads, ownHead, saveHead } from './heads.ts'
 import type { Mirror } from './open.ts'
-import { writeOutline } from './outlines.ts'
+import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
 import { nextRevision } from './revision.ts'
@@ -31,13 +31,11 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   // A tombstone of a chat that was never seen says nothing of any chat.
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
-  const rank = tools.ranks.of(batch.source)
-  const isOwner = rank <= tools.ranks.of(before.source)
-  const takesOver = rank < tools.ranks.of(before.source) && (write.ownRow.kind === 'read' || write.messages.length > 0)
-  const source = takesOver ? batch.source : before.source
-  noteOwnRow(db, before.num, write, batch.source)
-  const own = write.ownRow.kind === 'read' && isOwner ? ownColumns(write.ownRow.facts, write.ownRow.octets) : before
-  const facts = { ...pickOwn(own), ...mergeHeads(db, write.id) }
+  noteOwnRow(db, before.num, batch.source, write.ownRow)
+  if (write.ownRow.kind === 'read') noteFacts(db, write.id, write.ownRow.facts, batch.source)
+  const ownRows = readOwnRows(db, before.num)
+  const source = nextOwner(before, write, batch, tools, ownRows)
+  const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const thread = writeThread(db, {
     chatNum: before.num,
     write,
@@ -47,8 +45,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     nowMs: batch.nowMs,
     tools,
   })
-  const ownRow = isOwner ? nextOwnRow(takesOver ? 'none' : before.own_row, write.ownRow.kind) : before.own_row
-  const after = { ...facts, ...deriveState(db, before, facts, { source, own_row: ownRow }, batch.nowMs) }
+  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, nowMs: batch.nowMs }) }
   const hasNewColumns = saveColumns(db, before, after, held === undefined)
   const messagesChanged = thread.added + thread.changed + thread.gone
   return {
@@ -61,35 +58,58 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   }
 }
 
-type State = Pick<ChatRow, 'source' | 'own_row'>
+/**
+ * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and any source from one whose
+ * own row is gone.
+ */
+function nextOwner(
+  { source }: ChatRow,
+  { ownRow, messages }: ChatWrite,
+  batch: Batch,
+  { ranks }: WriteTools,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+): number {
+  const isFuller = ranks.of(batch.source) < ranks.of(source) && (ownRow.kind === 'read' || messages.length > 0)
+  return isFuller || (ownRow.kind === 'read' && ownRows.get(source) === 'gone') ? batch.source : source
+}
+
+function ownColumnsOf(before: ChatRow, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
+  if (ownRow.kind === 'read' && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
+  return owner === before.source ? pickOwn(before) : nothingKnown
+}
+
+interface StateBasis {
+  readonly source: number
+  readonly ownRows: ReadonlyMap<number, OwnRowState>
+  readonly nowMs: number
+}
 
 /** What follows from the chat's messages, and whether any source holds it still. */
-function deriveState(db: Mirror, before: ChatRow, facts: FactColumns, state: State, nowMs: number) {
-  const derived = deriveChat(db, before.num, state.source, facts)
-  const isLive =
-    state.own_row === 'live' || derived.liveElsewhere > 0 || (state.own_row === 'none' && derived.liveMessages > 0)
+function deriveState(db: Mirror, before: ChatRow, facts: FactColumns, { source, ownRows, nowMs }: StateBasis) {
+  const { columns, liveWithoutRow } = deriveChat(db, before.num, facts)
+  const states = new Set(ownRows.values())
+  const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
+  const isLive = ownRow === 'live' || liveWithoutRow > 0
   return {
-    ...derived.columns,
-    ...state,
+    ...columns,
+    source,
+    own_row: ownRow,
     is_live: isLive ? 1 : 0,
     deleted_at: isLive ? null : (before.deleted_at ?? nowMs),
   }
 }
 
 /** A list told something new of a chat: what it and the other lists say together is written. @returns whether it differed */
-export function refreshChat(db: Mirror, id: ChatId, nowMs: number): boolean {
+export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTools): boolean {
   const before = prepared<ChatRow>(db, FIND_CHAT).get(id)
   if (before === undefined) return false
-  const facts = { ...pickOwn(before), ...mergeHeads(db, id) }
-  const { source, own_row } = before
-  return saveColumns(db, before, { ...facts, ...deriveState(db, before, facts, { source, own_row }, nowMs) }, false)
+  const write: ChatWrite = { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }
+  return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
 }
 
-function noteOwnRow(db: Mirror, chatNum: number, { id, ownRow }: ChatWrite, source: number): void {
-  if (ownRow.kind !== 'read') return
-  writeOutline(db, chatNum, source, ownRow.outline)
-  writeLinks(db, id, ownRow.facts)
-  saveHead(db, source, ownHead(id, ownRow.facts))
+function noteFacts(db: Mirror, id: ChatId, facts: ChatFacts, source: number): void {
+  writeLinks(db, id, facts)
+  saveHead(db, source, ownHead(id, facts))
 }
 
 const nothing = (chatId: ChatId): ChatOutcome => ({
@@ -108,12 +128,6 @@ function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
   return added
 }
 
-function nextOwnRow(before: OwnRowState, seen: ChatWrite['ownRow']['kind']): OwnRowState {
-  if (seen === 'read' || seen === 'unreadable') return 'live'
-  if (seen === 'gone') return 'gone'
-  return before
-}
-
 type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeHeads>>
 
 function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
@@ -128,6 +142,19 @@ function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
     recorded_cost_cents: facts.recordedCostCents,
     octets,
   }
+}
+
+/** Of a chat of which only messages are known. */
+const nothingKnown: OwnColumns = {
+  format: 'split',
+  summary: null,
+  todos: null,
+  cursor_model: null,
+  status: null,
+  context_used: null,
+  context_limit: null,
+  recorded_cost_cents: null,
+  octets: 0,
 }
 
 const pickOwn = (row: OwnColumns): OwnColumns => ({

@@ -49,13 +49,16 @@ export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
     if (isOnly) prepared(db, DROP_FORMER).run(chatId, method, project)
     if (prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes > 0) concerned.add(chatId)
   }
-  for (const chat of batch.chats) concerned.add(chat.id)
+  for (const { id, ownRow } of batch.chats) {
+    concerned.add(id)
+    if (ownRow.kind === 'read') for (const childId of ownRow.facts.childChatIds) concerned.add(childId)
+  }
   for (const head of batch.heads) concerned.add(head.chatId)
   return placeChats(db, [...concerned])
 }
 
-/** A chat that moved takes its subagents with it. */
-function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
+/** A chat that moved takes its subagents with it. @returns the chats that moved */
+export function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
   const moved = new Set<ChatId>()
   const waiting = [...chatIds]
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -69,7 +72,7 @@ function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
 const LIST_CHILDREN = `
 select id from chats where parent_chat_id = ? union select child_id from chat_links where parent_id = ?
 `
-const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
+export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
   prepared<{ id: ChatId }>(db, LIST_CHILDREN)
     .all(id, id)
     .map((row) => row.id)

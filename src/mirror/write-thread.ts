@@ -31,7 +31,7 @@ export interface ThreadOutcome {
 const LIST_HELD = `
 select key, source, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
-  octets, content_hash, user_text, is_index_capped
+  octets, content_hash, user_text, text_keys, is_index_capped
 from messages where chat = ?
 `
 
@@ -40,31 +40,36 @@ from messages where chat = ?
  * neighbour can move a message that was itself not touched.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
-  const { ranks } = thread.tools
   const held = prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
-  const next = new Map<MessageId, NextMessage>(
-    held.map((message) => [message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null }]),
-  )
+  const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
+  const own = new Map<MessageId, NextMessage>()
+  for (const message of held.filter(({ source }) => source === thread.source)) {
+    own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null })
+  }
   for (const message of thread.write.messages) {
-    const before = next.get(message.id)?.held ?? null
-    // A fuller source holds it already.
-    if (before?.is_live === 1 && ranks.of(before.source) < ranks.of(thread.source)) continue
-    next.set(message.id, readAgain(before, message, thread.source))
+    own.set(message.id, readAgain(own.get(message.id)?.held ?? null, message, thread.source))
   }
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
-  for (const [id, place] of placeAll(db, thread, [...next.values()])) {
-    const message = next.get(id)
-    if (message === undefined) throw new Error('a placement names no message of its chat')
+  for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
     const placed = { ...message, columns: { ...message.columns, ...place } }
     const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
     if (!isSaved) continue
-    if (message.held === null && !thread.isPrompts) thread.tools.prompts.note(message.columns.user_text)
+    if (!thread.isPrompts) notePrompts(thread, placed)
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
     else outcome.changed += 1
-    outcome.messageIds.push(id)
+    outcome.messageIds.push(message.columns.id)
   }
   return outcome
+}
+
+const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null })
+
+/** A prompt whose words a chat begins or ceases to hold counts no longer, or again. */
+function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
+  if (held?.user_text === columns.user_text) return
+  tools.prompts.note(held?.user_text ?? null)
+  tools.prompts.note(columns.user_text)
 }
 
 type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
@@ -73,26 +78,68 @@ type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source
  * The best source that holds messages gives the order. A message of another source takes its place where that order
  * names it, or by its time where there is no order; what the thread holds already is a copy, and the rest are orphans.
  */
-function placeAll(db: Mirror, thread: ThreadWrite, messages: readonly NextMessage[]): (readonly [MessageId, Place])[] {
-  const best = thread.tools.ranks.best(messages.map(({ columns }) => columns.source))
+function placeAll(
+  db: Mirror,
+  thread: ThreadWrite,
+  messages: readonly NextMessage[],
+): (readonly [NextMessage, Place])[] {
+  const { standing, repeating } = chooseById(db, messages, thread)
+  const best = bestSource(standing, thread)
   const outline = best === null ? null : readOutline(db, thread.chatNum, best)
-  const others = messages.filter(({ columns }) => columns.source !== best)
   const named = new Set(outline?.map(({ id }) => id))
-  const repeated = thread.isPrompts ? messages.filter(({ columns }) => isPromptHeld(db, columns.user_text)) : []
-  const strangers = others.filter(({ columns }) => !(outline === null ? hasTime(columns) : named.has(columns.id)))
-  const apart = [...new Set([...repeated, ...strangers])]
-  const outside = new Set(apart.map(({ columns }) => columns.id))
-  const inside = messages.filter(({ columns }) => !outside.has(columns.id))
-  const copies = new Set([...findCopies(db, inside, strangers), ...repeated.map(({ columns }) => columns.id)])
+  const isAtHome = ({ columns }: NextMessage): boolean => columns.source === best || named.has(columns.id)
+  const strangers = standing
+    .filter((message) => !isAtHome(message))
+    .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
+  const copies = findCopies(standing.filter(isAtHome), strangers)
+  const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
+  const inside = new Map([...standing.filter(isAtHome), ...joining].map((message) => [message.columns.id, message]))
+  const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
   const arranged = thread.tools.arrange(
     outline,
-    inside.map((message) => threadEntry(message.columns)),
+    [...inside.values()].map((message) => threadEntry(message.columns)),
     thread.chatCreatedAtMs,
   )
   return [
-    ...arranged.map((placement) => [placement.id, placeColumns(placement)] as const),
-    ...apart.map(({ columns }) => [columns.id, placeApart(columns, copies.has(columns.id))] as const),
+    ...arranged.flatMap((placement) => {
+      const message = inside.get(placement.id)
+      return message === undefined ? [] : [[message, placeColumns(placement)] as const]
+    }),
+    ...apart.map((message) => [message, placeApart(message.columns, copies.has(message))] as const),
+    ...repeating.map((message) => [message, placeApart(message.columns, true)] as const),
   ]
+}
+
+interface Chosen {
+  readonly standing: readonly NextMessage[]
+  /** Other sources' rows of the same messages, and prompts whose words a chat holds. */
+  readonly repeating: readonly NextMessage[]
+}
+
+/** Of several rows of one message that stands which is still held, and of those that of the best source. */
+function chooseById(db: Mirror, messages: readonly NextMessage[], { tools, isPrompts }: ThreadWrite): Chosen {
+  const standing = new Map<MessageId, NextMessage>()
+  const repeating: NextMessage[] = []
+  const isBetter = (one: MessageColumns, other: MessageColumns): boolean =>
+    one.is_live === other.is_live
+      ? tools.ranks.best([one.source, other.source]) === one.source
+      : one.is_live > other.is_live
+  for (const message of messages) {
+    const rival = standing.get(message.columns.id)
+    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeating.push(message)
+    else if (rival === undefined) standing.set(message.columns.id, message)
+    else if (isBetter(message.columns, rival.columns)) {
+      repeating.push(rival)
+      standing.set(message.columns.id, message)
+    } else repeating.push(message)
+  }
+  return { standing: [...standing.values()], repeating }
+}
+
+/** A source that has lost all it held gives way to one that has not. */
+function bestSource(messages: readonly NextMessage[], { tools }: ThreadWrite): number | null {
+  const live = messages.filter(({ columns }) => columns.is_live === 1)
+  return tools.ranks.best((live.length > 0 ? live : messages).map(({ columns }) => columns.source))
 }
 
 const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>
@@ -107,12 +154,9 @@ const placeApart = ({ sent_at }: MessageColumns, isCopy: boolean): Place => ({
 })
 
 /** What becomes of a message that this pass did not read. */
-function keepOrLose(held: HeldMessage, { write, nowMs, source, tools }: ThreadWrite): MessageColumns {
+function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
   if (held.is_live === 0) return held
-  const isLost =
-    held.is_embedded === 1
-      ? held.source === source && lostItsPlace(held.id, write.ownRow)
-      : tools.ranks.of(held.source) === tools.ranks.of(source) && write.vanished.includes(held.id)
+  const isLost = held.is_embedded === 1 ? lostItsPlace(held.id, write.ownRow) : write.vanished.includes(held.id)
   return isLost ? { ...held, is_live: 0, deleted_at: nowMs } : held
 }
 
@@ -146,6 +190,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     octets: message.octets,
     content_hash: message.contentHash,
     user_text: message.userText,
+    text_keys: message.textKeys,
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson }

@@ -175,7 +175,7 @@ test('a message that the store names and lacks is taken from the workspace that 
       { format: 'inline' },
     ),
   ])
-  expect(placesOf('c')).toEqual(['b1:0', 'b2:1', 'b4:orphan'])
+  expect(placesOf('c')).toEqual(['b1:0', 'b2:1', 'b4:orphan', 'b1:copy'])
   expect([found('older'), found('two')]).toEqual([0, 1])
 })
 
@@ -293,17 +293,17 @@ describe('where a chat belongs', () => {
         paths('e', 'file:///w/onerous/a'),
       ],
     })
-    expect(placeByPaths(mirror)).toEqual([])
+    expect(placeByPaths(mirror, new Set())).toEqual([])
     write(inline, [], {
       workspaces: [
         { id: 'ws1', root: root('one') },
         { id: 'ws2', root: root('two') },
       ],
     })
-    expect(placeByPaths(mirror)).toEqual(['c'])
+    expect(placeByPaths(mirror, new Set())).toEqual(['c'])
     expect([projectOf('c'), projectOf('d'), projectOf('e')]).toEqual(['one', null, null])
     write(inline, [], { evidence: [evidence('c', 'two', 30)] })
     expect(projectOf('c')).toBe('two')
-    expect(placeByPaths(mirror)).toEqual([])
+    expect(placeByPaths(mirror, new Set())).toEqual([])
   })
 })

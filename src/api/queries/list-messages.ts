@@ -118,7 +118,7 @@ const PLACE_OF_MESSAGE = `
       )
     end as before
   from messages it
-  where it.chat = @chat and it.id = @id
+  where it.chat = @chat and it.id = @id and it.is_orphan <> 2
 `
 
 function findPlace(db: Mirror, chat: number, id: MessageId): Place | null {

@@ -10,8 +10,9 @@
  *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
  * - `unindexed` names the messages that can be read and are not yet found: a first pass over a large store writes their
  *   full-text rows after everything else.
- * - several sources may hold one chat. `sources.rank` says whose word counts, the least first; a message belongs to the
- *   source it was read from, and `messages.is_orphan` is 2 for one that only repeats what the thread holds already.
+ * - several sources may hold one chat. `sources.rank` says whose word counts, the least first; each keeps its own rows of
+ *   it, so that what one loses the other still has, and `messages.is_orphan` is 2 for one that only repeats what the
+ *   thread holds already. `outlines` says of each what became of the chat's own row.
  * - `heads` keeps what every list says of a chat, the chat's own row among them, so that each can be read anew without
  *   the others; the columns of `chats` are made from it.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
@@ -178,6 +179,7 @@ create table outlines (
   chat integer not null references chats (num),
   source integer not null references sources (num),
   entries text not null,
+  own_row text not null,
   primary key (chat, source)
 ) strict;
 
@@ -208,8 +210,9 @@ create table messages (
   octets integer not null,
   content_hash text not null,
   user_text integer,
+  text_keys text,
   is_index_capped integer not null,
-  unique (chat, id)
+  unique (chat, id, source)
 ) strict;
 create index messages_by_chat on messages (chat, position, key);
 create index user_texts on messages (user_text) where user_text is not null;

@@ -24,7 +24,7 @@ export function diarySources(root: string): Source[] {
       if (signature === null) return { state: 'missing', detail: null, isCountDue: false }
       const pieces = listDiaries(path).map(readDiary)
       const store = { workspaces: [], identity: path, signature, bytesRead: 0, longestReadMs: 0 }
-      yield writeWhole(mirror, source, { ...store, pieces }, request)
+      yield* writeWhole(mirror, source, { ...store, pieces }, request)
       return { state: 'ok', detail: null, isCountDue: false }
     },
   }

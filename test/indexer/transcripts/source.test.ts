@@ -83,7 +83,7 @@ interface Held {
 const heldOf = (chatId: string): Held[] =>
   rowsOf(
     `select role, parts from messages join bodies on bodies.num = body join chats on chats.num = chat
-     where chats.id = ? and messages.is_live = 1 order by position is null, position`,
+     where chats.id = ? and messages.is_live = 1 and is_orphan <> 2 order by position is null, position`,
     chatId,
   )
 

@@ -204,7 +204,6 @@ function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Gen
   const { mirror, num, id, request } = pass
   const known = {
     isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
-    isElsewhere: (key: string) => held.isHeldElsewhere(mirror, num, key),
     roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
   }
   for (const portion of readChats(file, id, group, known)) {

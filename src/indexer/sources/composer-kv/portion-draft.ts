@@ -33,8 +33,6 @@ export interface Portion {
 export interface Known {
   /** Whether the store held this row once and does no more. */
   isGoneRow(key: string): boolean
-  /** Whether another store of this kind holds the same row: what one lost is then not lost. */
-  isElsewhere(key: string): boolean
   roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
 }
 

@@ -49,7 +49,7 @@ export function* readChats(
 function startDraft(diff: ChatDiff, known: Known): ChatDraft {
   const key = chatKey(diff.chatId)
   const isThere = diff.refs.some((ref) => ref.key === key)
-  const isGone = !isThere && (diff.goneKeys.includes(key) || known.isGoneRow(key)) && !known.isElsewhere(key)
+  const isGone = !isThere && (diff.goneKeys.includes(key) || known.isGoneRow(key))
   return {
     diff,
     ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
@@ -57,7 +57,7 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
     roles: new Map(),
     copies: new Map(),
     messages: [],
-    vanished: diff.goneKeys.filter((gone) => !known.isElsewhere(gone)).flatMap((gone) => messageIdOf(gone) ?? []),
+    vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
   }
 }
 
@@ -149,7 +149,7 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   if (draft === undefined) return
   portion.noteRow(row)
   if (row.value === null) {
-    if (row.octets === 0 && !portion.known.isElsewhere(row.key)) draft.vanished.push(key.messageId)
+    if (row.octets === 0) draft.vanished.push(key.messageId)
     portion.noteIssue(row, unreadReason(row))
     return
   }

@@ -80,12 +80,9 @@ function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<
     held.saveSourceState(mirror, num, found.state, found.detail, null)
     return { state: found.state, detail: found.detail, isCountDue: false }
   }
-  const step =
-    found.kind === 'same'
-      ? { ...readingStep, bytesRead: found.bytesRead }
-      : writeWhole(mirror, source, found.content, request)
+  if (found.kind === 'same') yield { ...readingStep, bytesRead: found.bytesRead }
+  else yield* writeWhole(mirror, source, found.content, request)
   noteLook(mirror, source.id, { glance: found.kind === 'same' ? (seen ?? '') : found.glance, atMs })
   held.saveSourceState(mirror, num, 'ok', null, request.now())
-  yield step
   return found.kind === 'same' ? unsettled : settled
 }

@@ -74,7 +74,7 @@ function transcriptSource(place: Place): Source {
         held.saveSourceState(mirror, num, look.state, look.detail, null)
         return { state: look.state, detail: look.detail, isCountDue: false }
       }
-      yield writeWhole(mirror, source, look.content, request)
+      yield* writeWhole(mirror, source, look.content, request)
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched
     },

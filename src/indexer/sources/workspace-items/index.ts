@@ -67,7 +67,7 @@ function workspaceSource(root: string, id: string): Source {
         held.saveSourceState(mirror, num, found.state, found.detail, null)
         return { state: found.state, detail: found.detail, isCountDue: false }
       }
-      if (found.kind === 'whole') yield writeWhole(mirror, source, found.content, request)
+      if (found.kind === 'whole') yield* writeWhole(mirror, source, found.content, request)
       else yield writeRoot(mirror, num, { workspaces: found.workspaces, signature }, request)
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched

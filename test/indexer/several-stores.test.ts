@@ -1,0 +1,232 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+const COMPOSERS = 'composer.composerData'
+const T0 = Date.UTC(2026, 0, 5, 9)
+const texts = [
+  ['b1', 'plant an apple'],
+  ['b2', 'it is planted'],
+] as const
+const unchanged = { added: 0, changed: 0, gone: 0 }
+
+let home: CursorHome
+let indexer: Indexer
+let others: Indexer[]
+
+function newIndexer(): Indexer {
+  const made = new Indexer(home.userDir)
+  made.homes = [join(home.root, 'cursor')]
+  others.push(made)
+  return made
+}
+
+beforeEach(() => {
+  home = new CursorHome()
+  others = []
+  indexer = newIndexer()
+})
+afterEach(() => {
+  for (const one of others) one.remove()
+  home.remove()
+})
+
+const inline = (composerId: string, said: readonly (readonly [string, string])[]) => ({
+  composerId,
+  createdAt: T0,
+  conversation: said.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
+})
+
+/** @param said texts of the user and of the assistant in turn; null removes the file */
+function transcript(slug: string, chatId: string, said: readonly string[] | null): void {
+  const path = join(home.root, 'cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
+  if (said === null) return rmSync(path, { force: true })
+  mkdirSync(dirname(path), { recursive: true })
+  const lines = said.map((text, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    message: { content: [{ type: 'text', text }] },
+  }))
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+const one = (sql: string, ...params: readonly unknown[]): unknown =>
+  indexer.mirror
+    .prepare(sql)
+    .pluck()
+    .get(...params)
+const chat = (id: string, of = indexer): unknown =>
+  of.mirror
+    .prepare(
+      `select format, title, is_live, is_archived, message_count, size_bytes,
+         (select name from projects where num = project) as project from chats where id = ?`,
+    )
+    .get(id)
+const found = (word: string, of = indexer): unknown =>
+  of.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
+/** Messages that are shown, or could be, and that Cursor is said to have lost. */
+const lost = (): unknown => one('select count(*) from messages where is_live = 0 and is_orphan <> 2')
+
+test('two workspaces that hold one chat took it from each other at every pass', () => {
+  for (const name of ['wa', 'wb']) {
+    home.workspace(name, { folder: `file:///w/${name}` }).item(COMPOSERS, { allComposers: [inline('c', texts)] })
+  }
+  indexer.pass()
+  indexer.pass('full')
+  expect(indexer.pass('full')).toMatchObject(unchanged)
+})
+
+test('a chat that one of two workspaces lost was marked deleted', () => {
+  home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
+  const second = home.workspace('wb', null)
+  second.item(COMPOSERS, { allComposers: [inline('c', texts)] })
+  indexer.pass()
+  second.item(COMPOSERS, { allComposers: [] })
+  indexer.pass()
+  expect([chat('c'), lost()]).toMatchObject([{ is_live: 1, message_count: 2 }, 0])
+})
+
+test('a chat whose transcript left one of two projects was marked deleted', () => {
+  for (const slug of ['pa', 'pb']) transcript(slug, 'c', ['plant an apple', 'done'])
+  indexer.pass()
+  transcript('pb', 'c', null)
+  indexer.pass()
+  expect([chat('c'), lost(), found('apple')]).toMatchObject([{ is_live: 1, message_count: 2 }, 0, 1])
+})
+
+test.each(['nudge', 'reconcile', 'full'] as const)(
+  'what the store lost and the workspace still holds was marked deleted by a pass, %s',
+  (depth) => {
+    const store = home.global()
+    home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
+    store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
+    store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    store.message('c', 'b2', { type: 2, text: 'it is planted' })
+    indexer.pass()
+    store.delete('bubbleId:c:b2')
+    store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    indexer.pass(depth)
+    expect([chat('c'), lost()]).toMatchObject([{ is_live: 1, message_count: 2 }, 0])
+    for (const key of ['composerData:c', 'bubbleId:c:b1']) store.delete(key)
+    indexer.pass('reconcile')
+    expect([chat('c'), lost(), found('planted')]).toMatchObject([{ is_live: 1, message_count: 2 }, 0, 1])
+    expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
+    expect(indexer.pass('full')).toMatchObject(unchanged)
+  },
+)
+
+test('a tombstone in the store marked the chat of a transcript deleted', () => {
+  const store = home.global()
+  store.chat('c', null)
+  transcript('pa', 'c', ['plant an apple', 'done'])
+  indexer.pass()
+  store.chat('c', null)
+  indexer.pass()
+  expect(chat('c')).toMatchObject({ is_live: 1, message_count: 2 })
+})
+
+test('a prompt that stands in rows and, with its time, in a transcript was told twice', () => {
+  const store = home.global()
+  store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
+  store.message('c', 'b2', { type: 2, text: 'it is planted', createdAt: '2026-01-05T09:00:05.000Z' })
+  const stamp = '<timestamp>Monday, Jan 5, 2026, 9:00 AM (UTC+0)</timestamp>\n'
+  transcript('pa', 'c', [`${stamp}<user_query>\nplant an apple\n</user_query>`, 'it is planted'])
+  indexer.pass()
+  expect([chat('c'), found('apple')]).toMatchObject([{ message_count: 2 }, 1])
+})
+
+test('messages kept no time when a list told later when their chat began', () => {
+  const store = home.global()
+  transcript('pa', 'c', ['plant an apple', 'done'])
+  indexer.pass()
+  store.item('composer.composerHeaders', { allComposers: [{ composerId: 'c', name: 'Trees', createdAt: T0 }] })
+  indexer.pass('reconcile')
+  expect(one('select count(*) from messages where created_at = ?', T0)).toBe(2)
+})
+
+test('a chat stayed archived for ever in a list that is gone', () => {
+  const store = home.global()
+  const workspace = home.workspace('wa', null)
+  store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  const head = { type: 'head', composerId: 'c' }
+  workspace.item(COMPOSERS, { allComposers: [{ ...head, isArchived: true, lastUpdatedAt: T0 }] })
+  indexer.pass()
+  expect(chat('c')).toMatchObject({ is_archived: 1 })
+  workspace.item(COMPOSERS, { selectedComposerIds: [], hasMigratedComposerData: true })
+  const open = { ...head, isArchived: false, lastUpdatedAt: T0 + 1000 }
+  store.item('composer.composerHeaders', { allComposers: [open] })
+  indexer.pass('reconcile')
+  expect(chat('c')).toMatchObject({ is_archived: 0 })
+})
+
+test('a subagent that its parent listed late stayed without a project', () => {
+  const store = home.global()
+  home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
+  for (const id of ['p', 'k']) store.message(id, 'm', { type: 1, text: `said in ${id}` })
+  indexer.pass()
+  store.chat('p', { fullConversationHeadersOnly: headers(['m']), subagentComposerIds: ['k'] })
+  indexer.pass()
+  expect(chat('k')).toMatchObject({ project: 'a' })
+})
+
+test.each([
+  ['into a prompt', 'plant an', 'plant an apple', 1],
+  ['away from a prompt', 'plant an apple', 'plant a pear', 1],
+])('a message rewritten %s left it hidden, or told twice', (_, before, after, times) => {
+  const store = home.global()
+  home.workspace('wa', null).item('aiService.prompts', [{ text: 'plant an apple' }])
+  store.message('c', 'b1', { type: 1, text: before })
+  indexer.pass()
+  store.message('c', 'b1', { type: 1, text: after })
+  indexer.pass()
+  expect(found('apple')).toBe(times)
+})
+
+test('a chat in two items of a workspace stayed as the fuller one had it', () => {
+  const workspace = home.workspace('wa', null)
+  workspace.item(COMPOSERS, { allComposers: [inline('c', texts)] })
+  workspace.put('composerData:c', inline('c', texts.slice(0, 1)))
+  indexer.pass()
+  workspace.item(COMPOSERS, { allComposers: [] })
+  indexer.pass()
+  expect(one('select count(*) from messages where is_live = 1')).toBe(1)
+  workspace.delete('composerData:c')
+  indexer.pass()
+  expect(chat('c')).toMatchObject({ is_live: 0 })
+})
+
+test('what a workspace and a transcript both have beyond the store was found twice', () => {
+  const store = home.global()
+  store.chat('c', { fullConversationHeadersOnly: headers(['b1']) })
+  store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  const more = [...texts.slice(0, 1), ['x2', 'a walnut']] as const
+  home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', more)] })
+  transcript('pa', 'c', ['plant an apple', 'a walnut'])
+  indexer.pass()
+  expect(found('walnut')).toBe(1)
+})
+
+test('a chat that rows took over from a transcript kept the format of the transcript', () => {
+  const store = home.global()
+  transcript('pa', 'c', ['plant an apple', 'it is planted'])
+  indexer.pass()
+  store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
+  indexer.pass('reconcile')
+  const fresh = newIndexer()
+  fresh.pass()
+  expect(chat('c')).toEqual(chat('c', fresh))
+})
+
+test('an error that only the transcript tells was hidden where the thread has tool calls', () => {
+  const store = home.global()
+  store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
+  store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  const tool = { tool: 1, name: 'read_file', status: 'completed', rawArgs: '{}' }
+  store.message('c', 'b2', { type: 2, text: '', toolFormerData: tool })
+  transcript('pa', 'c', ['plant an apple'])
+  const path = join(home.root, 'cursor', 'projects', 'pa', 'agent-transcripts', 'c', 'c.jsonl')
+  writeFileSync(path, `${JSON.stringify({ type: 'error', error: 'quotaexhausted' })}\n`, { flag: 'a' })
+  indexer.pass()
+  expect(found('quotaexhausted')).toBe(1)
+})
