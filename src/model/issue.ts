@@ -7,6 +7,7 @@ export const issueReasons = [
   'not-an-object',
   'too-large',
   'too-deep',
+  'unknown-shape',
   'unreadable-page',
 ] as const
 export type IssueReason = (typeof issueReasons)[number]

@@ -58,7 +58,9 @@ test('a store of an unknown version is read, whatever else stands in it', () => 
     { id: 'older', title: 'Meadow' },
     { id: 'renamed', title: 'plant an appletree' },
   ])
-  expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
+  expect(indexer.mirror.prepare('select key, reason from row_issues').all()).toEqual([
+    { key: 'bubbleId:renamed:m3', reason: 'unknown-shape' },
+  ])
 })
 
 test('messages whose names are known are found, and stand by time where the list has another name', () => {
@@ -96,7 +98,7 @@ test('doctor names the unknown family, the unknown table and the unknown version
   expect(store?.survey?.unknownVersions).toEqual(
     expect.arrayContaining(['composerData:<id>', 'bubbleId:<id>'].map((family) => ({ family, versions: [VERSION] }))),
   )
-  expect(store).toMatchObject({ state: 'ok', accounting: { rows: 9, read: 8, unknown: 1, unaccounted: 0 } })
+  expect(store).toMatchObject({ state: 'ok', accounting: { rows: 9, read: 7, unknown: 1, unaccounted: 0 } })
 })
 
 test('doctor says it in words, and none of them is from a chat', async () => {

@@ -165,3 +165,15 @@ describe('decoding is total', () => {
     expect(bytes({}).toString()).toBe('{}')
   })
 })
+
+it('a row that says something under a name that is not known is an issue, a placeholder is not', () => {
+  const renamed = decodeBubble({ type: 2, body: 'what used to be the text of this message' })
+  expect(renamed).toEqual({ kind: 'issue', reason: 'unknown-shape' })
+  const placeholder = decodeBubble({
+    type: 2,
+    text: '',
+    requestId: '0e5b6b51-9d0a-4d8e-8c6e-3d1f0a9b2c47',
+    capabilityType: 22,
+  })
+  expect(placeholder.kind).toBe('nothing')
+})

@@ -17,6 +17,7 @@ import type { JsonRecord } from './json-value.ts'
 import { readModelName } from './read-model.ts'
 import { readRowTimes } from './read-time.ts'
 import { stringLeaves } from './string-leaves.ts'
+import { holdsUnknownText } from './unknown-text.ts'
 
 /** The key's ids. They outrank the id in the JSON, which is empty in some rows and another row's in others. */
 export interface MessageIdentity {
@@ -56,7 +57,11 @@ export interface MessagePlace {
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, issue } = decodeParts(record, role, place.toolData)
-  if (parts.length === 0) return { kind: 'nothing', issue }
+  if (parts.length === 0) {
+    return issue === null && holdsUnknownText(record)
+      ? { kind: 'issue', reason: 'unknown-shape' }
+      : { kind: 'nothing', issue }
+  }
   const message: MessageDraft = {
     id: place.id,
     alias: readAlias(record, place.id),
