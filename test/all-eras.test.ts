@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../src/cli/doctor-text.ts'
 import { CursorHome, headers } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './helpers/eras/global-items.ts'
-import { transcriptEras } from './helpers/eras/transcripts.ts'
-import { canary, workspaceEras } from './helpers/eras/workspace-items.ts'
+import { line, lines, query, said, transcriptEras, writeTranscript } from './helpers/eras/transcripts.ts'
+import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
 
@@ -39,6 +39,10 @@ interface List<Item> {
 /** One file has one table of headers: the newer stands for both. */
 const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
 
+/** Chats that a workspace holds itself: of these the global store has nothing. */
+const heldByWorkspaces = new Set(workspaceEras.flatMap((era) => era.chats.map(({ id }) => id)))
+const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
+
 const home = new CursorHome()
 const cursorHome = join(home.root, '.cursor')
 let daemon: RunningDaemon
@@ -49,19 +53,23 @@ let projects: List<ProjectAnswer>
 beforeAll(async () => {
   const store = home.global()
   for (const era of globalEras) era.write(store.db)
-  const listed = globalEras.flatMap(({ heads, evidence }) => [
-    ...heads.map(({ chatId }) => chatId),
-    ...evidence.map((line) => line.split(' ')[0] ?? ''),
-  ])
+  const listed = [
+    ...globalEras.flatMap(({ heads }) => heads.map(({ chatId }) => chatId)),
+    ...globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' ')[0] ?? '')),
+    ...workspaceEras.flatMap(({ headIds, openIds }) => [...headIds, ...openIds]),
+  ].filter((id) => !heldByWorkspaces.has(id))
   for (const id of new Set(listed)) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
     store.message(id, 'm', { type: 1, text: `Said in the listed chat ${id}` })
   }
   store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
-  // A transcript of it exists too.
-  store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
+  store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
   store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
   store.message('era-both', 'm2', { type: 2, text: 'Answered by both' })
+  store.message('era-both', 'm3', { type: 1, text: repeatedPrompt })
+  const both = [line('user', said(query('Told by both'))), line('assistant', said('Answered by both'))]
+  writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursorHome)
   daemon = await RunningDaemon.start({ userDirs: [home.userDir], flags: ['--cursor-home', cursorHome] })
@@ -93,32 +101,37 @@ test('no chat is there twice, and no project', () => {
   expect(new Set(projects.items.map(({ uri }) => uri)).size).toBe(projects.items.length)
 })
 
-describe.each(workspaceEras)('the workspace of era $name', ({ chats: expected, headIds, rootUri }) => {
-  const spoken = expected.filter(({ messages }) => messages.length > 0)
+const speaking = workspaceEras.flatMap((era) =>
+  era.chats
+    .filter(({ messages, format }) => messages.length > 0 && format !== 'prompts')
+    .map((chat) => ({ ...chat, era: era.name, rootUri: era.rootUri })),
+)
 
-  test('has every message of its chats, in its project', async () => {
-    for (const { id, format, messages } of spoken.filter((chat) => chat.format !== 'prompts')) {
-      expect(await textsOf(id)).toEqual(messages.map(({ role, text }) => `${role}: ${text}`))
-      expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
-    }
-  })
-
-  test('places the chats that it only names', () => {
-    for (const id of headIds.filter((each) => chatOf(each) !== undefined)) expect(rootOf(id)).not.toBeNull()
-  })
+test.each(speaking)('chat $id of $era has every message, in its project', async ({ id, format, messages, rootUri }) => {
+  expect(await textsOf(id)).toEqual(messages.map(({ role, text }) => `${role}: ${text}`))
+  expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
 })
 
-describe.each(transcriptEras)('the transcript of $name', ({ chatId, messages, rootUri, parentChatId }) => {
-  test.runIf(chatId !== null)('has its messages, in its project, under its parent', async () => {
-    const id = chatId ?? ''
-    const texts = messages.map(({ role, text }) => `${role}: ${text ?? ''}`)
-    expect(await textsOf(id)).toEqual(texts)
-    expect(chatOf(id)).toMatchObject({ format: 'transcript', parentChatId, isSubagent: parentChatId !== null })
-    expect(rootOf(id)).toBe(rootUri)
-  })
+const named = workspaceEras.flatMap(({ headIds, openIds, rootUri }) =>
+  [...headIds, ...openIds].filter((id) => !heldByWorkspaces.has(id)).map((id) => [id, rootUri] as const),
+)
+
+test.each(named)('chat %s, which a workspace only names, is placed at %s', (id, rootUri) => {
+  expect(rootOf(id)).toBe(rootUri)
 })
 
-test.each(globalEras.flatMap(({ evidence }) => evidence.map((line) => line.split(' '))))(
+const told = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
+
+test.each(told)(
+  'the transcript of $name has its messages, in its project, under its parent',
+  async ({ chatId, messages, rootUri, parentChatId }) => {
+    expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))
+    expect(chatOf(chatId)).toMatchObject({ format: 'transcript', parentChatId, isSubagent: parentChatId !== null })
+    expect(rootOf(chatId)).toBe(rootUri)
+  },
+)
+
+test.each(globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' '))))(
   'chat %s is placed by %s at %s',
   (id, _method, uri) => {
     expect(rootOf(id ?? '')).toBe(uri)
@@ -141,21 +154,31 @@ test('remote projects keep their host', () => {
 
 test('every message of every thread is found by its own words', async () => {
   for (const { id } of chats.items) {
-    for (const line of await textsOf(id)) {
-      const words = line.replace(/^\w+: /, '').match(/[A-Za-z]{3,}/g) ?? []
+    for (const text of await textsOf(id)) {
+      const words = text.replace(/^\w+: /, '').match(/[A-Za-z]{3,}/g) ?? []
       if (words.length === 0) continue
       const q = encodeURIComponent(words.slice(0, 8).join(' '))
       const answer = await daemon.get<{ total: number }>(`/api/search?q=${q}&chat=${encodeURIComponent(id)}`)
-      expect([id, line, answer.total > 0]).toEqual([id, line, true])
+      expect([id, text, answer.total > 0]).toEqual([id, text, true])
     }
   }
 })
 
-test('prompts whose chats are held are not told again', async () => {
-  const answer = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&includeEmpty=true')
-  const lost = answer.items.filter(({ format }) => format === 'prompts')
-  expect(lost.length).toBeGreaterThan(0)
-  for (const { id, messageCount } of lost) expect((await textsOf(id)).length).toBe(messageCount)
+test('a prompt that a chat holds is not told again, and the others are', async () => {
+  const [prompts] = eraPrompts.chats
+  const left = prompts?.messages.filter(({ text }) => text !== repeatedPrompt).map(({ text }) => `user: ${text}`)
+  expect(left).not.toEqual([])
+  expect(await textsOf(prompts?.id ?? '')).toEqual(left)
+  expect(chatOf(prompts?.id ?? '')).toMatchObject({ format: 'prompts', messageCount: left?.length })
+})
+
+test('a chat that the store and a transcript both hold is told once', async () => {
+  expect(await textsOf('era-both')).toEqual([
+    'user: Told by both',
+    'assistant: Answered by both',
+    `user: ${repeatedPrompt}`,
+  ])
+  expect(await daemon.get('/api/search?q=%22answered%20by%20both%22')).toMatchObject({ total: 1 })
 })
 
 test('a second look at everything changes nothing', async () => {

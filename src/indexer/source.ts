@@ -30,6 +30,9 @@ export interface PassStep {
   readonly backlog: number | null
 }
 
+/** The first messages of a pass, the newest, are found at once; what comes beyond can be read, and is found later. */
+export const INDEXED_AT_ONCE = 1000
+
 /** A step that read from a source and wrote nothing. */
 export const readingStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, outcome: null, backlog: null } as const
 

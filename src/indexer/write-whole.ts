@@ -6,7 +6,7 @@ import { writeBatch } from '../mirror/write-batch.ts'
 import { listRowChats } from '../mirror/write-rows.ts'
 import type { ChatId } from '../model/ids.ts'
 import { arrangeThread } from './arrange-thread.ts'
-import { readingStep, type PassRequest, type PassStep } from './source.ts'
+import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from './source.ts'
 import type { Piece, WholeChat, WholeContent } from './whole-store.ts'
 
 /** After every key there is. */
@@ -14,8 +14,6 @@ const LAST_KEY = '\u{10ffff}'
 
 /** Pieces are written together until they came from so many bytes. */
 const STEP_OCTETS_MAX = 2 * 1024 * 1024
-/** What a store holds beyond so many new messages can be read at once, and is found later. */
-const INDEXED_AT_ONCE = 1000
 
 /**
  * Brings the mirror to what a store holds that was read as a whole, a few pieces a step. Pieces whose bytes are as they

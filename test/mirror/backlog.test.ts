@@ -1,48 +1,30 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { countBacklog, cutBacklog, indexBacklog, writeCut } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
-import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
-import { sourceNum } from '../../src/mirror/source-state.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
-import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import { draftOf } from '../helpers/mirror-writes.ts'
+import { OpenMirror } from '../helpers/open-mirror.ts'
 
 const T0 = 1_760_000_000_000
-let folder: string
+let opened: OpenMirror
 let mirror: Mirror
 let source: number
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cursordex-backlog-'))
-  mirror = openWriter(join(folder, 'mirror.db'))
-  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere', rank: 0 })
+  opened = new OpenMirror()
+  mirror = opened.db
+  source = opened.source('composer-kv')
 })
 
-afterEach(() => {
-  mirror.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => opened.remove())
 
 function write(texts: Readonly<Record<string, string>>, more: Partial<Batch> = {}): void {
   const messages = Object.entries(texts).map(([id, text], at) =>
-    packMessage({
-      id: asMessageId(id),
-      alias: null,
-      role: 'user',
-      sentAtMs: T0 + at * 1000,
-      startedAtMs: null,
-      timingAtMs: null,
-      model: null,
-      tokens: null,
-      parts: [{ kind: 'text', text }],
-      isSimulated: false,
-      octets: text.length,
-      isEmbedded: false,
-    }),
+    packMessage(draftOf(id, text, { sentAtMs: T0 + at * 1000 })),
   )
   const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
   writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)

@@ -1,59 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type HeadWrite } from '../../src/mirror/batch.ts'
-import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
 import { placeByPaths } from '../../src/mirror/chat-paths.ts'
-import { sourceNum } from '../../src/mirror/source-state.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
-import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+import { asChatId, asMessageId } from '../../src/model/ids.ts'
+import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
+import { OpenMirror } from '../helpers/open-mirror.ts'
 
 const T0 = 1_760_000_000_000
-let folder: string
+let opened: OpenMirror
 let mirror: Mirror
 let store: number
 let inline: number
 let transcript: number
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cursordex-several-'))
-  mirror = openWriter(join(folder, 'mirror.db'))
-  const source = (id: string, rank: number): number =>
-    sourceNum(mirror, { id: asSourceId(id), kind: id, path: `/${id}`, rank })
-  store = source('store', 0)
-  inline = source('inline', 2)
-  transcript = source('transcript', 3)
+  opened = new OpenMirror()
+  mirror = opened.db
+  store = opened.source('store', 0)
+  inline = opened.source('inline', 2)
+  transcript = opened.source('transcript', 3)
 })
 
-afterEach(() => {
-  mirror.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const noFacts: ChatFacts = {
-  format: 'split',
-  name: null,
-  summary: null,
-  todos: [],
-  createdAtMs: T0,
-  updatedAtMs: null,
-  mode: null,
-  model: null,
-  status: null,
-  isArchived: false,
-  isDraft: false,
-  isSubagent: false,
-  parentChatId: null,
-  childChatIds: [],
-  linesAdded: null,
-  linesRemoved: null,
-  filesChanged: null,
-  contextTokens: null,
-  recordedCostCents: null,
-}
+afterEach(() => opened.remove())
 
 type Texts = readonly (readonly [id: string, text: string])[]
 
@@ -66,23 +37,16 @@ function chat(
 ): ChatWrite {
   const outline = listed.map((name) => ({ id: asMessageId(name), role: null, createdAtMs: null, startedAtMs: null }))
   const messages = texts.map(([name, text], at) =>
-    packMessage({
-      id: asMessageId(name),
-      alias: null,
-      role: at % 2 === 0 ? 'user' : 'assistant',
-      sentAtMs: null,
-      startedAtMs: null,
-      timingAtMs: null,
-      model: null,
-      tokens: null,
-      parts: [{ kind: 'text', text }],
-      isSimulated: false,
-      octets: text.length,
-      isEmbedded: true,
-    }),
+    packMessage(draftOf(name, text, { role: at % 2 === 0 ? 'user' : 'assistant', isEmbedded: true })),
   )
   const embeddedIds = new Set(messages.map((message) => message.id))
-  const ownRow = { kind: 'read', facts: { ...noFacts, ...facts }, outline, embeddedIds, octets: 10 } as const
+  const ownRow = {
+    kind: 'read',
+    facts: { ...noFacts, createdAtMs: T0, ...facts },
+    outline,
+    embeddedIds,
+    octets: 10,
+  } as const
   return { id: asChatId(id), ownRow, messages, vanished: [] }
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import {
@@ -13,70 +12,37 @@ import {
 } from '../../src/mirror/batch.ts'
 import { openReader, openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
-import { sourceNum } from '../../src/mirror/source-state.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
-import { asChatId, asMessageId, asSourceId } from '../../src/model/ids.ts'
+import { asChatId, asMessageId } from '../../src/model/ids.ts'
+import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
+import { OpenMirror } from '../helpers/open-mirror.ts'
 
-let folder: string
+let opened: OpenMirror
 let mirror: Mirror
 let source: number
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cursordex-write-'))
-  mirror = openWriter(join(folder, 'mirror.db'))
-  source = sourceNum(mirror, { id: asSourceId('s'), kind: 'composer-kv', path: '/nowhere', rank: 0 })
+  opened = new OpenMirror()
+  mirror = opened.db
+  source = opened.source('composer-kv')
 })
 
-afterEach(() => {
-  mirror.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => opened.remove())
 
 const T0 = 1_760_000_000_000
 
-function message(id: string, text: string, more: Partial<MessageDraft> = {}): MessageWrite {
-  return packMessage({
-    id: asMessageId(id),
-    alias: null,
-    role: 'user',
-    sentAtMs: T0,
-    startedAtMs: null,
-    timingAtMs: null,
-    model: null,
-    tokens: null,
-    parts: [{ kind: 'text', text }],
-    isSimulated: false,
-    octets: text.length,
-    isEmbedded: false,
-    ...more,
-  })
-}
-
-const noFacts: ChatFacts = {
-  format: 'split',
-  name: null,
-  summary: null,
-  todos: [],
-  createdAtMs: T0,
-  updatedAtMs: null,
-  mode: null,
-  model: null,
-  status: null,
-  isArchived: false,
-  isDraft: false,
-  isSubagent: false,
-  parentChatId: null,
-  childChatIds: [],
-  linesAdded: null,
-  linesRemoved: null,
-  filesChanged: null,
-  contextTokens: null,
-  recordedCostCents: null,
-}
+const message = (id: string, text: string, more: Partial<MessageDraft> = {}): MessageWrite =>
+  packMessage(draftOf(id, text, { sentAtMs: T0, ...more }))
 
 function ownRow(ids: readonly string[], facts: Partial<ChatFacts> = {}): OwnRow {
   const outline = ids.map((id) => ({ id: asMessageId(id), role: null, createdAtMs: null, startedAtMs: null }))
-  return { kind: 'read', facts: { ...noFacts, ...facts }, outline, embeddedIds: new Set(), octets: 100 }
+  return {
+    kind: 'read',
+    facts: { ...noFacts, createdAtMs: T0, ...facts },
+    outline,
+    embeddedIds: new Set(),
+    octets: 100,
+  }
 }
 
 function write(chat: Partial<Batch['chats'][number]>, more: Partial<Batch> = {}) {
@@ -210,17 +176,17 @@ test('files of the mirror are for their owner alone', () => {
   if (process.platform === 'win32') return
   write({ messages: [message('m1', 'one')] })
   for (const name of ['mirror.db', 'mirror.db-wal', 'mirror.db-shm']) {
-    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    expect(statSync(join(opened.folder, name)).mode & 0o777).toBe(0o600)
   }
 })
 
 test('a reader cannot write', () => {
-  const reader = openReader(join(folder, 'mirror.db'))
+  const reader = openReader(join(opened.folder, 'mirror.db'))
   expect(() => reader.exec('delete from chats')).toThrow(/readonly|read-only|query_only/)
   reader.close()
 })
 
 test('a mirror of a newer schema is refused with advice', () => {
   mirror.pragma('user_version = 99')
-  expect(() => openWriter(join(folder, 'mirror.db'))).toThrow(/has schema 99/)
+  expect(() => openWriter(join(opened.folder, 'mirror.db'))).toThrow(/has schema 99/)
 })

@@ -26,7 +26,7 @@ export const canary = 'canary-token-that-nobody-may-read'
 
 const at = (day: number): number => Date.UTC(2026, 3, day, 9)
 
-const home = { $mid: 1, fsPath: '/work/mill', external: 'file:///work/mill', path: '/work/mill', scheme: 'file' }
+const home = { $mid: 1, fsPath: '/yard/mill', external: 'file:///yard/mill', path: '/yard/mill', scheme: 'file' }
 const remote = { $mid: 1, path: '/srv/dam', scheme: 'vscode-remote', authority: 'ssh-remote+box', fsPath: '/srv/dam' }
 
 const silent = { name: null, updatedAtMs: null, isArchived: null, isSubagent: null, parentChatId: null }
@@ -52,7 +52,7 @@ export const headerListOf30: GlobalEra = {
     { ...silent, chatId: 'list-3', isSubagent: true, parentChatId: 'list-1' },
     { ...silent, chatId: 'list-4', name: 'A rival answer' },
   ],
-  evidence: ['list-1 header-list file:///work/mill', 'list-2 header-list vscode-remote://ssh-remote%2Bbox/srv/dam'],
+  evidence: ['list-1 header-list file:///yard/mill', 'list-2 header-list vscode-remote://ssh-remote%2Bbox/srv/dam'],
   write(db) {
     putSecrets(db)
     putItem(db, 'composer.composerHeaders.version', '2')
@@ -125,7 +125,7 @@ export const headerTableOf39: GlobalEra = {
     { ...silent, chatId: 'table-1', name: 'Grind', updatedAtMs: at(5), isArchived: false, isSubagent: false },
     { ...silent, chatId: 'table-2', name: 'Sift', updatedAtMs: at(6), isArchived: true, isSubagent: false },
   ],
-  evidence: ['table-1 header-table file:///work/mill'],
+  evidence: ['table-1 header-table file:///yard/mill'],
   write(db) {
     putSecrets(db)
     makeHeaderTable(db, '3.9')
@@ -160,12 +160,12 @@ export const headerTableOf319: GlobalEra = {
     { ...silent, chatId: 'table-3', name: 'Bake', updatedAtMs: at(8), isArchived: false, isSubagent: false },
     { ...silent, chatId: 'table-4', updatedAtMs: at(8), isSubagent: true, isArchived: false, parentChatId: 'table-3' },
   ],
-  evidence: ['table-3 header-table file:///work/bakery'],
+  evidence: ['table-3 header-table file:///yard/bakery'],
   write(db) {
     putSecrets(db)
     makeHeaderTable(db, '3.19')
     const times = { createdAt: at(7), lastUpdatedAt: at(8), recency: at(8), isArchived: 0 }
-    const agentLocation = { environment: { uri: { fsPath: '/work/bakery', scheme: 'file', path: '/work/bakery' } } }
+    const agentLocation = { environment: { uri: { fsPath: '/yard/bakery', scheme: 'file', path: '/yard/bakery' } } }
     putHeader(db, {
       ...times,
       composerId: 'table-3',
@@ -187,11 +187,11 @@ export const agentProjects: GlobalEra = {
   name: 'the projects of 3.12',
   list: null,
   heads: [],
-  evidence: ['member-1 agent-project file:///work/mill', 'member-2 agent-project file:///c:/Work/Dam'],
+  evidence: ['member-1 agent-project file:///yard/mill', 'member-2 agent-project file:///c:/Work/Dam'],
   write(db) {
     putSecrets(db)
     putItem(db, 'glass.localAgentProjects.v1', [
-      { id: 'p1', name: 'mill', workspace: { id: 'w1', uri: { fsPath: '/work/mill', scheme: 'file' } } },
+      { id: 'p1', name: 'mill', workspace: { id: 'w1', uri: { fsPath: '/yard/mill', scheme: 'file' } } },
       { id: 'p2', name: 'dam', workspace: { id: 'w2', uri: { path: '/C:/Work/Dam', scheme: 'file' } } },
       { id: 'p3', name: 'nowhere' },
     ])

@@ -35,11 +35,11 @@ interface Left extends Partial<Omit<TranscriptEra, 'write'>> {
 }
 
 /** The root that the project's own file names. */
-const trustedPath = '/work/kiln'
+const trustedPath = '/yard/kiln'
 
 const eraOf = ({ content, ...told }: Left): TranscriptEra => {
-  const slug = told.slug ?? 'work-kiln'
-  const isTrusted = slug === 'work-kiln'
+  const slug = told.slug ?? 'yard-kiln'
+  const isTrusted = slug === 'yard-kiln'
   return {
     chatId: null,
     parentChatId: null,
@@ -101,7 +101,7 @@ assistant:
   It is short.
 I look at the log.
 [Tool call] Read
-  path=/work/kiln/log.csv
+  path=/yard/kiln/log.csv
   limit=20
 
 [Tool result] Read
@@ -128,7 +128,7 @@ export const eraFlat = eraOf({
   chatId: 'era-flat',
   content: lines(
     line('user', said(`<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n${query('Count the shelves')}`)),
-    line('assistant', said('I count.'), call('Shell', { command: 'wc -l log.csv', working_directory: '/work/kiln' })),
+    line('assistant', said('I count.'), call('Shell', { command: 'wc -l log.csv', working_directory: '/yard/kiln' })),
     line('assistant', said('Seven.\n\n[REDACTED]')),
     { type: 'turn_ended', status: 'success' },
   ),

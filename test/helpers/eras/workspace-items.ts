@@ -88,8 +88,8 @@ const tabs = [
         messageType: 2,
         text: '',
         initText: rich('Why does the boiler stop?'),
-        selections: [{ uri: { path: '/work/boiler/main.c' }, rawText: 'stop();', text: 'stop();' }],
-        fileSelections: [{ uri: { fsPath: '/work/boiler/relay.c' } }],
+        selections: [{ uri: { path: '/yard/boiler/main.c' }, rawText: 'stop();', text: 'stop();' }],
+        fileSelections: [{ uri: { fsPath: '/yard/boiler/relay.c' } }],
       },
       {
         type: 'ai',
@@ -127,16 +127,16 @@ const tabChats: readonly EraChat[] = [
 export const eraTabs = eraOf({
   name: 'A: tabs',
   workspaceId: 'eraatabs',
-  rootUri: 'file:///work/boiler',
+  rootUri: 'file:///yard/boiler',
   chats: tabChats,
-  json: { folder: 'file:///work/boiler' },
+  json: { folder: 'file:///yard/boiler' },
   items: { 'workbench.panel.aichat.view.aichat.chatdata': { tabs, selectedTabId: 'era-a-tab-1' } },
 })
 
 const eraOldTabs = eraOf({
   name: 'A: tabs under the older key',
   workspaceId: 'eraaoldtabs',
-  rootUri: 'file:///work/kiln/kiln.code-workspace',
+  rootUri: 'file:///yard/kiln/kiln.code-workspace',
   chats: [
     {
       id: 'era-a-old',
@@ -150,7 +150,7 @@ const eraOldTabs = eraOf({
       ],
     },
   ],
-  json: { configuration: 'file:///work/kiln/kiln.code-workspace' },
+  json: { configuration: 'file:///yard/kiln/kiln.code-workspace' },
   items: {
     'workbench.panel.chat.view.chat.chatdata': {
       tabs: [
@@ -185,9 +185,9 @@ const inlineChats = [inlineChat(1), inlineChat(2), inlineChat(3)]
 export const eraInline = eraOf({
   name: 'B: whole composers',
   workspaceId: 'erabinline',
-  rootUri: 'file:///work/loom',
+  rootUri: 'file:///yard/loom',
   chats: inlineChats,
-  json: { folder: 'file:///work/loom/' },
+  json: { folder: 'file:///yard/loom/' },
   items: {
     'composer.composerData': {
       allComposers: inlineChats.map(({ id, title, createdAtMs, updatedAtMs, messages }) => ({
@@ -213,10 +213,10 @@ const headIds = ['era-d-1', 'era-d-2']
 const eraHeads = eraOf({
   name: 'D: heads',
   workspaceId: 'eradheads',
-  rootUri: 'vscode-remote://ssh-remote%2Bforge/work/anvil',
+  rootUri: 'vscode-remote://ssh-remote%2Bforge/yard/anvil',
   headIds,
   openIds: ['era-d-1'],
-  json: { folder: 'vscode-remote://ssh-remote%2Bforge/work/anvil' },
+  json: { folder: 'vscode-remote://ssh-remote%2Bforge/yard/anvil' },
   items: {
     'composer.composerData': {
       allComposers: headIds.map((composerId) => ({
@@ -238,9 +238,9 @@ const eraHeads = eraOf({
 const eraMigrated = eraOf({
   name: 'E: migrated, without a list',
   workspaceId: 'eraemigrated',
-  rootUri: 'file:///c:/work/lathe',
+  rootUri: 'file:///c:/yard/lathe',
   openIds: ['era-e-1', 'era-e-2', 'era-e-3', 'era-e-4'],
-  json: { folder: 'file:///c%3A/work/lathe' },
+  json: { folder: 'file:///c%3A/yard/lathe' },
   items: {
     'composer.composerData': {
       selectedComposerIds: ['era-e-1'],
@@ -263,7 +263,7 @@ const promptTexts = ['plane the board', 'sand it', 'plane the board']
 export const eraPrompts = eraOf({
   name: 'prompts alone',
   workspaceId: 'eraprompts',
-  rootUri: 'file:///work/plane',
+  rootUri: 'file:///yard/plane',
   chats: [
     {
       id: 'prompts-eraprompts',
@@ -274,7 +274,7 @@ export const eraPrompts = eraOf({
       messages: promptTexts.map((text) => ({ id: null, role: 'user', text })),
     },
   ],
-  json: { folder: 'file:///work/plane' },
+  json: { folder: 'file:///yard/plane' },
   items: { 'aiService.prompts': promptTexts.map((text) => ({ text, commandType: 4 })) },
 })
 

@@ -43,14 +43,14 @@ const placed = (): unknown[] =>
 const context = (root: string) => ({ cursorRules: ['a rule'], projectLayouts: [JSON.stringify({ rootPath: root })] })
 
 test('messages that name the same root are one reason', () => {
-  writeChat('a', {}, { workspaceUris: ['file:///work/mill'] })
+  writeChat('a', {}, { workspaceUris: ['file:///yard/mill'] })
   pass()
-  expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///work/mill' }])
+  expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///yard/mill' }])
   expect(indexer.mirror.prepare('select count(*) as count from evidence').get()).toEqual({ count: 1 })
 })
 
 test('a repository says more than a message', () => {
-  writeChat('a', { trackedGitRepos: [{ repoPath: '/repo' }] }, { workspaceUris: ['file:///work/mill'] })
+  writeChat('a', { trackedGitRepos: [{ repoPath: '/repo' }] }, { workspaceUris: ['file:///yard/mill'] })
   pass()
   expect(placed()).toEqual([{ id: 'a', method: 'git-repo', uri: 'file:///repo' }])
 })
@@ -58,16 +58,16 @@ test('a repository says more than a message', () => {
 test('a root in a placeholder counts too', () => {
   store.chat('a', { fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('a', 'm1', { type: 1, text: 'said' })
-  store.message('a', 'm2', { type: 2, text: '', workspaceUris: ['file:///work/mill'] })
+  store.message('a', 'm2', { type: 2, text: '', workspaceUris: ['file:///yard/mill'] })
   pass()
-  expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///work/mill' }])
+  expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///yard/mill' }])
 })
 
 test('a chat that nothing places is placed by what a request sent along, at a reconcile', () => {
   writeChat('a')
   writeChat('b', { trackedGitRepos: [{ repoPath: '/repo' }] })
-  store.put('messageRequestContext:a:m1', context('/work/mill'))
-  store.put('messageRequestContext:b:m1', context('/work/mill'))
+  store.put('messageRequestContext:a:m1', context('/yard/mill'))
+  store.put('messageRequestContext:b:m1', context('/yard/mill'))
   pass()
   expect(placed()).toMatchObject([
     { id: 'a', uri: null },
@@ -75,7 +75,7 @@ test('a chat that nothing places is placed by what a request sent along, at a re
   ])
   pass('reconcile')
   expect(placed()).toEqual([
-    { id: 'a', method: 'request-context', uri: 'file:///work/mill' },
+    { id: 'a', method: 'request-context', uri: 'file:///yard/mill' },
     { id: 'b', method: 'git-repo', uri: 'file:///repo' },
   ])
   const evidence = indexer.mirror.prepare(`select chat_id from evidence where method = 'request-context'`).all()
@@ -97,7 +97,7 @@ test('of all contexts at most five hundred are read in a pass', () => {
   store.db.transaction(() => {
     for (let chat = 0; chat < 600; chat += 1) {
       writeChat(`c${chat}`)
-      store.put(`messageRequestContext:c${chat}:m1`, context('/work/mill'))
+      store.put(`messageRequestContext:c${chat}:m1`, context('/yard/mill'))
     }
   })()
   pass()

@@ -75,11 +75,11 @@ test('a chat takes its place and its archive mark from the lists', () => {
   store.message('a', 'm', { type: 1, text: 'hello' })
   indexer.pass()
   putItem(store.db, 'composer.composerHeaders', {
-    allComposers: [{ composerId: 'a', isArchived: true, workspaceIdentifier: { uri: 'file:///work/mill' } }],
+    allComposers: [{ composerId: 'a', isArchived: true, workspaceIdentifier: { uri: 'file:///yard/mill' } }],
   })
   pass('count')
   const sql = `select is_archived, project_source, uri from chats join projects on projects.num = project`
-  expect(all(sql)).toEqual([{ is_archived: 1, project_source: 'header-list', uri: 'file:///work/mill' }])
+  expect(all(sql)).toEqual([{ is_archived: 1, project_source: 'header-list', uri: 'file:///yard/mill' }])
 })
 
 describe('a nudge', () => {

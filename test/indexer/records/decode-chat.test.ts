@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { decodeChatRow } from '../../../src/indexer/sources/records/decode-chat.ts'
 import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
+import { noFacts } from '../../helpers/mirror-writes.ts'
 
 const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 
@@ -16,28 +17,7 @@ test.each([
 it('an empty chat row is a chat of which nothing is known', () => {
   expect(chatOf({})).toEqual({
     kind: 'chat',
-    facts: {
-      format: 'split',
-      name: null,
-      summary: null,
-      todos: [],
-      createdAtMs: null,
-      updatedAtMs: null,
-      mode: null,
-      model: null,
-      status: null,
-      isArchived: false,
-      isDraft: false,
-      isSubagent: false,
-      parentChatId: null,
-      childChatIds: [],
-      linesAdded: null,
-      linesRemoved: null,
-      filesChanged: null,
-      contextTokens: null,
-      recordedCostCents: null,
-      branch: null,
-    },
+    facts: { ...noFacts, branch: null },
     outline: null,
     embedded: [],
     toolData: new Map(),

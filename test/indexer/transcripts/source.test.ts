@@ -103,7 +103,7 @@ const rootOf = (chatId: string): string | null =>
   )[0]?.uri ?? null
 
 const chat = (...texts: readonly string[]): string => lines(...texts.map((text) => line('user', said(query(text)))))
-const write = (file: string, content: string, slug = 'work-kiln'): string => writeTranscript(home, slug, file, content)
+const write = (file: string, content: string, slug = 'yard-kiln'): string => writeTranscript(home, slug, file, content)
 
 test('every form is mirrored, under the root of its project', () => {
   for (const era of transcriptEras) era.write(home)
@@ -169,7 +169,7 @@ test('a chat in two files of a folder is one chat, of the file that holds more',
   write('a/a.jsonl', chat('uno', 'due', 'tre'))
   pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['uno', 'due', 'tre']])
-  rmSync(join(home, 'projects/work-kiln/agent-transcripts/a'), { recursive: true })
+  rmSync(join(home, 'projects/yard-kiln/agent-transcripts/a'), { recursive: true })
   pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
 })
@@ -177,9 +177,9 @@ test('a chat in two files of a folder is one chat, of the file that holds more',
 test('a chat under an empty window and under its project is one chat of that project', () => {
   write('a/a.jsonl', chat('one'), 'empty-window')
   write('a/a.jsonl', chat('one'))
-  trust(home, 'work-kiln', '/work/kiln')
+  trust(home, 'yard-kiln', '/yard/kiln')
   pass()
-  expect([chatIds(), textsOf('a'), rootOf('a')]).toEqual([['a'], ['one'], 'file:///work/kiln'])
+  expect([chatIds(), textsOf('a'), rootOf('a')]).toEqual([['a'], ['one'], 'file:///yard/kiln'])
 })
 
 describe('a root', () => {
@@ -187,14 +187,14 @@ describe('a root', () => {
     write('a.jsonl', chat('one'))
     pass()
     expect(rootOf('a')).toBeNull()
-    trust(home, 'work-kiln', '/work/kiln')
+    trust(home, 'yard-kiln', '/yard/kiln')
     pass()
-    expect(rootOf('a')).toBe('file:///work/kiln')
+    expect(rootOf('a')).toBe('file:///yard/kiln')
   })
 
   test.each(['{', '[]', '{"workspacePath":7}', ''])('is not known from a file that says %s', (told) => {
     write('a.jsonl', chat('one'))
-    writeFileSync(join(home, 'projects', 'work-kiln', '.workspace-trusted'), told)
+    writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), told)
     expect(pass().ends).toMatchObject([{ state: 'ok' }])
     expect(rootOf('a')).toBeNull()
   })
@@ -278,7 +278,7 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     const transcripts = dirname(write('c.jsonl', chat('one')))
     symlinkSync(join(outside, 'a.jsonl'), join(transcripts, 'a.jsonl'))
     symlinkSync(join(outside, 'b'), join(transcripts, 'b'))
-    symlinkSync(join(home, 'projects', 'work-kiln'), join(home, 'projects', 'link'))
+    symlinkSync(join(home, 'projects', 'yard-kiln'), join(home, 'projects', 'link'))
     mkdirSync(join(home, 'projects', 'other'))
     symlinkSync(outside, join(home, 'projects', 'other', 'agent-transcripts'))
     pass()
@@ -324,7 +324,7 @@ describe('a source', () => {
     writeFileSync(join(home, 'projects', 'a-file'), '')
     const sources = transcriptSources(home)
     expect(sources.map(({ kind, rank, path }) => ({ kind, rank, path }))).toEqual([
-      { kind: 'transcripts', rank: 3, path: join(nursery(home), 'work-kiln', 'agent-transcripts') },
+      { kind: 'transcripts', rank: 3, path: join(nursery(home), 'yard-kiln', 'agent-transcripts') },
     ])
     expect(transcriptSources(home).map(({ id }) => id)).toEqual(sources.map(({ id }) => id))
   })
@@ -340,7 +340,7 @@ describe('a source', () => {
     look(() => writeFileSync(path, chat('two')))
     look(() => write('a/subagents/b.jsonl', chat('one')))
     look(() => renameSync(path, join(dirname(path), '..', 'a.jsonl')))
-    look(() => trust(home, 'work-kiln', '/work/kiln'))
+    look(() => trust(home, 'yard-kiln', '/yard/kiln'))
     look(() => rmSync(join(home, 'projects'), { recursive: true }))
     expect(new Set(seen).size).toBe(6)
     expect(seen.at(-1)).toBeNull()

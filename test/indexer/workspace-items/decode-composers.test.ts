@@ -20,7 +20,7 @@ describe('a whole composer', () => {
     })
     expect(saidIn(piece.chats[0])).toEqual(['user: a', 'assistant: b'])
     expect(piece.chats[0]?.outline?.map(({ id }) => id)).toEqual(['b1', 'b2'])
-    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///work/mill'])
+    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
   })
 
   it('with a map of messages is one, too', () => {
@@ -30,7 +30,7 @@ describe('a whole composer', () => {
 
   it('says itself where it belongs, where it does', () => {
     const piece = pieceOf(keys.composers, [{ ...whole, workspaceIdentifier: { uri: { external: 'file:///own' } } }])
-    expect(evidenceOf(piece)).toEqual(['c1 workspace-identifier file:///own', 'c1 workspace-heads file:///work/mill'])
+    expect(evidenceOf(piece)).toEqual(['c1 workspace-identifier file:///own', 'c1 workspace-heads file:///yard/mill'])
   })
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -75,7 +75,7 @@ describe('a head', () => {
   ])('tells %s', (_, fields, expected) => {
     const piece = pieceOf(keys.composers, { allComposers: [{ type: 'head', composerId: 'c1', ...fields }] })
     expect(piece).toMatchObject({ chats: [], heads: [{ chatId: 'c1', list: 'workspace-heads', ...expected }] })
-    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///work/mill'])
+    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -108,7 +108,7 @@ describe('what stood open', () => {
   ])('%s are weak evidence', (_, key, value, ids) => {
     const piece = pieceOf(key, value)
     expect(piece).toMatchObject({ chats: [], heads: [], issue: null })
-    expect(evidenceOf(piece)).toEqual(ids.map((id) => `${id} open-tab file:///work/mill`))
+    expect(evidenceOf(piece)).toEqual(ids.map((id) => `${id} open-tab file:///yard/mill`))
   })
 })
 
@@ -116,7 +116,7 @@ describe('a chat’s row of the global store, met here', () => {
   it('is a chat where it holds messages, under its key’s id', () => {
     const piece = pieceOf(keys.chatRow, { composerId: 'other', conversation })
     expect(piece).toMatchObject({ chats: [{ id: 'c1', facts: { format: 'inline' } }], issue: null })
-    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///work/mill'])
+    expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
   })
 
   it('is nothing where it holds none', () => {

@@ -23,7 +23,7 @@ describe('a tab', () => {
   ])('is read under %s', (_, key) => {
     const piece = pieceOf(key, tabsWith({ type: 'user', id: 'u', text: 'a' }))
     expect(piece).toMatchObject({ key, issue: null, chats: [{ id: 't1', messages: [{ id: 'u' }] }] })
-    expect(evidenceOf(piece)).toEqual(['t1 workspace-heads file:///work/mill'])
+    expect(evidenceOf(piece)).toEqual(['t1 workspace-heads file:///yard/mill'])
   })
 
   it('without messages is a chat without messages, still of its kind', () => {

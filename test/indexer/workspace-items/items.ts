@@ -1,7 +1,7 @@
 import { decodeItem } from '../../../src/indexer/sources/workspace-items/decode-item.ts'
 import type { Piece, WholeChat } from '../../../src/indexer/whole-store.ts'
 
-export const rootUri = 'file:///work/mill'
+export const rootUri = 'file:///yard/mill'
 export const workspace = { id: 'w1', rootUri }
 
 export const keys = {

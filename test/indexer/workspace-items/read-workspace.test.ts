@@ -167,9 +167,9 @@ describe('what is asked of a store', () => {
 describe('a workspace', () => {
   it('without a store has a root and says no more', () => {
     mkdirSync(folderOf('w'), { recursive: true })
-    writeFileSync(join(folderOf('w'), 'workspace.json'), '{"folder":"file:///work/mill"}')
+    writeFileSync(join(folderOf('w'), 'workspace.json'), '{"folder":"file:///yard/mill"}')
     const found = readWorkspace({ id: 'w', folder: folderOf('w'), path: storeOf('w') }, null)
-    expect(found).toMatchObject({ kind: 'bare', workspaces: [{ id: 'w', root: { uri: 'file:///work/mill' } }] })
+    expect(found).toMatchObject({ kind: 'bare', workspaces: [{ id: 'w', root: { uri: 'file:///yard/mill' } }] })
   })
 
   it('that vanished says nothing', () => {

@@ -93,10 +93,10 @@ test('a root that is told later reaches chats whose items stay as they were', ()
   rmSync(json)
   pass()
   expect(rowsOf('select id from chats where project is not null')).toEqual([])
-  writeFileSync(json, '{"folder":"file:///work/loom"}')
+  writeFileSync(json, '{"folder":"file:///yard/loom"}')
   pass()
   expect(rowsOf<{ uri: string }>('select distinct uri from chats join projects on projects.num = project')).toEqual([
-    { uri: 'file:///work/loom' },
+    { uri: 'file:///yard/loom' },
   ])
 })
 

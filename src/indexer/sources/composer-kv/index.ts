@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
+  INDEXED_AT_ONCE,
   readingStep,
   type PassDepth,
   type PassEnd,
@@ -33,8 +34,6 @@ const GROUP_ROWS_MAX = 400
 const LARGE_GROUP_ROWS_MAX = 1000
 /** How many chats' keys are listed while the store is open once. */
 const CHATS_A_LOOK = 16
-/** The first messages of a pass, the newest, are found at once; should there be more, those are only readable at first. */
-const INDEXED_AT_ONCE = 1000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
+import { tryRead } from '../../try-read.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from './keys.ts'
@@ -220,13 +221,3 @@ const readRow = (db: Database.Database, ref: RowRef): ValueRow | undefined =>
   isExact(ref)
     ? prepared<ValueRow>(db, READ_BY_ROWID).get(BigInt(ref.rowid))
     : prepared<ValueRow>(db, READ_BY_KEY).get(ref.key)
-
-/** @returns null where the page that holds the row is damaged */
-function tryRead<Value>(read: () => Value): { readonly value: Value } | null {
-  try {
-    return { value: read() }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
-    throw error
-  }
-}

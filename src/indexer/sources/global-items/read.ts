@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3'
+import { tryRead } from '../../try-read.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
 /**
@@ -100,7 +101,7 @@ export function readItems(db: Database.Database, { hasItems }: Layout): RawItem[
   return itemKeys.flatMap((key): RawItem[] => {
     const read = tryRead(() => prepared<{ octets: number; value: Buffer | null }>(db, READ_ITEM).get(key))
     if (read === null) return [{ key, octets: 0, value: null, isDamaged: true }]
-    return read.row === undefined ? [] : [{ key, ...read.row, isDamaged: false }]
+    return read.value === undefined ? [] : [{ key, ...read.value, isDamaged: false }]
   })
 }
 
@@ -139,17 +140,7 @@ export interface HeaderRows {
 export function readHeaderPage(db: Database.Database, columns: ReadonlySet<HeaderColumn>, offset: number): HeaderRows {
   const read = tryRead(() => prepared<HeaderRow>(db, readHeaders(columns)).all(offset))
   if (read === null) return { rows: [], isDamaged: true }
-  return { rows: read.row.map((row) => ({ ...row, octets: row.octets ?? 0 })), isDamaged: false }
+  return { rows: read.value.map((row) => ({ ...row, octets: row.octets ?? 0 })), isDamaged: false }
 }
 
 export const isLastPage = ({ rows }: HeaderRows): boolean => rows.length < PAGE_ROWS
-
-/** @returns null where the page that holds the row is damaged */
-function tryRead<Row>(read: () => Row): { readonly row: Row } | null {
-  try {
-    return { row: read() }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
-    throw error
-  }
-}

@@ -1,0 +1,42 @@
+import type { ChatFacts, MessageDraft } from '../../src/mirror/batch.ts'
+import { asMessageId } from '../../src/model/ids.ts'
+
+/** Facts of a chat of which nothing is known. */
+export const noFacts: ChatFacts = {
+  format: 'split',
+  name: null,
+  summary: null,
+  todos: [],
+  createdAtMs: null,
+  updatedAtMs: null,
+  mode: null,
+  model: null,
+  status: null,
+  isArchived: false,
+  isDraft: false,
+  isSubagent: false,
+  parentChatId: null,
+  childChatIds: [],
+  linesAdded: null,
+  linesRemoved: null,
+  filesChanged: null,
+  contextTokens: null,
+  recordedCostCents: null,
+}
+
+/** A message of the user's of one text, without a time. */
+export const draftOf = (id: string, text: string, more: Partial<MessageDraft> = {}): MessageDraft => ({
+  id: asMessageId(id),
+  alias: null,
+  role: 'user',
+  sentAtMs: null,
+  startedAtMs: null,
+  timingAtMs: null,
+  model: null,
+  tokens: null,
+  parts: [{ kind: 'text', text }],
+  isSimulated: false,
+  octets: text.length,
+  isEmbedded: false,
+  ...more,
+})
