@@ -3,7 +3,10 @@ import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
 
-/** How an adapter came to know where a chat belongs. Best first; the first that names a root decides. */
+/**
+ * How an adapter came to know where a chat belongs. Best first; the first that names a root decides. Of the chats of the
+ * command line, the last two, hardly anything else speaks.
+ */
 export const evidenceMethods = [
   'header-table',
   'workspace-identifier',
@@ -15,6 +18,8 @@ export const evidenceMethods = [
   'git-repo',
   'workspace-uris',
   'request-context',
+  'cli-folder',
+  'cli-workspace',
 ] as const
 export type EvidenceMethod = (typeof evidenceMethods)[number]
 
@@ -53,6 +58,8 @@ export interface DecodedChatRow {
   readonly evidence: readonly Evidence[]
   /** Files and folders that the chat is about, as normalised URIs. */
   readonly paths: readonly string[]
+  /** True where the row names a copy of the thread, as the model saw it. */
+  readonly namesCopy: boolean
   readonly issue: IssueReason | null
 }
 

@@ -1,6 +1,8 @@
 import type { Source } from './source.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
 import { globalItemsSource } from './sources/global-items/index.ts'
+import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
+import { pastedTextSource } from './sources/named-blobs/pasted-text.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
@@ -22,6 +24,9 @@ export interface StoreFormat {
 /** Every format that is read, a line each. */
 export const formats: readonly StoreFormat[] = [
   { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
+  // What the messages of the one before ask for.
+  { sources: ({ userDirs }) => userDirs.map(agentBlobsSource) },
+  { sources: ({ userDirs }) => userDirs.map(pastedTextSource) },
   { sources: ({ userDirs }) => userDirs.map(globalItemsSource) },
   {
     sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),

@@ -1,4 +1,4 @@
-import type { ChatFacts, EvidenceWrite, HeadWrite, MessageDraft, WorkspaceWrite } from '../mirror/batch.ts'
+import type { ChatFacts, EvidenceWrite, HeadWrite, MessageDraft, PathsWrite, WorkspaceWrite } from '../mirror/batch.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
@@ -21,12 +21,21 @@ export interface Piece {
   readonly chats: readonly WholeChat[]
   readonly evidence: readonly EvidenceWrite[]
   readonly heads: readonly HeadWrite[]
+  /** Where its chats belong failing all else. */
+  readonly paths?: readonly PathsWrite[]
+  /**
+   * Equal as long as the piece was not touched, and known without reading it; left out where a store is read whole every
+   * time.
+   */
+  readonly stamp?: number
   readonly issue: IssueReason | null
 }
 
 /** All that a small store holds now: a piece that is missing here is gone. */
 export interface WholeContent {
   readonly pieces: readonly Piece[]
+  /** Pieces that are there, were held before and were not read this time: what is held of them stays. */
+  readonly keptKeys?: ReadonlySet<string>
   readonly workspaces: readonly WorkspaceWrite[]
   /** Device and inode, or whatever else tells this store from another of its name. */
   readonly identity: string

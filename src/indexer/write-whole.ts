@@ -29,7 +29,7 @@ export function* writeWhole(
   const num = held.sourceNum(mirror, source)
   const { pieces, workspaces, identity, signature, bytesRead, longestReadMs } = content
   const { changed, goneKeys, goneChats } = compare(mirror, num, content, request)
-  held.saveCounts(mirror, num, { totalRows: pieces.length, nullKeys: 0 }, request.now())
+  held.saveCounts(mirror, num, { totalRows: pieces.length + (content.keptKeys?.size ?? 0), nullKeys: 0 }, request.now())
   const steps = inSteps(changed)
   let written = 0
   let done = 0
@@ -54,22 +54,29 @@ interface Comparison {
   readonly goneChats: readonly ChatId[]
 }
 
-function compare(mirror: Mirror, num: number, { pieces }: WholeContent, { depth }: PassRequest): Comparison {
+function compare(
+  mirror: Mirror,
+  num: number,
+  { pieces, keptKeys = new Set() }: WholeContent,
+  { depth }: PassRequest,
+): Comparison {
   const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
-  const isSame = ({ key, octets, checksum, chats }: Piece): boolean => {
+  const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
     const row = known.get(key)
-    if (depth === 'full' || row?.octets !== octets || row.checksum !== checksum) return false
+    if (depth === 'full' || row?.octets !== octets || row.checksum !== checksum || row.rowid !== stamp) return false
     // Of a chat in two pieces the fuller one counts, so that a change of one can be felt by the other.
     const before = listRowChats(mirror, num, key)
     return before.length === chats.length && chats.every(({ id }) => before.includes(id))
   }
   const changed = pieces.filter((piece) => !isSame(piece))
   const present = new Set(pieces.map(({ key }) => key))
-  const goneKeys = [...known.keys()].filter((key) => !present.has(key))
+  const goneKeys = [...known.keys()].filter((key) => !present.has(key) && !keptKeys.has(key))
   const readable = changed.filter((piece) => piece.issue === null || piece.chats.length > 0)
   const stillHeld = new Set(pieces.flatMap((piece) => piece.chats.map(({ id }) => id)))
   const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
-  return { changed, goneKeys, goneChats: [...new Set(before)].filter((id) => !stillHeld.has(id)) }
+  const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
+  const kept = new Set(absent.length === 0 ? [] : [...keptKeys].flatMap((key) => listRowChats(mirror, num, key)))
+  return { changed, goneKeys, goneChats: absent.filter((id) => !kept.has(id)) }
 }
 
 /** At least one step, if an empty one: the position is written even where no piece changed. */
@@ -87,18 +94,19 @@ function inSteps(pieces: readonly Piece[]): Piece[][] {
   return steps
 }
 
-const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evidence' | 'heads'> => ({
+const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evidence' | 'heads' | 'paths'> => ({
   rows: pieces.map(rowOf),
   issues: pieces.flatMap(issueOf),
   evidence: pieces.flatMap((piece) => piece.evidence),
   heads: pieces.flatMap((piece) => piece.heads),
+  paths: pieces.flatMap((piece) => piece.paths ?? []),
 })
 
 const chatsOf = (piece: Piece): ChatWrite[] => piece.chats.map((chat) => chatWrite(chat, piece))
 
-const rowOf = ({ key, octets, checksum, issue, chats }: Piece): RowState => ({
+const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
   key,
-  rowid: 0,
+  rowid: stamp,
   octets,
   checksum,
   // What could not be read still counts as held.

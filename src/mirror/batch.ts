@@ -1,10 +1,21 @@
 import type { ChatFormat } from '../model/chat.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
+import type { Json } from '../model/json.ts'
 import type { Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
 import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
+
+/** What a message names and its own row leaves out. */
+export interface Ask {
+  /** `output`: what a tool call gave back. `content`: a text that the store keeps apart. */
+  readonly kind: 'output' | 'content'
+  /** The call's id; the SHA-256 of the content. */
+  readonly name: string
+  /** What the message calls the content. */
+  readonly path: string | null
+}
 
 /** A message as its row tells it, before its chat gave it a place and a time. */
 export interface MessageDraft {
@@ -26,6 +37,8 @@ export interface MessageDraft {
   readonly octets: number
   /** True where the chat's own row holds the message. */
   readonly isEmbedded: boolean
+  /** What another value of the store may tell of it; left out where there is nothing to ask for. */
+  readonly asks?: readonly Ask[]
 }
 
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
@@ -90,6 +103,8 @@ export type OwnRow =
       readonly embeddedIds: ReadonlySet<MessageId>
       /** Bytes of the row. */
       readonly octets: number
+      /** True where the row names a copy of the thread that is kept elsewhere. */
+      readonly namesCopy?: boolean
     }
 
 /** What a pass found out about one chat. */
@@ -144,6 +159,22 @@ export interface WorkspaceWrite {
   readonly root: Root
 }
 
+/** What was found for an ask, which is thereby settled. */
+export interface AnswerWrite {
+  /** The number of the ask. */
+  readonly ask: number
+  /** A tool's output as parsed; a content's text, null where it is none. */
+  readonly value: Json
+  /** Bytes of the whole where `value` is only its beginning, else null. */
+  readonly cappedFrom: number | null
+}
+
+/** A blob, by its hash, that holds the output of a call. */
+export interface BlobCall {
+  readonly blob: string
+  readonly callId: string
+}
+
 export interface RowState {
   readonly key: string
   readonly rowid: number
@@ -185,6 +216,8 @@ export interface Batch {
   readonly heads: readonly HeadWrite[]
   /** Files that a chat is about; they tell where it belongs where nothing better does. */
   readonly paths: readonly PathsWrite[]
+  readonly answers: readonly AnswerWrite[]
+  readonly blobCalls: readonly BlobCall[]
   readonly position: Position | null
   /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
   readonly isIndexedLater: boolean
@@ -199,6 +232,8 @@ export const emptyBatch = {
   workspaces: [],
   heads: [],
   paths: [],
+  answers: [],
+  blobCalls: [],
   position: null,
   isIndexedLater: false,
 }

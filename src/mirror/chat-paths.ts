@@ -1,3 +1,4 @@
+import { hash as digest } from 'node:crypto'
 import type { ChatId } from '../model/ids.ts'
 import type { Batch } from './batch.ts'
 import type { Mirror } from './open.ts'
@@ -14,46 +15,84 @@ export function writePaths(db: Mirror, batch: Batch): void {
   }
 }
 
-const METHOD = 'files'
+const FILES = 'files'
+const FOLDER_HASH = 'folder-hash'
+/** In place of a path where only its MD5, as lower-case hex, is known. */
+const HASHED = 'md5:'
+
 const LIST_HOMELESS = `
 select distinct chats.id from chats join chat_paths on chat_paths.chat_id = chats.id
-where project is null or project_source = '${METHOD}'
+where project is null or project_source in ('${FILES}', '${FOLDER_HASH}')
 `
 const LIST_ROOTS = `
-select num, uri from projects where num in (select project from evidence union select project from workspaces)
+select num, uri, path, remote_kind as remoteKind from projects
+where num in (select project from evidence union select project from workspaces)
 `
 const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
 
+interface RootRow {
+  readonly num: number
+  readonly uri: string
+  readonly path: string
+  readonly remoteKind: string | null
+}
+
 /**
- * Places the chats of which nothing tells where they belong but the files they are about: under the longest known root
- * that holds more than half of those files. Where no known root does, the chat stays without a project: a folder that
- * nobody opened as a workspace would be a guess. Looks at all of them where a root became known since it was last asked,
- * else at those touched.
+ * Places the chats of which nothing tells where they belong but the folder whose hash they lie under, or else the files
+ * they are about: under the longest known root that holds more than half of those files. Where no known root does, the
+ * chat stays without a project: a folder that nobody opened as a workspace would be a guess. Looks at all of them where
+ * a root became known since it was last asked, else at those touched.
  * @returns the chats that moved
  */
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
   const isAll = hasNewRoot(db)
   return db.transaction(() => {
-    const roots = new Map(
-      prepared<{ num: number; uri: string }>(db, LIST_ROOTS)
-        .all()
-        .map(({ num, uri }) => [uri, num]),
-    )
     const homeless = isAll ? prepared<{ id: ChatId }>(db, LIST_HOMELESS).all() : homelessAmong(db, touched)
     if (homeless.length === 0) return []
+    const rows = prepared<RootRow>(db, LIST_ROOTS).all()
+    const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
+    const byHash = new HashedRoots(rows)
     return homeless.flatMap(({ id }) => {
       const uris = prepared<{ uri: string }>(db, LIST_PATHS)
         .all(id)
         .map(({ uri }) => uri)
-      const project = rootOfMost(uris, roots)
-      if (project === null || !moveChat(db, id, project, METHOD)) return []
+      const hashed = byHash.find(uris.filter((uri) => uri.startsWith(HASHED)))
+      const files = uris.filter((uri) => !uri.startsWith(HASHED))
+      const project = hashed ?? rootOfMost(files, roots)
+      if (project === null || !moveChat(db, id, project, hashed === null ? FILES : FOLDER_HASH)) return []
       return [id, ...placeChats(db, listChildren(db, id))]
     })
   })()
 }
 
+/** Roots by the hash of their path. Hashed at first need: few have chats that ask for it. */
+class HashedRoots {
+  readonly #rows: readonly RootRow[]
+  #nums: ReadonlyMap<string, number> | null = null
+
+  constructor(rows: readonly RootRow[]) {
+    this.#rows = rows
+  }
+
+  find(hashes: readonly string[]): number | null {
+    if (hashes.length === 0) return null
+    this.#nums ??= new Map(this.#rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num] as const)))
+    const [num] = hashes.flatMap((hash) => this.#nums?.get(hash) ?? [])
+    return num ?? null
+  }
+}
+
+/** Of a folder of this machine. Of one on a Windows drive each spelling that a program may have taken the hash of. */
+function hashesOf({ path, remoteKind, uri }: RootRow): string[] {
+  if (remoteKind !== null || !uri.startsWith('file:')) return []
+  const [, drive, rest = ''] = /^([a-z]):(.*)$/s.exec(path) ?? []
+  const drives = drive === undefined ? [] : [drive, drive.toUpperCase()]
+  const spellings = drives.flatMap((letter) => [`${letter}:${rest}`, `${letter}:${rest.replaceAll('/', '\\')}`])
+  return [...new Set([path, ...spellings])].map((spelling) => `${HASHED}${digest('md5', spelling)}`)
+}
+
 const IS_HOMELESS = `
-select 1 from chats where id = ? and (project is null or project_source = '${METHOD}')
+select 1 from chats where id = ? and (project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))
 `
 
 const homelessAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =>

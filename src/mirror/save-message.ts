@@ -70,7 +70,8 @@ const ADD_BODY = `insert into bodies (parts) values (?)`
 const SAVE_BODY = `update bodies set parts = ? where num = ?`
 const READ_PARTS = `select parts from bodies where num = ?`
 
-function readParts(db: Mirror, body: number): string {
+/** A held message's parts, as they are kept. */
+export function readParts(db: Mirror, body: number): string {
   const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
   if (row === undefined) throw new Error('a message has no body')
   return row.parts

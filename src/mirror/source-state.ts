@@ -26,6 +26,12 @@ export function sourceNum(db: Mirror, source: SourceName): number {
   return row.num
 }
 
+const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
+
+/** The number of the source of this kind at this path; null before its first pass. */
+export const findSource = (db: Mirror, kind: string, path: string): number | null =>
+  prepared<{ num: number }>(db, FIND_BY_PATH).get(kind, path)?.num ?? null
+
 const READ_POSITION = `
 select identity, signature, watermark, watermark_key as watermarkKey,
   counted_at as countedAtMs

@@ -1,5 +1,6 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
+import { writeBlobCalls } from './blob-calls.ts'
 import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
 import { PendingTerms } from './pending-terms.ts'
@@ -7,6 +8,7 @@ import { writeHeads } from './heads.ts'
 import { writePaths } from './chat-paths.ts'
 import { RepeatedPrompts } from './prompt-chats.ts'
 import { SourceRanks } from './source-ranks.ts'
+import { writeAnswers } from './write-answers.ts'
 import { refreshChat, writeChat } from './write-chat.ts'
 import { writeEvidence, writeWorkspaces } from './write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
@@ -29,6 +31,8 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
     for (const { source, write } of tools.prompts.writes)
       outcomes.push(writeChat(db, write, { ...batch, source }, tools))
+    outcomes.push(...writeAnswers(db, batch, tools))
+    writeBlobCalls(db, batch)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
     const told = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))

@@ -1,4 +1,5 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
+import { noteCopy } from './asks.ts'
 import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
@@ -32,7 +33,10 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
   noteOwnRow(db, before.num, batch.source, write.ownRow)
-  if (write.ownRow.kind === 'read') noteFacts(db, write.id, write.ownRow.facts, batch.source)
+  if (write.ownRow.kind === 'read') {
+    noteFacts(db, write.id, write.ownRow.facts, batch.source)
+    noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
+  }
   const ownRows = readOwnRows(db, before.num)
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }

@@ -1,5 +1,6 @@
 import type { MessageId } from '../model/ids.ts'
 import type { Placement, ThreadEntry } from '../model/thread.ts'
+import { noteAsks } from './asks.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import { findCopies } from './find-copies.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
@@ -8,6 +9,7 @@ import { readOutline } from './outlines.ts'
 import { isPromptHeld } from './prompt-chats.ts'
 import { prepared } from './prepared.ts'
 import { saveMessage } from './save-message.ts'
+import { withAnswers } from './with-answers.ts'
 import type { WriteTools } from './write-tools.ts'
 
 export interface ThreadWrite {
@@ -47,7 +49,10 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null })
   }
   for (const message of thread.write.messages) {
-    own.set(message.id, readAgain(own.get(message.id)?.held ?? null, message, thread.source))
+    const before = own.get(message.id)?.held ?? null
+    const whole = withAnswers(db, before, message)
+    noteAsks(db, { chat: thread.chatNum, source: thread.source, messageId: message.id }, whole, before === null)
+    own.set(message.id, readAgain(before, whole, thread.source))
   }
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
   for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {

@@ -9,5 +9,8 @@ export const issueReasons = [
   'too-deep',
   'unknown-shape',
   'unreadable-page',
+  'missing-blob',
+  'blob-cycle',
+  'encrypted',
 ] as const
 export type IssueReason = (typeof issueReasons)[number]

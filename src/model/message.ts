@@ -32,4 +32,6 @@ export interface Message {
   /** Sent in the user's name by Cursor, not typed by the user. */
   readonly isSimulated: boolean
   readonly deletedInCursor: boolean
+  /** The kind of store that it was read from, which need not be its chat's. */
+  readonly source: string
 }

@@ -29,6 +29,8 @@ export interface ToolPart {
   /** Parsed JSON where it parses, else the string as it stood. */
   readonly input: Json
   readonly output: Json
+  /** `blob`: the message's own row leaves the output out; it was found in what was sent to the model. */
+  readonly outputFrom?: 'blob'
   readonly error: string | null
   /** Files and folders the call names, as it names them. */
   readonly paths: readonly string[]
@@ -38,6 +40,10 @@ export interface AttachmentPart {
   readonly kind: 'attachment'
   readonly path: string
   readonly text: string | null
+  /** SHA-256 under which Cursor keeps the text, where it stands apart from the message. */
+  readonly hash?: string
+  /** Bytes of the whole, where `text` is only its beginning. */
+  readonly cappedFrom?: number
 }
 
 export interface TodoItem {

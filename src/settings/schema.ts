@@ -6,6 +6,8 @@ export type LogLevel = (typeof logLevels)[number]
 
 export const sourceKinds = [
   'composer-kv',
+  'agent-blobs',
+  'pasted-text',
   'global-items',
   'workspace-items',
   'transcripts',
@@ -97,6 +99,8 @@ export const settingsSchema = group({
   log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
   sources: group({
     'composer-kv': source,
+    'agent-blobs': source,
+    'pasted-text': source,
     'global-items': source,
     'workspace-items': source,
     transcripts: source,

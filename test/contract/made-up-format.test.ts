@@ -32,7 +32,7 @@ afterEach(() => {
 })
 
 const kindsOf = (sources: readonly Source[]): string[] => sources.map(({ kind }) => kind)
-const known = ['composer-kv', 'global-items', 'workspace-items', 'transcripts']
+const known = ['composer-kv', 'agent-blobs', 'pasted-text', 'global-items', 'workspace-items', 'transcripts']
 
 test('a new format is found among the others by one line', () => {
   expect(kindsOf(discoverSources(places))).toEqual(known)

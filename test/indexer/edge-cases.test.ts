@@ -179,7 +179,7 @@ test('a workspace that lists its chats no more, and says only what stands open, 
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
   home.global().message('c', 'm', { type: 1, text: 'said' })
-  expect(indexer.pass().ends.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
+  expect(new Set(indexer.pass().ends.map(({ state }) => state))).toEqual(new Set(['ok']))
   expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'open-tab', messages: 1 }])
 })

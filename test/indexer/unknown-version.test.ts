@@ -51,6 +51,8 @@ const found = (word: string): unknown =>
 test('a store of an unknown version is read, whatever else stands in it', () => {
   expect(indexer.pass().ends).toMatchObject([
     { kind: 'composer-kv', state: 'ok' },
+    { kind: 'agent-blobs', state: 'ok' },
+    { kind: 'pasted-text', state: 'ok' },
     { kind: 'global-items', state: 'ok' },
   ])
   expect(indexer.mirror.prepare('select id, title from chats order by id').all()).toEqual([

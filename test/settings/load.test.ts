@@ -38,6 +38,8 @@ test('with nothing given, the documented defaults hold', () => {
     log: { level: 'info' },
     sources: {
       'composer-kv': { enabled: true },
+      'agent-blobs': { enabled: true },
+      'pasted-text': { enabled: true },
       'global-items': { enabled: true },
       'workspace-items': { enabled: true },
       transcripts: { enabled: true },

@@ -69,8 +69,9 @@ function payloadOf(name: string, payload: Json): string {
   return shown === null ? '' : named(name, block(shown.text))
 }
 
-function attachmentOf({ path, text }: AttachmentPart): string {
-  const name = `Attachment: <code>${htmlText(path)}</code>`
+function attachmentOf({ path, text, cappedFrom }: AttachmentPart): string {
+  const cap = cappedFrom === undefined ? '' : ` <span class="soft">its beginning, of ${cappedFrom} bytes</span>`
+  const name = `Attachment: <code>${htmlText(path)}</code>${cap}`
   if (text === null) return `<p class="name">${name}</p>\n`
   return `<details>\n<summary>${name}</summary>\n${block(text)}</details>\n`
 }

@@ -62,8 +62,9 @@ function payloadOf(name: string, payload: Json): string {
   return shown === null ? '' : `\n${name}:\n\n${fenced(shown.text, shown.isJson ? 'json' : '')}`
 }
 
-function attachmentOf({ path, text }: AttachmentPart): string {
-  return `### Attachment: ${codeSpan(path)}\n${text === null ? '' : `\n${fenced(text)}`}`
+function attachmentOf({ path, text, cappedFrom }: AttachmentPart): string {
+  const cap = cappedFrom === undefined ? '' : `\n(its beginning, of ${cappedFrom} bytes)\n`
+  return `### Attachment: ${codeSpan(path)}\n${text === null ? '' : `${cap}\n${fenced(text)}`}`
 }
 
 function todosOf({ items }: TodoPart): string {

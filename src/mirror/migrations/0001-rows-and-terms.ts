@@ -15,6 +15,9 @@
  *   thread holds already. `outlines` says of each what became of the chat's own row.
  * - `heads` keeps what every list says of a chat, the chat's own row among them, so that each can be read anew without
  *   the others; the columns of `chats` are made from it.
+ * - `asks` names what a message's row leaves out and another value of the store may hold; a chat's own ask, with no
+ *   message, says that a copy of its thread is kept elsewhere. A number is never used twice, so that whoever answers
+ *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -224,6 +227,24 @@ create table bodies (
   num integer primary key,
   parts text not null
 ) strict;
+
+create table asks (
+  num integer primary key autoincrement,
+  chat integer not null references chats (num),
+  source integer not null references sources (num),
+  message_id text not null,
+  kind text not null,
+  name text not null,
+  path text,
+  unique (chat, source, message_id, kind, name)
+) strict;
+
+create table blob_calls (
+  source integer not null references sources (num),
+  call_id text not null,
+  blob text not null,
+  primary key (source, call_id, blob)
+) strict, without rowid;
 
 create table unindexed (
   key integer primary key

@@ -23,6 +23,7 @@ it('an empty chat row is a chat of which nothing is known', () => {
     toolData: new Map(),
     evidence: [],
     paths: [],
+    namesCopy: false,
     issue: null,
   })
 })

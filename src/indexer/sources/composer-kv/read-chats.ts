@@ -121,12 +121,14 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
 function takeOwnRow(
   portion: PortionDraft,
   draft: ChatDraft,
-  { facts, outline, embedded, toolData }: DecodedChatRow,
+  { facts, outline, embedded, toolData, namesCopy }: DecodedChatRow,
   octets: number,
   rowIds: ReadonlySet<MessageId | null>,
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
-  draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets }
+  // Of a chat whose messages are gone, the copy may be named by a row of its own.
+  const isBare = outline !== null && outline.length > 0 && ids.size === 0 && rowIds.size === 1
+  draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
   for (const message of embedded) {

@@ -8,6 +8,7 @@ import { decodeEvidence } from './decode-evidence.ts'
 import { decodeFacts } from './decode-facts.ts'
 import { decodeHeaders, outlineOf } from './decode-outline.ts'
 import { decodePaths } from './decode-paths.ts'
+import { readStateText } from './state-text.ts'
 import { asRecord, holdsSomething, listIn, parsedRecord, parseRow, recordIn, wellFormed } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 
@@ -35,6 +36,7 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
     toolData,
     evidence: decodeEvidence(chat),
     paths: decodePaths(chat),
+    namesCopy: readStateText(chat) !== null,
     issue: embedded.issue,
   }
 }

@@ -6,6 +6,8 @@ import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { DecodedMessage } from '../../decoded.ts'
 import { boundJson } from './bound-json.ts'
+import { CONTENT_PREFIX, findContents } from './find-contents.ts'
+import { findOmissions } from './find-omissions.ts'
 import { decodeAttachments } from './decode-attachments.ts'
 import { decodeCode, withoutCopies } from './decode-code.ts'
 import { decodeMessageEvidence } from './decode-evidence.ts'
@@ -41,8 +43,18 @@ export function decodeMessageRow(
   if (row.kind === 'issue') return row
   const place = { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole }
   const decoded = decodeMessageRecord(row.record, place)
+  if (decoded.kind === 'issue') return decoded
   const evidence = decodeMessageEvidence(row.record)
-  return evidence.length === 0 || decoded.kind === 'issue' ? decoded : { ...decoded, evidence }
+  const told = evidence.length === 0 ? decoded : { ...decoded, evidence }
+  return told.kind === 'message' ? withAsks(told, value, row.record) : told
+}
+
+type Told = Extract<DecodedMessage, { readonly kind: 'message' }>
+
+function withAsks(told: Told, value: Buffer, record: JsonRecord): Told {
+  const contents = value.includes(CONTENT_PREFIX) ? findContents(record) : []
+  const asks = [...findOmissions(told.message.parts), ...contents]
+  return asks.length === 0 ? told : { ...told, message: { ...told.message, asks } }
 }
 
 export interface MessagePlace {

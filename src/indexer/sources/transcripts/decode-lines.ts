@@ -6,9 +6,9 @@ import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank, parseJs
 import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
+import { unwrapPrompt } from '../records/unwrap-prompt.ts'
 import { pathsInPatch } from './patch-paths.ts'
 import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
-import { unwrapPrompt } from './unwrap-prompt.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
 export function decodeLines(text: string): Steps {

@@ -3,11 +3,11 @@ import type { Json } from '../../../model/json.ts'
 import { boundJson } from '../records/bound-json.ts'
 import { isBlank, parsedOrText } from '../records/json-value.ts'
 import { readToolPaths } from '../records/tool-payload.ts'
+import { unwrapPrompt } from '../records/unwrap-prompt.ts'
 import { pathsInPatch } from './patch-paths.ts'
 import { readSections, type Section } from './read-sections.ts'
 import { splitBlocks, type TextBlock } from './split-blocks.ts'
 import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
-import { unwrapPrompt } from './unwrap-prompt.ts'
 
 /** The old form, made for reading. Total: where no line opens a message there is nothing to read. */
 export function decodeText(text: string): Steps {

@@ -5,7 +5,7 @@ import type { Role } from '../../../model/message.ts'
 import type { Part, ToolPart, ToolStatus } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../whole-store.ts'
-import type { Prompt } from './unwrap-prompt.ts'
+import type { Prompt } from '../records/unwrap-prompt.ts'
 
 /** One step of a transcript of either form, in the file's order. */
 export type Step =

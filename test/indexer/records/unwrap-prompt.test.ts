@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readTimestamp } from '../../../src/indexer/sources/transcripts/read-timestamp.ts'
-import { unwrapPrompt } from '../../../src/indexer/sources/transcripts/unwrap-prompt.ts'
+import { readTimestamp } from '../../../src/indexer/sources/records/read-timestamp.ts'
+import { unwrapPrompt } from '../../../src/indexer/sources/records/unwrap-prompt.ts'
 import { query } from '../../helpers/eras/transcripts.ts'
 
 test.each([
@@ -24,6 +24,8 @@ test.each([
   ['a wrapper without an end is no wrapper', '<timestamp>a', ['<timestamp>a']],
   ['a query without words is none', query(' '), []],
   ['a wrapper alone is no words', '<user_info>a</user_info>', []],
+  ['what the agent opens a chat with is no words', '<user_info>a</user_info>\n\n<git_status>\nb\n</git_status>\n', []],
+  ['words behind what it opens with stay', '<user_info>a</user_info>\n<rules>b</rules>\nc', ['c']],
 ])('%s', (_, given, texts) => {
   expect(unwrapPrompt(given).texts).toEqual(texts)
 })

@@ -1,4 +1,4 @@
-import { isBlank } from '../records/json-value.ts'
+import { isBlank } from './json-value.ts'
 import { readTimestamp } from './read-timestamp.ts'
 
 /** What a user's message holds once Cursor's wrapping is off. */
@@ -57,8 +57,12 @@ function promptOf(texts: readonly string[], blocks: readonly Block[]): Prompt {
   }
 }
 
+/** A message that opens with this is made by the agent, whatever blocks follow. */
+const preface = 'user_info'
+
 /** The blocks at the head that are wrapping for certain; a mark counts where a wrapper follows it. */
 function knownLength(blocks: readonly Block[]): number {
+  if (blocks[0]?.name === preface) return blocks.length
   const strange = blocks.findIndex(({ name }) => name !== '' && !wrappers.has(name))
   const until = strange < 0 ? blocks.length : strange
   return blocks.slice(0, until).findLastIndex(({ name }) => name !== '') + 1

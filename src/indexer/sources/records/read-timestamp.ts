@@ -1,4 +1,4 @@
-import { readTime } from '../records/read-time.ts'
+import { readTime } from './read-time.ts'
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 

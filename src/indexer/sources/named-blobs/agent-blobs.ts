@@ -1,0 +1,35 @@
+import { listAskingChats, listOutputAsks, type AskingChat } from '../../../mirror/asks.ts'
+import type { PassStep, Source } from '../../source.ts'
+import { decodeConversationState } from '../records/conversation-state.ts'
+import { blobSource, type BlobPass } from './blob-pass.ts'
+import { joinOutputs } from './join-outputs.ts'
+import { readState } from './read-state.ts'
+import { recoverThread } from './recover-thread.ts'
+
+/** The model's copy of a thread has no ids and no times: whatever else holds the chat knows it better. */
+const RANK = 4
+
+/**
+ * What was sent to the model, where a chat's messages leave something out: the outputs of calls, and the whole thread
+ * of a chat that has no messages any more. A blob does not say whose it is, so that only those are read which the state
+ * of an asking chat names. @param userDir Cursor's `User` folder
+ */
+export const agentBlobsSource = (userDir: string): Source =>
+  blobSource(userDir, { kind: 'agent-blobs', rank: RANK, look: lookIntoChats })
+
+function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
+  for (const chat of listAskingChats(pass.mirror, pass.asker, pass.after)) yield* lookIntoChat(pass, chat)
+}
+
+function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generator<PassStep, void> {
+  const asks = hasMessages ? listOutputAsks(pass.mirror, pass.asker, id) : []
+  if (hasMessages && asks.length === 0) return
+  const state = yield* readState(pass, id)
+  if (state === null) return
+  if (!hasMessages) {
+    yield* recoverThread(pass, id, state)
+    return
+  }
+  const decoded = decodeConversationState(state.root)
+  if (decoded !== null) yield* joinOutputs(pass, decoded, asks)
+}

@@ -1,0 +1,51 @@
+import type { AnswerWrite, BlobCall } from '../../../mirror/batch.ts'
+import { listBlobsOfCall } from '../../../mirror/blob-calls.ts'
+import { findHeldRow } from '../../../mirror/source-state.ts'
+import type { OpenAsk } from '../../../mirror/asks.ts'
+import type { PassStep } from '../../source.ts'
+import type { ConversationState } from '../records/conversation-state.ts'
+import { listToolResults, parseModelMessages, type ToolResult } from '../records/model-messages.ts'
+import { blobKey, BLOB_PREFIX, decodeBlob } from './agent-kv.ts'
+import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
+import { readNamed, type NamedValue } from './read.ts'
+import { VALUE_OCTETS_MAX } from './read-state.ts'
+
+/**
+ * Finds the outputs that messages of a chat leave out, in the blobs that the chat's state names. Each blob is read once
+ * to learn whose outputs it holds, and again only when one of those is asked for later.
+ */
+export function* joinOutputs(
+  pass: BlobPass,
+  state: ConversationState,
+  asks: readonly OpenAsk[],
+): Generator<PassStep, void> {
+  const open = new Map<string, number[]>()
+  for (const { name, num } of asks) open.set(name, [...(open.get(name) ?? []), num])
+  const named = new Set(state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])))
+  for (const page of readNamed(pass.file, blobsToRead(pass, named, [...open.keys()]).map(blobKey), VALUE_OCTETS_MAX)) {
+    const answers: AnswerWrite[] = []
+    const blobCalls: BlobCall[] = []
+    for (const row of page.values) {
+      for (const { callId, output } of resultsIn(row)) {
+        blobCalls.push({ blob: row.key.slice(BLOB_PREFIX.length), callId })
+        for (const ask of open.get(callId) ?? []) answers.push({ ask, value: output, cappedFrom: null })
+        open.delete(callId)
+      }
+    }
+    yield foundStep(pass, page, { answers, blobCalls, rows: page.values.map(rowOf) })
+  }
+}
+
+/** Those never looked into, and those known to hold what is asked for. */
+function blobsToRead({ mirror, num }: BlobPass, named: ReadonlySet<string>, callIds: readonly string[]): string[] {
+  const fresh = [...named].filter((blob) => findHeldRow(mirror, num, blobKey(blob)) === undefined)
+  const known = callIds.flatMap((callId) => listBlobsOfCall(mirror, num, callId)).filter((blob) => named.has(blob))
+  return [...new Set([...fresh, ...known])]
+}
+
+function resultsIn({ value, octets }: NamedValue): readonly ToolResult[] {
+  if (value === null || value.length < octets) return []
+  const parsed = parseModelMessages(decodeBlob(value))
+  // A node of the tree, or something newer: what it is, is told by doctor.
+  return parsed.kind === 'issue' ? [] : parsed.messages.flatMap((message) => listToolResults(message))
+}

@@ -1,0 +1,56 @@
+import { decodeChatRow } from '../records/decode-chat.ts'
+import { parseRow } from '../records/json-value.ts'
+import { decodeStateText, readStateText } from '../records/state-text.ts'
+import { asMessageId, type ChatId } from '../../../model/ids.ts'
+import type { ChatFacts } from '../../../mirror/batch.ts'
+import { readingStep, type PassStep } from '../../source.ts'
+import { blobKey, chatRowKey, checkpointKey, decodeBlob, decodeCheckpoint } from './agent-kv.ts'
+import type { BlobPass } from './blob-pass.ts'
+import { readNamed } from './read.ts'
+
+/** Above this a value is not read. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+
+/** Values that are there and were read whole, by their keys. */
+export function* readWhole(pass: BlobPass, keys: readonly string[]): Generator<PassStep, Map<string, Buffer>> {
+  const found = new Map<string, Buffer>()
+  for (const { values, bytesRead, elapsedMs } of readNamed(pass.file, keys, VALUE_OCTETS_MAX)) {
+    for (const { key, value, octets } of values) if (value?.length === octets) found.set(key, value)
+    yield { ...readingStep, bytesRead, longestReadMs: elapsedMs }
+  }
+  return found
+}
+
+export interface ChatState {
+  /** The state's bytes: a tree of what the model saw, named by hashes. */
+  readonly root: Buffer
+  /** What the chat's own row says of it; null where that is gone. */
+  readonly facts: ChatFacts | null
+}
+
+/** The state of a chat as its own row holds it, else as its checkpoint names it; null where there is none. */
+export function* readState(pass: BlobPass, chatId: ChatId): Generator<PassStep, ChatState | null> {
+  const [rowKey, pointerKey] = [chatRowKey(chatId), checkpointKey(chatId)]
+  const found = yield* readWhole(pass, [rowKey, pointerKey])
+  const row = found.get(rowKey)
+  const own = row === undefined ? null : stateIn(row)
+  const facts = row === undefined ? null : factsIn(row, chatId)
+  if (own !== null) return { root: own, facts }
+  const pointer = found.get(pointerKey)
+  const hash = pointer === undefined ? null : decodeCheckpoint(pointer)
+  if (hash === null) return null
+  const root = (yield* readWhole(pass, [blobKey(hash)])).get(blobKey(hash))
+  return root === undefined ? null : { root: decodeBlob(root), facts }
+}
+
+function stateIn(row: Buffer): Buffer | null {
+  const parsed = parseRow(row)
+  const text = parsed.kind === 'record' ? readStateText(parsed.record) : null
+  return text === null ? null : decodeStateText(text)
+}
+
+/** Messages in the row itself have other readers: they are asked for nothing here. */
+function factsIn(row: Buffer, chatId: ChatId): ChatFacts | null {
+  const decoded = decodeChatRow(row, chatId, (ordinal) => asMessageId(String(ordinal)))
+  return decoded.kind === 'chat' ? decoded.facts : null
+}

@@ -1,0 +1,73 @@
+import type Database from 'better-sqlite3'
+import { tryRead } from '../../try-read.ts'
+import type { OpenFile } from '../../cursor-file.ts'
+import { prepared } from '../../../mirror/prepared.ts'
+
+const PAGE_OCTETS_MAX = 4 * 1024 * 1024
+const PAGE_ROWS_MAX = 1000
+
+const HAS_TABLE = `
+select 1 from sqlite_master
+where name = 'cursorDiskKV' and type = 'table' and (select encoding from pragma_encoding) = 'UTF-8'
+`
+
+/** Whether the store has the table in a form that is known. What is wrong with it is told by the chats' own source. */
+export const hasTable = (db: Database.Database): boolean => prepared(db, HAS_TABLE).get() !== undefined
+
+/** `value` is the beginning of a longer value; null for a NULL. */
+export interface NamedValue {
+  readonly key: string
+  /** Bytes of the whole value. */
+  readonly octets: number
+  readonly value: Buffer | null
+}
+
+const READ = `
+select key, octet_length(value) as octets, substr(cast(value as blob), 1, ?) as value from cursorDiskKV where key = ?
+`
+
+export interface NamedPage {
+  readonly values: readonly NamedValue[]
+  readonly bytesRead: number
+  readonly elapsedMs: number
+}
+
+/**
+ * The values of these keys, each a seek in the index; keys that name nothing, and rows on damaged pages, are left out.
+ * A page is one short transaction: at most 1,000 rows, the file's `readMsMax`, and 4 MB or the one value beyond.
+ * @param octetsMax of a longer value only so many bytes are read
+ */
+export function* readNamed(file: OpenFile, keys: readonly string[], octetsMax: number): Generator<NamedPage, void> {
+  for (let rest = keys; rest.length > 0;) {
+    const from = rest
+    const { taken, ...page } = file.read((db) => readPage(db, from, octetsMax, file.readMsMax))
+    yield page
+    rest = rest.slice(taken)
+  }
+}
+
+function readPage(
+  db: Database.Database,
+  keys: readonly string[],
+  octetsMax: number,
+  readMsMax: number,
+): NamedPage & { readonly taken: number } {
+  const values: NamedValue[] = []
+  const startedAt = performance.now()
+  let taken = 0
+  let bytesRead = 0
+  db.exec('begin')
+  try {
+    for (const key of keys.slice(0, PAGE_ROWS_MAX)) {
+      if (bytesRead > PAGE_OCTETS_MAX || (taken > 0 && performance.now() - startedAt > readMsMax)) break
+      taken += 1
+      const row = tryRead(() => prepared<NamedValue>(db, READ).get(octetsMax, key))?.value
+      if (row === undefined) continue
+      values.push({ ...row, octets: row.octets ?? 0 })
+      bytesRead += row.value?.length ?? 0
+    }
+  } finally {
+    db.exec('commit')
+  }
+  return { values, bytesRead, elapsedMs: performance.now() - startedAt, taken }
+}

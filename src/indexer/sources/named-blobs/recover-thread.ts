@@ -1,0 +1,69 @@
+import { hash as digest } from 'node:crypto'
+import type { ChatFacts, RowIssue } from '../../../mirror/batch.ts'
+import { packMessage } from '../../../mirror/pack-message.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { PassStep } from '../../source.ts'
+import { decodeModelThread } from '../records/model-messages.ts'
+import { walkState } from '../records/walk-state.ts'
+import { blobKey, decodeBlob } from './agent-kv.ts'
+import { foundStep, type BlobPass } from './blob-pass.ts'
+import { readNamed } from './read.ts'
+import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
+
+/**
+ * The thread of a chat whose messages are gone, as the model saw it. Its messages have ids of their own making and no
+ * times; should the chat's own messages come back, these are copies of them.
+ */
+export function* recoverThread(pass: BlobPass, chatId: ChatId, { root, facts }: ChatState): Generator<PassStep, void> {
+  if (facts === null) return
+  const reading = { bytesRead: 0, elapsedMs: 0, octets: new Map<string, number>() }
+  const walked = walkState(root, (ids) => readBlobs(pass, ids, reading))
+  const thread = decodeModelThread(walked.entries, (key, occurrence) => nameMessage(chatId, key, occurrence))
+  const messages = thread.messages.map((message) => packMessage({ ...message, isEmbedded: true }))
+  const issues = [...walked.issues, ...thread.issues].map(({ key, reason }): RowIssue => ({
+    key: blobKey(key),
+    reason,
+    octets: reading.octets.get(key) ?? null,
+  }))
+  const rows = [...reading.octets].map(([id, octets]) => ({ key: blobKey(id), rowid: 0, octets, checksum: null }))
+  const chats = messages.length === 0 ? [] : [chatWrite(chatId, facts, thread.outline, messages)]
+  yield foundStep(pass, reading, { chats, issues, rows })
+}
+
+function chatWrite(
+  id: ChatId,
+  facts: ChatFacts,
+  outline: ReturnType<typeof decodeModelThread>['outline'],
+  messages: readonly ReturnType<typeof packMessage>[],
+) {
+  const embeddedIds = new Set(messages.map((message) => message.id))
+  return { id, ownRow: { kind: 'read' as const, facts, outline, embeddedIds, octets: 0 }, messages, vanished: [] }
+}
+
+interface Reading {
+  bytesRead: number
+  /** Of the longest transaction. */
+  elapsedMs: number
+  /** Of each blob that was read. */
+  readonly octets: Map<string, number>
+}
+
+function readBlobs(pass: BlobPass, ids: readonly string[], reading: Reading): Map<string, Buffer | null> {
+  const keys = new Map(ids.map((id) => [blobKey(id), id]))
+  const found = new Map<string, Buffer | null>(ids.map((id) => [id, null]))
+  for (const { values, bytesRead, elapsedMs } of readNamed(pass.file, [...keys.keys()], VALUE_OCTETS_MAX)) {
+    reading.bytesRead += bytesRead
+    reading.elapsedMs = Math.max(reading.elapsedMs, elapsedMs)
+    for (const { key, value, octets } of values) {
+      const id = keys.get(key)
+      if (id === undefined || value === null || value.length < octets) continue
+      found.set(id, decodeBlob(value))
+      reading.octets.set(id, octets)
+    }
+  }
+  return found
+}
+
+/** The same words can be said twice: the same blob then stands at two places of the thread. */
+const nameMessage = (chatId: ChatId, key: string, occurrence: number): MessageId =>
+  asMessageId(`made-${digest('sha256', JSON.stringify(['agent-blobs', chatId, key, occurrence])).slice(0, 32)}`)

@@ -1,0 +1,339 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { PassDepth } from '../../../src/indexer/source.ts'
+import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import type { Part } from '../../../src/model/part.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { asBase64, keepBlob, stateOf, stub, toolCall, toolResult } from './blob-store.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const T0 = 1_760_000_000_000
+const SYSTEM = { role: 'system', content: 'canary-system-prompt: you are an agent' }
+
+interface Row {
+  readonly id: string
+  readonly role: string
+  readonly kind: string
+  readonly orphan: number
+  readonly parts: string
+}
+
+const LIST = `
+select messages.id as id, role, sources.kind as kind, is_orphan as orphan, parts from messages
+join bodies on bodies.num = body join sources on sources.num = messages.source join chats on chats.num = chat
+where chats.id = ? order by position is null, position, key
+`
+const rowsOf = (chatId: string): Row[] => indexer.mirror.prepare<[string], Row>(LIST).all(chatId)
+
+function toolOf(chatId: string, callId: string): Part | undefined {
+  const parts = rowsOf(chatId).flatMap((row) => JSON.parse(row.parts) as Part[])
+  return parts.find((part) => part.kind === 'tool' && part.callId === callId)
+}
+
+const found = (term: string): number =>
+  (
+    indexer.mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as {
+      n: number
+    }
+  ).n
+
+/** Bytes that the sources of this kind read in a pass. */
+function bytesRead(depth: PassDepth = 'nudge'): number {
+  return [...indexer.steps(depth)].reduce((sum, step) => sum + step.bytesRead, 0)
+}
+
+function chat(ids: readonly string[], more: Record<string, unknown> = {}, chatId = 'chat'): void {
+  store.chat(chatId, { name: 'A chat', createdAt: T0, fullConversationHeadersOnly: headers(ids), ...more })
+}
+
+describe('outputs that a message leaves out', () => {
+  test.each(['blob', 'hex'] as const)('are joined by the call, from a value kept as %s', (form) => {
+    const ids = [SYSTEM, toolCall('call-1', {}), toolResult('call-1', 'export const gyroscope = 1')]
+    chat(['m1', 'm2'], { conversationState: asBase64(stateOf(ids.map((id) => keepBlob(store, id, form)))) })
+    store.message('chat', 'm1', { type: 1, text: 'read it' })
+    store.message('chat', 'm2', stub('call-1'))
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'export const gyroscope = 1', outputFrom: 'blob' })
+    expect(found('gyroscope')).toBe(1)
+    expect(found('canary')).toBe(0)
+    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test.each([
+    ['hex in the row', (state: Buffer) => ({ conversationState: `~${state.toString('hex')}` })],
+    [
+      'a checkpoint of its own',
+      (state: Buffer) => {
+        store.put('agentKv:checkpoint:chat', keepBlob(store, state))
+        return { conversationState: '~' }
+      },
+    ],
+  ])('are found where the state is %s', (_, keep) => {
+    const state = stateOf([keepBlob(store, toolResult('call-1', 'the answer'))])
+    chat(['m1'], keep(state))
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'the answer' })
+  })
+
+  test('that arrive after their message are joined when the chat names them', () => {
+    chat(['m1'], { conversationState: '~' })
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: { totalLinesInFile: 12 } })
+    const state = stateOf([keepBlob(store, SYSTEM), keepBlob(store, toolResult('call-1', 'late but here'))])
+    chat(['m1'], { conversationState: asBase64(state) })
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'late but here' })
+  })
+
+  test('of a call that is asked about after its blob was looked into are found too', () => {
+    const blobs = ['call-1', 'call-2'].map((id) => keepBlob(store, toolResult(id, `what ${id} gave`)))
+    chat(['m1', 'm2'], { conversationState: asBase64(stateOf(blobs)) })
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    store.message('chat', 'm2', stub('call-2'))
+    indexer.pass()
+    expect(toolOf('chat', 'call-2')).toMatchObject({ output: 'what call-2 gave' })
+  })
+
+  test('stay joined when the message is written again, and when the blobs are gone', () => {
+    const blob = keepBlob(store, toolResult('call-1', 'kept for good'))
+    chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    store.delete(`agentKv:blob:${blob}`)
+    store.message('chat', 'm1', { ...stub('call-1'), text: 'with a word now' })
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'kept for good' })
+    expect(found('kept')).toBe(1)
+  })
+
+  test('give way to what the row itself comes to say', () => {
+    const blob = keepBlob(store, toolResult('call-1', 'from the blob'))
+    chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    const { toolFormerData, ...rest } = stub('call-1')
+    store.message('chat', 'm1', { ...rest, toolFormerData: { ...(toolFormerData as object), result: 'from the row' } })
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'from the row' })
+    expect(toolOf('chat', 'call-1')).not.toHaveProperty('outputFrom')
+  })
+
+  test('are not asked for where the row tells them, the call runs, or it failed', () => {
+    const calls = [
+      { ...(stub('a')['toolFormerData'] as object), result: JSON.stringify({ contents: 'told' }) },
+      { ...(stub('b')['toolFormerData'] as object), status: 'loading', result: undefined },
+      { ...(stub('c')['toolFormerData'] as object), status: 'error', error: 'no such file' },
+    ]
+    chat(['m0', 'm1', 'm2'])
+    for (const [at, toolFormerData] of calls.entries()) store.message('chat', `m${at}`, { type: 2, toolFormerData })
+    indexer.pass()
+    expect(indexer.mirror.prepare('select count(*) as n from asks').get()).toEqual({ n: 0 })
+  })
+
+  test('of another chat are not taken, even under the same call', () => {
+    keepBlob(store, toolResult('call-1', 'nobody named this'))
+    chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
+    store.message('chat', 'm1', stub('call-1'))
+    indexer.pass()
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: { totalLinesInFile: 12 } })
+    expect(found('nobody')).toBe(0)
+  })
+})
+
+describe('a chat whose messages are gone', () => {
+  const thread = [
+    SYSTEM,
+    { role: 'user', content: [{ type: 'text', text: '<user_query>\nwhy does the turbine stall\n</user_query>' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'look at the log first' },
+        { type: 'text', text: 'The turbine stalls because of icing.' },
+      ],
+    },
+    toolCall('call-1', { path: '/p/log.txt' }),
+    toolResult('call-1', 'icing at 04:12'),
+    { role: 'user', content: 'thanks' },
+    { role: 'user', content: 'thanks' },
+  ]
+  const keepThread = (): string => asBase64(stateOf(thread.map((message) => keepBlob(store, message))))
+
+  test('is told from what was sent to the model, marked by its source', () => {
+    chat(['gone-1', 'gone-2'], { conversationState: keepThread() })
+    indexer.pass()
+    const rows = rowsOf('chat')
+    expect(rows.map(({ role, kind, orphan }) => [role, kind, orphan])).toEqual([
+      ['user', 'agent-blobs', 0],
+      ['assistant', 'agent-blobs', 0],
+      ['assistant', 'agent-blobs', 0],
+      ['user', 'agent-blobs', 0],
+      ['user', 'agent-blobs', 0],
+    ])
+    expect(JSON.parse(rows[0]?.parts ?? '')).toEqual([{ kind: 'text', text: 'why does the turbine stall' }])
+    expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'icing at 04:12', status: 'completed' })
+    expect(found('canary')).toBe(0)
+    expect(indexer.mirror.prepare('select title, message_count as n from chats').get()).toEqual({
+      title: 'A chat',
+      n: 5,
+    })
+    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test('is told by its checkpoint where its row has no state', () => {
+    const state = stateOf(thread.map((message) => keepBlob(store, message)))
+    store.put('agentKv:checkpoint:chat', keepBlob(store, state))
+    chat(['gone-1'])
+    indexer.pass()
+    expect(rowsOf('chat')).toHaveLength(5)
+  })
+
+  test('is not told twice when its messages come back', () => {
+    chat(['m1', 'm2'], { conversationState: keepThread() })
+    indexer.pass()
+    store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
+    store.message('chat', 'm2', { type: 2, thinking: { text: 'look at the log first' } })
+    store.message('chat', 'm3', { type: 2, text: 'The turbine stalls because of icing.' })
+    chat(['m1', 'm2', 'm3'], { conversationState: keepThread(), name: 'Renamed' })
+    indexer.pass()
+    expect(indexer.thread('chat').slice(0, 3)).toEqual([
+      ['m1', 0, 'why does the turbine stall'],
+      ['m2', 1, 'look at the log first'],
+      ['m3', 2, 'The turbine stalls because of icing.'],
+    ])
+    expect(indexer.mirror.prepare('select title from chats').get()).toEqual({ title: 'Renamed' })
+    expect(found('turbine')).toBe(2)
+  })
+
+  test('whose messages the mirror holds is left as it is', () => {
+    chat(['m1'], { conversationState: keepThread() })
+    store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
+    indexer.pass()
+    store.delete('bubbleId:chat:m1')
+    indexer.pass('full')
+    expect(rowsOf('chat').map(({ id }) => id)).toEqual(['m1'])
+  })
+
+  test('is told as far as its blobs are there, and what is missing is an issue', () => {
+    const ids = thread.map((message) => keepBlob(store, message))
+    store.delete(`agentKv:blob:${ids[2]}`)
+    chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
+    indexer.pass()
+    expect(rowsOf('chat')).toHaveLength(4)
+    const issues = indexer.mirror.prepare('select key, reason from row_issues').all()
+    expect(issues).toEqual([{ key: `agentKv:blob:${ids[2]}`, reason: 'missing-blob' }])
+  })
+
+  test('is told anew when its state changes', () => {
+    const ids = thread.slice(0, 3).map((message) => keepBlob(store, message))
+    chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
+    indexer.pass()
+    const before = rowsOf('chat').map(({ id }) => id)
+    chat(['gone'], { conversationState: keepThread() })
+    indexer.pass()
+    const after = rowsOf('chat').map(({ id }) => id)
+    expect(after).toHaveLength(5)
+    expect(after.slice(0, 2)).toEqual(before)
+  })
+
+  test('and never had any, as a draft has none, stays empty', () => {
+    chat([], { conversationState: '~' })
+    indexer.pass()
+    expect(rowsOf('chat')).toEqual([])
+    expect(indexer.mirror.prepare('select count(*) as n from asks').get()).toEqual({ n: 0 })
+  })
+})
+
+test.each([
+  ['that is no base64', '~!!!'],
+  ['that is no protobuf', `~${Buffer.from('just some words').toString('base64')}`],
+  ['cut off', asBase64(stateOf(['ab'.repeat(32)])).slice(0, -12)],
+])('a state %s costs nothing else', (_, conversationState) => {
+  chat(['m1'], { conversationState })
+  store.message('chat', 'm1', stub('call-1'))
+  chat(['n1'], {}, 'other')
+  store.message('other', 'n1', { type: 1, text: 'still here' })
+  indexer.pass()
+  expect(found('still')).toBe(1)
+  expect(rowsOf('chat')).toHaveLength(1)
+})
+
+test('what is read grows with what is asked for, and not with the blobs there are', () => {
+  const wanted = 1000
+  const blobs = Array.from({ length: wanted }, (_, at) =>
+    keepBlob(store, toolResult(`call-${at}`, `out ${at} `.repeat(50))),
+  )
+  for (let at = 0; at < wanted; at += 10) {
+    const chatId = `chat-${at}`
+    const ids = Array.from({ length: 10 }, (_, one) => `${chatId}-m${one}`)
+    chat(ids, { conversationState: asBase64(stateOf(blobs.slice(at, at + 10))) }, chatId)
+    for (const [one, id] of ids.entries()) store.message(chatId, id, stub(`call-${at + one}`))
+  }
+  const few = bytesRead()
+  expect(toolOf('chat-990', 'call-999')).toMatchObject({ outputFrom: 'blob' })
+  indexer.remove()
+  store.db.transaction(() => {
+    for (let at = 0; at < 100_000; at += 1) keepBlob(store, toolResult(`other-${at}`, `nobody asked ${at}`))
+  })()
+  indexer = new Indexer(home.userDir)
+  expect(bytesRead()).toBe(few)
+  expect(toolOf('chat-990', 'call-999')).toMatchObject({ outputFrom: 'blob' })
+  // Nothing new: nothing read.
+  expect(bytesRead()).toBe(0)
+})
+
+test('a pass that was ended anywhere is taken up again', () => {
+  const write = (): void => {
+    for (const chatId of ['a', 'b', 'c']) {
+      const state = stateOf([
+        keepBlob(store, SYSTEM),
+        keepBlob(store, toolResult(`call-${chatId}`, `what ${chatId} gave`)),
+      ])
+      chat(['m1'], { conversationState: asBase64(state) }, chatId)
+      if (chatId !== 'c') store.message(chatId, 'm1', stub(`call-${chatId}`))
+    }
+  }
+  write()
+  indexer.pass()
+  const whole = ['a', 'b', 'c'].map(rowsOf)
+  for (let end = 1; ; end += 1) {
+    indexer.remove()
+    indexer = new Indexer(home.userDir)
+    const steps = indexer.steps()
+    let taken = 0
+    while (taken < end && steps.next().done !== true) taken += 1
+    steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
+    indexer.pass()
+    expect(['a', 'b', 'c'].map(rowsOf)).toEqual(whole)
+    if (taken < end) break
+  }
+})
+
+test('system prompts, and blobs that nobody names, stand nowhere in the mirror', () => {
+  keepBlob(store, { role: 'user', content: 'canary-unattributed' })
+  chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
+  store.message('chat', 'm1', stub('call-1'))
+  chat(['gone'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) }, 'bare')
+  indexer.pass()
+  indexer.mirror.pragma('wal_checkpoint(truncate)')
+  const bytes = readdirSync(indexer.folder).map((file) => readFileSync(join(indexer.folder, file), 'latin1'))
+  expect(bytes.join('')).toContain('read_file_v2')
+  expect(bytes.join('')).not.toContain('canary')
+})

@@ -1,0 +1,154 @@
+import { hash as digest } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { TEXT_OCTETS_MAX } from '../../../src/indexer/sources/named-blobs/pasted-text.ts'
+import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import type { Part } from '../../../src/model/part.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+/** Keeps a text as Cursor does, and gives the name by which a message may mention it. */
+function keep(text: string | Buffer): string {
+  const name = `composer.content.${digest('sha256', text)}`
+  store.put(name, text)
+  return name
+}
+
+function write(value: Record<string, unknown>, id = 'm1'): void {
+  store.chat('chat', { fullConversationHeadersOnly: headers([id]), createdAt: 1_760_000_000_000 })
+  store.message('chat', id, { type: 1, text: 'look at this', ...value })
+}
+
+const partsOf = (id = 'm1'): readonly Part[] => {
+  const row = indexer.mirror
+    .prepare<[string], { parts: string }>('select parts from messages join bodies on num = body where id = ?')
+    .get(id)
+  return JSON.parse(row?.parts ?? '[]') as Part[]
+}
+
+const attachments = (id?: string): readonly Part[] => partsOf(id).filter(({ kind }) => kind === 'attachment')
+
+const found = (term: string): number =>
+  (
+    indexer.mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as {
+      n: number
+    }
+  ).n
+
+test('a pasted text that a message names is part of it, and found', () => {
+  const name = keep('the gyroscope drifts')
+  write({ context: { pasted: [{ fileName: 'notes.txt', contentId: name }] } })
+  indexer.pass()
+  const hash = name.slice('composer.content.'.length)
+  expect(attachments()).toEqual([{ kind: 'attachment', path: 'notes.txt', text: 'the gyroscope drifts', hash }])
+  expect(found('gyroscope')).toBe(1)
+})
+
+test('one that comes after its message is found by a full pass, and not before it is there', () => {
+  const name = `composer.content.${digest('sha256', 'later')}`
+  write({ context: { pasted: [name] } })
+  indexer.pass()
+  expect(attachments()).toEqual([])
+  store.put(name, 'later')
+  indexer.pass('full')
+  expect(attachments()).toMatchObject([{ path: 'pasted text', text: 'later' }])
+})
+
+test('a message that is written again keeps what was joined, and loses what it names no more', () => {
+  const [one, two] = [keep('first'), keep('second')]
+  write({ a: one, b: two })
+  indexer.pass()
+  expect(attachments()).toMatchObject([{ text: 'first' }, { text: 'second' }])
+  store.delete(one)
+  write({ a: one, text: 'look at this again' })
+  const outcome = indexer.pass()
+  expect(outcome.changed).toBe(1)
+  expect(attachments()).toMatchObject([{ text: 'first' }])
+  expect(partsOf()[0]).toMatchObject({ text: 'look at this again' })
+  expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
+})
+
+test('of a long text the beginning is kept, and that it is one', () => {
+  // Signs of three bytes, so that the cut falls into one.
+  const text = '数'.repeat(TEXT_OCTETS_MAX)
+  write({ a: keep(text) })
+  indexer.pass()
+  const [part] = attachments()
+  expect(part).toMatchObject({ cappedFrom: TEXT_OCTETS_MAX * 3 })
+  const kept = part?.kind === 'attachment' ? (part.text ?? '') : ''
+  expect(kept).toBe('数'.repeat(Math.floor(TEXT_OCTETS_MAX / 3)))
+})
+
+test.each([
+  ['bytes that are no text', Buffer.from([0x89, 0x50, 0, 1, 2])],
+  ['bytes that are no UTF-8', Buffer.from([0xc3, 0x28, 0x41])],
+])('%s are an attachment without a text', (_, bytes) => {
+  write({ a: keep(bytes) })
+  indexer.pass()
+  expect(attachments()).toMatchObject([{ kind: 'attachment', text: null }])
+})
+
+describe('what is not joined', () => {
+  test('files before and after an edit', () => {
+    const name = keep('the whole file')
+    const toolFormerData = {
+      name: 'edit_file_v2',
+      status: 'completed',
+      result: JSON.stringify({ beforeContentId: name }),
+    }
+    write({ type: 2, text: 'done', toolFormerData })
+    indexer.pass()
+    expect(attachments()).toEqual([])
+    expect(found('whole')).toBe(0)
+  })
+
+  test('what nobody names', () => {
+    keep('canary-nobody-named-me')
+    write({})
+    indexer.pass()
+    const bytes = readdirSync(indexer.folder).map((file) => file)
+    expect(bytes.length).toBeGreaterThan(0)
+    expect(found('canary')).toBe(0)
+  })
+
+  test('a NULL, until there is a value again', () => {
+    const name = keep('x')
+    store.put(name, null)
+    write({ a: name })
+    indexer.pass()
+    expect(attachments()).toEqual([])
+  })
+})
+
+test('a pass that finds nothing new opens no file for it', () => {
+  write({ a: keep('once') })
+  indexer.pass()
+  const asked = indexer.mirror.prepare('select count(*) as n from asks').get()
+  expect(asked).toEqual({ n: 0 })
+  store.message('chat', 'm2', { type: 2, text: 'no question here' })
+  const steps = [...indexer.steps()]
+  const ofTexts = steps.filter(({ bytesRead }) => bytesRead > 0)
+  expect(ofTexts.length).toBe(1)
+})
+
+test('many messages may name one text', () => {
+  const name = keep('shared by all')
+  store.chat('chat', { fullConversationHeadersOnly: headers(['m1', 'm2']) })
+  for (const id of ['m1', 'm2']) store.message('chat', id, { type: 1, text: `see ${id}`, a: name })
+  indexer.pass()
+  for (const id of ['m1', 'm2']) expect(attachments(id)).toMatchObject([{ text: 'shared by all' }])
+})
