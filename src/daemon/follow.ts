@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { fileChangedAtMs } from '../indexer/cursor-file.ts'
 import { discoverSources, nurseries, type Places } from '../indexer/discover.ts'
-import type { PassDepth, Source } from '../indexer/source.ts'
+import type { Again, PassDepth, Source } from '../indexer/source.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { RunOutcome, SourceEnd } from './ingest-messages.ts'
 import type { Order } from './pacer.ts'
@@ -24,7 +24,8 @@ interface Followed {
   changeSeenAtMs: number
   end: SourceEnd | null
   busyTimes: number
-  isCountWaiting: boolean
+  /** Passes that are planned, by their depth. */
+  readonly planned: Set<PassDepth>
 }
 
 export interface FollowWorld {
@@ -77,7 +78,7 @@ export class Follow {
         changeSeenAtMs,
         end: null,
         busyTimes: 0,
-        isCountWaiting: false,
+        planned: new Set<PassDepth>(),
       }
       this.#followed.set(source.id, { source, ...fresh })
       this.#world.nudge(source.id, 'nudge')
@@ -168,14 +169,14 @@ export class Follow {
     return true
   }
 
-  /** Once, however many cheap passes leave the counting for later meanwhile. */
-  #countLater(followed: Followed): void {
-    if (followed.isCountWaiting) return
-    followed.isCountWaiting = true
+  /** Once, however many passes ask for the same meanwhile. */
+  #passLater(followed: Followed, { depth, inMs }: Again): void {
+    if (followed.planned.has(depth)) return
+    followed.planned.add(depth)
     this.#world.later(() => {
-      followed.isCountWaiting = false
-      this.#world.nudge(followed.source.id, 'count')
-    }, COUNT_AFTER_MS)
+      followed.planned.delete(depth)
+      this.#world.nudge(followed.source.id, depth)
+    }, inMs)
   }
 
   #signature(id: SourceId): string | null {
@@ -195,7 +196,8 @@ export class Follow {
     // What cannot be read is tried again when it changes.
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
-    if (end.isCountDue) this.#countLater(followed)
+    if (end.isCountDue) this.#passLater(followed, { depth: 'count', inMs: COUNT_AFTER_MS })
+    for (const again of end.again ?? []) this.#passLater(followed, again)
     this.#check(followed)
   }
 }

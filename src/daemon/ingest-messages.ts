@@ -1,4 +1,4 @@
-import type { PassDepth } from '../indexer/source.ts'
+import type { Again, PassDepth } from '../indexer/source.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
 
@@ -26,6 +26,7 @@ export interface SourceEnd {
   readonly state: SourceState
   readonly detail: string | null
   readonly isCountDue: boolean
+  readonly again?: readonly Again[]
 }
 
 export interface RunOutcome {

@@ -5,12 +5,16 @@ import type { SourceState } from '../model/source.ts'
 import type { Survey } from './survey.ts'
 
 /**
- * How thorough a pass is, each step including the one before. `nudge`: what is new, cheaply, whatever the store's
- * size; nothing at all where the file is as it was. `count`: rows counted, and every key compared where the numbers
- * differ. `reconcile`: every key compared. `full`: every value compared.
+ * How thorough a pass is. `nudge`: what is new, cheaply, whatever the store's size; nothing at all where the file is as
+ * it was. `sweep`: the next few megabytes of a comparison of every value. `recent`: the values of chats active within a
+ * day compared. `count`: that, and rows counted, and every key compared where the numbers differ. `reconcile`: every key
+ * compared. `full`: every value compared at once.
  */
-export const passDepths = ['nudge', 'count', 'reconcile', 'full'] as const
+export const passDepths = ['nudge', 'sweep', 'recent', 'count', 'reconcile', 'full'] as const
 export type PassDepth = (typeof passDepths)[number]
+
+export const isAtLeast = (depth: PassDepth, least: PassDepth): boolean =>
+  passDepths.indexOf(depth) >= passDepths.indexOf(least)
 
 export interface PassRequest {
   readonly depth: PassDepth
@@ -42,6 +46,13 @@ export interface PassEnd {
   readonly detail: string | null
   /** True when a cheap pass left the counting of rows for later. */
   readonly isCountDue: boolean
+  /** When to pass again without a change of the file, and how deep. */
+  readonly again?: readonly Again[]
+}
+
+export interface Again {
+  readonly depth: PassDepth
+  readonly inMs: number
 }
 
 /**

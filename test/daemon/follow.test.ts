@@ -22,7 +22,7 @@ beforeEach(() => {
   mkdirSync(dirname(home.globalPath), { recursive: true })
   writeFileSync(home.globalPath, 'a')
   follow = new Follow(
-    { userDirs: [home.userDir], homes: [], disabledKinds: ['global-items'] },
+    { userDirs: [home.userDir], homes: [], disabledKinds: ['global-items', 'agent-blobs', 'pasted-text'] },
     {
       now: clock.now,
       later: clock.later,

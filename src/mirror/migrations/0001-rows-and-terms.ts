@@ -18,6 +18,8 @@
  * - `asks` names what a message's row leaves out and another value of the store may hold; a chat's own ask, with no
  *   message, says that a copy of its thread is kept elsewhere. A number is never used twice, so that whoever answers
  *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
+ * - `sweeps` says how far a comparison of every value of a store has come, and the state of the file that was found
+ *   equal to the last byte.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -245,6 +247,15 @@ create table blob_calls (
   blob text not null,
   primary key (source, call_id, blob)
 ) strict, without rowid;
+
+create table sweeps (
+  source integer primary key references sources (num),
+  verified_signature text,
+  signature text,
+  after_rowid integer not null,
+  started_at integer not null,
+  ended_at integer
+) strict;
 
 create table unindexed (
   key integer primary key

@@ -14,14 +14,14 @@ export class Writer {
   }
 
   /** A chat that names these messages, each with a text that holds its word. */
-  chat(id: string, words: Readonly<Record<string, string>>): void {
-    this.list(id, Object.keys(words))
+  chat(id: string, words: Readonly<Record<string, string>>, createdAtMs: number = minute(0)): void {
+    this.list(id, Object.keys(words), createdAtMs)
     for (const [messageId, word] of Object.entries(words)) this.insert(id, messageId, word)
   }
 
-  list(id: string, messageIds: readonly string[]): void {
+  list(id: string, messageIds: readonly string[], createdAt: number = minute(0)): void {
     const fullConversationHeadersOnly = headers(messageIds)
-    this.#store.chat(id, { name: `The chat ${id}`, createdAt: minute(0), fullConversationHeadersOnly })
+    this.#store.chat(id, { name: `The chat ${id}`, createdAt, lastUpdatedAt: createdAt, fullConversationHeadersOnly })
   }
 
   tombstone(id: string): void {

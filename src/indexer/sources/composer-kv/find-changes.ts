@@ -2,6 +2,8 @@ import type { HeldPosition } from '../../../mirror/source-state.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { OpenFile } from '../../cursor-file.ts'
+import { isCanaryWell } from './canary.ts'
+import { compareValues, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
 import * as store from './read.ts'
@@ -61,14 +63,6 @@ export function findNew(
   return { dirty, top, isAlarmed: !seen.isCanaryWell || seen.above.length === NEW_ROWS_MAX }
 }
 
-function isCanaryWell(db: Parameters<typeof store.findByRowid>[0], watermark: number, key: string | null): boolean {
-  if (key === null) return true
-  const there = store.findByRowid(db, watermark)
-  if (there !== undefined) return there.key === key
-  const now = store.findByKey(db, key)
-  return now !== undefined && now.rowid > watermark
-}
-
 /** Compares every key of the store with what the mirror holds, by pages of the index: values are not touched. */
 export function findByKeys(file: OpenFile, mirror: Mirror, source: number): Found & { readonly badKeys: string[] } {
   const dirty = new DirtyChats()
@@ -107,36 +101,20 @@ function* pageBoth(
   }
 }
 
-export interface SweepStep {
-  readonly bytesRead: number
-  readonly elapsedMs: number
-  readonly rows: number
-}
-
-/** Compares every value with the checksum the mirror holds, in rowid order; what differs is added to `dirty`. */
+/** Compares every value with what the mirror holds, in rowid order; what differs is added to `dirty`. */
 export function* sweepValues(
   file: OpenFile,
   mirror: Mirror,
   source: number,
   dirty: DirtyChats,
-): Generator<SweepStep, void> {
-  let rowid = 0
-  for (;;) {
-    const after = rowid
-    const refs = file.read((db) => store.listAbove(db, after, 1000))
-    if (refs.length === 0) return
-    for (let rest = refs; rest.length > 0;) {
-      const page = file.read((db) => store.readPage(db, rest, file.readMsMax))
-      for (const row of page.rows) {
-        const known = held.findHeldRow(mirror, source, row.key)
-        if (known?.octets !== row.octets || known.checksum !== row.checksum) dirty.add(row, true)
-      }
-      rest = rest.slice(page.taken)
-      yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }
-    }
+): Generator<CompareStep, void> {
+  for (let after = 0; ;) {
+    const from = after
+    const refs = file.read((db) => store.listAbove(db, from, 1000))
+    yield* compareValues({ file, mirror, num: source }, refs, dirty)
     const last = refs.at(-1)
     // Rows beyond what a number holds come all at once, and above them there is nothing.
     if (last === undefined || !store.isExact(last)) return
-    rowid = last.rowid
+    after = last.rowid
   }
 }

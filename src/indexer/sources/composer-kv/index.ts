@@ -4,7 +4,9 @@ import { arrangeThread } from '../../arrange-thread.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
   INDEXED_AT_ONCE,
+  isAtLeast,
   readingStep,
+  type Again,
   type PassDepth,
   type PassEnd,
   type PassRequest,
@@ -13,6 +15,7 @@ import {
 } from '../../source.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch, type Position } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
@@ -25,6 +28,7 @@ import { readChats } from './read-chats.ts'
 import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
 import { surveyStore } from './survey.ts'
+import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './sweep.ts'
 
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
@@ -55,7 +59,8 @@ export function composerKvSource(userDir: string): Source {
       const num = held.sourceNum(mirror, source)
       if (request.depth === 'nudge' && fileSignature(path) === held.readPosition(mirror, num).signature) {
         held.saveSourceState(mirror, num, 'ok', null, null)
-        return { state: 'ok', detail: null, isCountDue: false }
+        const again = sweepAgain(mirror, num, fileSignature(path), request.now())
+        return { state: 'ok', detail: null, isCountDue: false, again }
       }
       const end = yield* openAndPass(path, { mirror, num, id, request, written: 0 })
       const syncedAtMs = end.state === 'ok' ? request.now() : null
@@ -104,10 +109,10 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
   // A sweep over all values sees what this would.
   if (position.watermark !== null && depth !== 'full') {
-    found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: depth !== 'nudge' })
+    found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: isAtLeast(depth, 'recent') })
   }
   const isReconcile = found === null || found.isAlarmed || depth === 'reconcile'
-  const isCountDue = depth === 'count' || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+  const isCountDue = isAtLeast(depth, 'count') || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
@@ -115,12 +120,41 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
     found = yield* position.watermark === null ? inBulk(mirror, again) : again()
   }
-  writeBatch(
-    mirror,
-    { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, found.top, position) },
-    arrangeThread,
-  )
-  return { state: 'ok', detail: null, isCountDue: counts === null }
+  if (depth !== 'full') yield* compareSome(file, pass, depth, found.top)
+  const batch = { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, found.top, position) }
+  writeBatch(mirror, batch, arrangeThread)
+  if (depth === 'full' || position.watermark === null) noteVerified(mirror, num, file.signature, request.now())
+  return { state: 'ok', detail: null, isCountDue: counts === null, again: againAfter(file, pass, depth, position) }
+}
+
+/** The chats at work, or the next slice of all there is. */
+function* compareSome(file: OpenFile, pass: Pass, depth: PassDepth, top: Found['top']): Generator<PassStep, void> {
+  if (depth === 'nudge') return
+  const { mirror, num, request } = pass
+  const dirty = new DirtyChats()
+  const swept = { file, mirror, num, nowMs: request.now() }
+  let sweep: Sweep | null = null
+  const steps = depth === 'sweep' ? sweepSlice(swept, dirty) : sweepRecent(swept, dirty)
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done === true) {
+      sweep = next.value ?? null
+      break
+    }
+    yield { ...readingStep, bytesRead: next.value.bytesRead, longestReadMs: next.value.elapsedMs }
+  }
+  yield* readDirty(file, pass, { dirty, top, isAlarmed: false }, null)
+  if (sweep !== null) saveSweep(mirror, num, sweep)
+}
+
+function againAfter(
+  file: OpenFile,
+  { mirror, num, request }: Pass,
+  depth: PassDepth,
+  before: held.HeldPosition,
+): Again[] {
+  const isChanged = before.signature !== file.signature && before.watermark !== null
+  const recent: Again[] = isChanged && !isAtLeast(depth, 'recent') ? [{ depth: 'recent', inMs: RECENT_AFTER_MS }] : []
+  return [...recent, ...sweepAgain(mirror, num, file.signature, request.now())]
 }
 
 const isCountEqual = (mirror: Mirror, num: number, counts: RowCounts): boolean =>

@@ -1,0 +1,41 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { findHeldRow } from '../../../mirror/source-state.ts'
+import type { OpenFile } from '../../cursor-file.ts'
+import type { DirtyChats } from './dirty-chats.ts'
+import { readPage, type RowRef } from './read.ts'
+
+export interface CompareStep {
+  readonly bytesRead: number
+  readonly elapsedMs: number
+  readonly rows: number
+}
+
+interface Compared {
+  readonly file: OpenFile
+  readonly mirror: Mirror
+  readonly num: number
+}
+
+/**
+ * Reads these rows a page at a time and adds those to `dirty` whose size or checksum is not what the mirror holds.
+ * @returns how many bytes were read
+ */
+export function* compareValues(
+  { file, mirror, num }: Compared,
+  refs: readonly RowRef[],
+  dirty: DirtyChats,
+): Generator<CompareStep, number> {
+  let octets = 0
+  for (let rest = refs; rest.length > 0;) {
+    const from = rest
+    const page = file.read((db) => readPage(db, from, file.readMsMax))
+    for (const row of page.rows) {
+      const known = findHeldRow(mirror, num, row.key)
+      if (known?.octets !== row.octets || known.checksum !== row.checksum) dirty.add(row, true)
+    }
+    rest = rest.slice(page.taken)
+    octets += page.bytesRead
+    yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }
+  }
+  return octets
+}

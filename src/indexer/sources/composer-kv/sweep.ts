@@ -1,0 +1,98 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { readSweep, saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
+import { listRecentChats } from '../../../mirror/source-state.ts'
+import type { OpenFile } from '../../cursor-file.ts'
+import type { Again } from '../../source.ts'
+import { compareValues, type CompareStep } from './compare-values.ts'
+import type { DirtyChats } from './dirty-chats.ts'
+import * as store from './read.ts'
+
+/** A slice of this size every `SLICE_EVERY_MS` reads 20 MB a second. */
+const SLICE_OCTETS = 8 * 1024 * 1024
+const SLICE_EVERY_MS = 400
+const ROWS_A_LOOK = 1000
+/** A store that goes on changing is compared again after a rest: soon while it takes no time, else a tenth of the time. */
+const REST_MS = 10_000
+const LONG_REST_MS = 600_000
+const REST_FACTOR = 10
+
+interface SweptSource {
+  readonly file: OpenFile
+  readonly mirror: Mirror
+  readonly num: number
+  readonly nowMs: number
+}
+
+/**
+ * The next slice of a comparison of every value with what the mirror holds, in the order of the rowids; what differs is
+ * added to `dirty`. It proves equality where nothing cheaper can: a value updated in place leaves no trace but itself.
+ * @returns how far the comparison then is, to be saved once what differs is written
+ */
+export function* sweepSlice(
+  { file, mirror, num, nowMs }: SweptSource,
+  dirty: DirtyChats,
+): Generator<CompareStep, Sweep> {
+  const before = readSweep(mirror, num)
+  const begun = before.signature === null ? { signature: file.signature, afterRowid: 0, startedAtMs: nowMs } : {}
+  const sweep = { ...before, ...begun }
+  // A copy in memory is read already.
+  const octetsMax = file.bytesRead > 0 ? Infinity : SLICE_OCTETS
+  let after = sweep.afterRowid
+  for (let octets = 0; octets < octetsMax;) {
+    const from = after
+    const refs = file.read((db) => store.listAbove(db, from, ROWS_A_LOOK))
+    octets += yield* compareValues({ file, mirror, num }, refs, dirty)
+    const last = refs.at(-1)
+    // Rows beyond what a number holds come all at once, and above them there is nothing.
+    if (last === undefined || !store.isExact(last)) return ended(sweep, file.signature, nowMs)
+    after = last.rowid
+  }
+  return { ...sweep, afterRowid: after }
+}
+
+/** Verified only if the file is as it was when the comparison began. */
+function ended(sweep: Sweep, signature: string, nowMs: number): Sweep {
+  const verifiedSignature = sweep.signature === signature ? signature : sweep.verifiedSignature
+  return { ...sweep, verifiedSignature, signature: null, afterRowid: 0, endedAtMs: nowMs }
+}
+
+/** Every value was compared, or read for the first time, since the file was in this state. */
+export function noteVerified(mirror: Mirror, num: number, signature: string, nowMs: number): void {
+  saveSweep(mirror, num, {
+    verifiedSignature: signature,
+    signature: null,
+    afterRowid: 0,
+    startedAtMs: nowMs,
+    endedAtMs: nowMs,
+  })
+}
+
+/** When to go on comparing; nothing where the file is as it was when every value was found equal. */
+export function sweepAgain(mirror: Mirror, num: number, signature: string | null, nowMs: number): readonly Again[] {
+  const { verifiedSignature, signature: underWay, startedAtMs, endedAtMs } = readSweep(mirror, num)
+  if (underWay !== null) return [{ depth: 'sweep', inMs: SLICE_EVERY_MS }]
+  if (signature === null || signature === verifiedSignature) return []
+  const tookMs = Math.max(0, (endedAtMs ?? 0) - startedAtMs)
+  const restMs = tookMs < SLICE_EVERY_MS ? REST_MS : Math.max(LONG_REST_MS, tookMs * REST_FACTOR)
+  return [{ depth: 'sweep', inMs: Math.max(REST_MS, (endedAtMs ?? 0) + restMs - nowMs) }]
+}
+
+/** Values rewritten in place matter most where the user is at work: those chats are compared after each change, soon. */
+export const RECENT_AFTER_MS = 15_000
+const DAY_MS = 86_400_000
+const RECENT_CHATS_MAX = 50
+/** At most so much is read; the chats active last come first. */
+const RECENT_OCTETS_MAX = 32 * 1024 * 1024
+
+/** Compares the values of the chats active within a day. */
+export function* sweepRecent(
+  { file, mirror, num, nowMs }: SweptSource,
+  dirty: DirtyChats,
+): Generator<CompareStep, void> {
+  let octets = 0
+  for (const chatId of listRecentChats(mirror, num, nowMs - DAY_MS, RECENT_CHATS_MAX)) {
+    if (octets > RECENT_OCTETS_MAX) return
+    const refs = file.read((db) => store.listChat(db, chatId))
+    octets += yield* compareValues({ file, mirror, num }, refs, dirty)
+  }
+}

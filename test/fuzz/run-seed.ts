@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { FakeClock } from '../daemon/fake-clock.ts'
+import { Writer } from '../helpers/shapes/writer.ts'
+import { Chance } from './chance.ts'
+import { differences } from './compare-at-rest.ts'
+import { RandomWriter } from './random-writer.ts'
+import { SimulatedDaemon } from './simulated-daemon.ts'
+
+/** Long enough for every planned look: a comparison of all values rests ten minutes at most in so small a store. */
+const REST_MS = 1_500_000
+
+export interface SeedOutcome {
+  /** What differs at rest. */
+  readonly wrong: readonly string[]
+  /** Messages that the mirror held once and holds no more. */
+  readonly lost: readonly string[]
+  readonly passes: number
+}
+
+/** Writes at random while the daemon looks on, lets both come to rest, and compares. */
+export async function runSeed(seed: number, steps: number): Promise<SeedOutcome> {
+  const home = new CursorHome()
+  const chance = new Chance(seed)
+  const clock = new FakeClock()
+  const writer = new Writer(home.global())
+  const random = new RandomWriter(writer, chance)
+  const daemon = new SimulatedDaemon(join(home.root, 'mirror.db'), home.userDir, clock)
+  try {
+    daemon.start()
+    const seen = new Set<string>()
+    for (let step = 0; step < steps; step += 1) {
+      random.step()
+      if (chance.next() < 0.5) await clock.advance(chance.below(2000))
+      for (const id of messageIds(daemon)) seen.add(id)
+    }
+    await clock.advance(REST_MS)
+    const held = new Set(messageIds(daemon))
+    return {
+      wrong: differences(home.globalPath, daemon.mirror),
+      lost: [...seen].filter((id) => !held.has(id)),
+      passes: daemon.passes,
+    }
+  } finally {
+    daemon.mirror.close()
+    writer.close()
+    home.remove()
+  }
+}
+
+const messageIds = ({ mirror }: SimulatedDaemon): string[] =>
+  mirror
+    .prepare<[], string>(`select chats.id || ':' || messages.id from messages join chats on chats.num = chat`)
+    .pluck()
+    .all()

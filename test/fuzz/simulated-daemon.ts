@@ -1,0 +1,70 @@
+import { runPasses } from '../../src/daemon/ingest-run.ts'
+import { Follow } from '../../src/daemon/follow.ts'
+import { Pacer } from '../../src/daemon/pacer.ts'
+import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import type { FakeClock } from '../daemon/fake-clock.ts'
+
+/** Beyond any slice: the daemon ends with nothing left over. */
+const BACKLOG_MS = Infinity
+
+/**
+ * The indexing half of the daemon on a clock that is moved by hand: what follows the files, what paces the passes and
+ * the passes themselves are the product's own, and nothing asks for a pass but they.
+ */
+export class SimulatedDaemon {
+  readonly mirror: Mirror
+  readonly #clock: FakeClock
+  readonly #follow: Follow
+  readonly #userDirs: readonly string[]
+  passes = 0
+
+  constructor(mirrorPath: string, userDir: string, clock: FakeClock) {
+    this.mirror = openWriter(mirrorPath)
+    this.#clock = clock
+    this.#userDirs = [userDir]
+    const pacer = new Pacer<RunOutcome>({
+      now: clock.now,
+      later: clock.later,
+      source: (id) => this.#follow.paced(id),
+      run: (sources) => Promise.resolve(this.#run(sources)),
+      hasMore: () => false,
+    })
+    this.#follow = new Follow(this.#places, {
+      now: clock.now,
+      later: clock.later,
+      nudge: (id, depth) => pacer.nudge(id, depth),
+      watch: () => undefined,
+    })
+  }
+
+  get #places() {
+    return { userDirs: this.#userDirs, homes: [], disabledKinds: ['global-items', 'agent-blobs', 'pasted-text'] }
+  }
+
+  /** Follows the files from now on, by polling as the daemon does. */
+  start(): void {
+    this.#follow.discover()
+    this.#every(1000, () => this.#follow.poll(false))
+    this.#every(60_000, () => this.#follow.poll(true))
+    this.#every(600_000, () => this.#follow.reconcileChanged())
+  }
+
+  #every(ms: number, act: () => void): void {
+    this.#clock.later(() => {
+      act()
+      this.#every(ms, act)
+    }, ms)
+  }
+
+  #run(sources: Parameters<Follow['begin']>[0]): RunOutcome {
+    const settle = this.#follow.begin(sources)
+    this.passes += 1
+    const steps = runPasses(this.mirror, this.#places, { kind: 'run', sources, backlogMs: BACKLOG_MS }, this.#clock.now)
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done !== true) continue
+      settle(next.value)
+      return next.value
+    }
+  }
+}
