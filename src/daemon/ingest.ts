@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
+import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from './heap-limits.ts'
 import type { FromWorker, IngestSetup, RunOrder, RunOutcome, StepNews, ToWorker } from './ingest-messages.ts'
 
 /** The ingest worker as the rest of the daemon sees it: one run at a time. */
@@ -14,7 +15,12 @@ export interface Ingest {
 }
 
 export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
-  const worker = new Worker(new URL('./ingest-worker.js', import.meta.url), { workerData: setup })
+  prepareIngestHeap()
+  const worker = new Worker(new URL('./ingest-worker.js', import.meta.url), {
+    workerData: setup,
+    resourceLimits: ingestHeapLimits,
+  })
+  worker.once('online', holdYoungSpace)
   const opened = deferred<void>()
   let running: Deferred<RunOutcome> | null = null
   let isStopping = false

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+/** Compiled, for what it sets holds for the whole process: it is tried in one of its own. */
+const limits = new URL('../../dist/daemon/heap-limits.js', import.meta.url).href
+
+/** Makes garbage of which some lives on for a while; V8 answers with more room for what is young. */
+const LITTER = `
+  const kept = []
+  for (let made = 0; made < 3_000_000; made += 1) kept[made % 50_000] = { made, more: [made] }
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 1024 ** 2
+`
+const THREAD = `
+  import v8 from 'node:v8'
+  import { parentPort } from 'node:worker_threads'
+  ${LITTER}
+  parentPort.postMessage(young)
+`
+
+/** Megabytes for what is young, in a thread and then in the main thread, both after much garbage. */
+function youngSpaces(isLimited: boolean): { readonly thread: number; readonly main: number } {
+  const script = `
+    import { once } from 'node:events'
+    import v8 from 'node:v8'
+    import { Worker } from 'node:worker_threads'
+    import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from '${limits}'
+    if (${isLimited}) prepareIngestHeap()
+    const source = new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(THREAD)}))
+    const worker = new Worker(source, ${isLimited} ? { resourceLimits: ingestHeapLimits } : {})
+    if (${isLimited}) worker.once('online', holdYoungSpace)
+    const [thread] = await once(worker, 'message')
+    ${LITTER}
+    console.log(JSON.stringify({ thread, main: young }))
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  return JSON.parse(printed) as { thread: number; main: number }
+}
+
+test('much garbage leaves little room for what is young behind, in the ingest thread and beside it', () => {
+  const { thread, main } = youngSpaces(true)
+  expect(thread).toBeLessThanOrEqual(8)
+  expect(main).toBeLessThanOrEqual(8)
+})
+
+test('without the limits the same garbage takes more: V8 still does what they are there for', () => {
+  const { thread, main } = youngSpaces(false)
+  expect(thread).toBeGreaterThan(8)
+  expect(main).toBeGreaterThan(8)
+})
