@@ -135,11 +135,14 @@ interface LazyReader {
   close(): void
 }
 
+/** For lists and counts; the system keeps the file's pages too, and what malloc once took stays with the process. */
+const READER_KB = 2000
+
 /** Opened at the first question; a failure is tried again at the next. */
 function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
   return {
-    open: () => (mirror ??= openReader(path)),
+    open: () => (mirror ??= openReader(path, READER_KB)),
     close: () => mirror?.close(),
   }
 }

@@ -32,14 +32,18 @@ export function openWriter(path: string): Mirror {
   return db
 }
 
-/** A connection that cannot write. @throws Trouble `mirror-missing` when there is no mirror yet */
-export function openReader(path: string): Mirror {
+/**
+ * A connection that cannot write.
+ * @param keptKb how much of the mirror it may keep in memory
+ * @throws Trouble `mirror-missing` when there is no mirror yet
+ */
+export function openReader(path: string, keptKb = 8000): Mirror {
   if (!existsSync(path)) {
     throw new Trouble('mirror-missing', `There is no mirror at ${path} yet.`, 'Start the daemon once: cursordex serve')
   }
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
   db.pragma('query_only = on')
-  db.pragma('cache_size = -8000')
+  db.pragma(`cache_size = -${keptKb}`)
   return db
 }
 
