@@ -28,10 +28,10 @@ interface SourceRow {
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAtMs, total_rows as rows
   from sources
-  order by kind, path
+  order by rank, kind, path
 `
 
-/** Every store that was ever read, in a fixed order. */
+/** Every store that was ever read: those that know their chats best come first. */
 export function listSources(db: Mirror): SourceStatus[] {
   const rows = db.prepare<[], SourceRow>(SOURCES).all()
   return rows.map((row) => ({
