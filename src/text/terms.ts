@@ -1,17 +1,7 @@
+import { asciiTerms, cutAscii } from './ascii-terms.ts'
 import { GAP_TERM, visitLoweredWords } from './lowered-words.ts'
-import {
-  appendCluster,
-  BREAK,
-  DIGIT,
-  EMOJI,
-  kindOf,
-  LOWER,
-  MARK,
-  UNSPACED,
-  UNSPACED_MARK,
-  UPPER,
-  type Sign,
-} from './signs.ts'
+import { appendCluster, BREAK, EMOJI, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER, type Sign } from './signs.ts'
+import { asciiKinds, isHash, isPartStart, TERM_LENGTH_MAX } from './word-parts.ts'
 
 /** A term as indexed, and where it came from: UTF-16 offsets into the original text, end exclusive. */
 export interface Term {
@@ -20,10 +10,6 @@ export interface Term {
   readonly end: number
 }
 
-/** Longer terms are cut to this many UTF-16 units, in the index and in a query alike. */
-export const TERM_LENGTH_MAX = 64
-
-const HASH_LENGTH_MIN = 8
 // A run without a separator is folded in slices of this many signs, so that a blob costs no more memory than a line.
 const RUN_SIGNS_MAX = 4096
 
@@ -44,19 +30,17 @@ export function tokenize(text: string): Term[] {
  * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. Behind them stand, each once and
  * behind a gap, the lower-case spellings of words with humps.
  */
-export function indexTerms(text: string): string {
-  const lowered = new Set<string>()
-  if (asciiEnd(text, 0) === text.length) {
-    const terms = indexAsciiTerms(text, lowered)
-    return lowered.size === 0 ? terms : [terms, ...loweredTerms(lowered)].join(' ')
-  }
-  const pieces = spacedTerms(text)
-  visitLoweredWords(text, (word) => lowered.add(word))
-  return [...pieces, ...loweredTerms(lowered)].join(' ')
-}
+export const indexTerms = (text: string): string => cutAscii(text)?.toString('utf8') ?? mixedTerms(text)
 
-const loweredTerms = (words: ReadonlySet<string>): string[] =>
-  [...words].map((word) => `${GAP_TERM} ${indexAsciiTerms(word)}`)
+/** The same as the bytes of UTF-8, which are what SQLite takes: for most texts no string is made of them. */
+export const indexTermBytes = (text: string): Buffer => cutAscii(text) ?? Buffer.from(mixedTerms(text))
+
+function mixedTerms(text: string): string {
+  const pieces = spacedTerms(text)
+  const lowered = new Set<string>()
+  visitLoweredWords(text, (word) => lowered.add(word))
+  return [...pieces, ...[...lowered].map((word) => `${GAP_TERM} ${asciiTerms(word)}`)].join(' ')
+}
 
 function spacedTerms(text: string): string[] {
   const pieces: string[] = []
@@ -64,7 +48,7 @@ function spacedTerms(text: string): string[] {
   while (at < text.length) {
     const beyond = asciiEnd(text, at)
     const runStart = beyond === text.length ? beyond : lastRunStart(text, at, beyond)
-    const ascii = indexAsciiTerms(text.slice(at, runStart))
+    const ascii = asciiTerms(text.slice(at, runStart))
     if (ascii !== '') pieces.push(ascii)
     if (runStart === text.length) break
     at = kindAt(text, runStart) === BREAK ? runStart + 1 : visitRun(text, runStart, (term) => pieces.push(term))
@@ -124,17 +108,8 @@ function asciiRunEnd(text: string, from: number): number {
   return end
 }
 
-const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
-
 function asciiKind(text: string, at: number): number {
   return asciiKinds[text.charCodeAt(at)] ?? BREAK
-}
-
-/** Between letters and digits, at a hump (`getUser`), and before the last capital of a row (`HTTPServer`). */
-function isPartStart(before: number, kind: number, after: number): boolean {
-  if ((before === DIGIT) !== (kind === DIGIT)) return true
-  if (kind !== UPPER) return false
-  return before === LOWER || (before === UPPER && after === LOWER)
 }
 
 function visitAsciiWord(text: string, start: number, end: number, visit: VisitTerm): void {
@@ -155,50 +130,6 @@ function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: nu
     before = kind
   }
   return wordEnd
-}
-
-/** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */
-function isHash(text: string, start: number, end: number): boolean {
-  if (end - start < HASH_LENGTH_MIN) return false
-  let seen = 0
-  for (let at = start; at < end; at += 1) {
-    const unit = text.charCodeAt(at)
-    if (unit >= 0x30 && unit <= 0x39) seen |= 1
-    else if (unit >= 0x61 && unit <= 0x66) seen |= 2
-    else if (unit >= 0x41 && unit <= 0x46) seen |= 4
-    else return false
-  }
-  return seen === 3 || seen === 5
-}
-
-/**
- * The first index walks hundreds of megabytes of mostly ASCII: bytes out, no string per term.
- * @param lowered takes the lower-case spelling of each word with humps, on the way
- */
-function indexAsciiTerms(text: string, lowered?: Set<string>): string {
-  const bytes = Buffer.allocUnsafe(text.length * 2)
-  let length = 0
-  let at = 0
-  while (at < text.length) {
-    const end = asciiRunEnd(text, at)
-    let from = at
-    let hasHump = false
-    while (from < end) {
-      const to = asciiPartEnd(text, from, at, end)
-      hasHump ||= to < end && asciiKind(text, to) === UPPER && asciiKind(text, to - 1) !== DIGIT
-      if (length > 0) bytes[length++] = 0x20
-      const cut = Math.min(to, from + TERM_LENGTH_MAX)
-      for (let unit = from; unit < cut; unit += 1) bytes[length++] = lowerAscii(text.charCodeAt(unit))
-      from = to
-    }
-    if (hasHump) lowered?.add(text.slice(at, end).toLowerCase())
-    at = end === at ? at + 1 : end
-  }
-  return bytes.toString('latin1', 0, length)
-}
-
-function lowerAscii(unit: number): number {
-  return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit
 }
 
 /** A run that holds more than ASCII. Returns the offset behind it. */

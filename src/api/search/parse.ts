@@ -1,4 +1,5 @@
-import { isUnspacedSign, TERM_LENGTH_MAX, tokenize } from '../../text/terms.ts'
+import { isUnspacedSign, tokenize } from '../../text/terms.ts'
+import { TERM_LENGTH_MAX } from '../../text/word-parts.ts'
 import { lexQuery, type QueryToken } from './lex.ts'
 
 /** Terms that must stand side by side, as a person typed them: a word with its parts, or a quoted phrase. */

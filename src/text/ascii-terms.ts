@@ -1,0 +1,145 @@
+import { GAP_TERM } from './lowered-words.ts'
+import { BREAK, DIGIT, UPPER } from './signs.ts'
+import {
+  asciiKinds,
+  asciiTraits,
+  HASH_LENGTH_MIN,
+  isHash,
+  isHashOf,
+  isPartStart,
+  SMALL_TRAITS,
+  TERM_LENGTH_MAX,
+} from './word-parts.ts'
+
+const SPACE = 0x20
+const GAP = Buffer.from(` ${GAP_TERM} `)
+const lowerUnits = Uint8Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit).toLowerCase().charCodeAt(0))
+
+/** Used again and again, for the first index walks hundreds of megabytes; a longer text has its own. */
+const KEPT_LENGTH_MAX = 131_072
+/** Bytes of terms for one of text, at the worst: each sign a term, or each third the end of a word told again. */
+const TERMS_GROWTH_MAX = 4
+const ROOM = 4
+let kept: Work | null = null
+
+interface Work {
+  /** The text as bytes, and a little room behind it. */
+  readonly units: Buffer
+  readonly terms: Buffer
+}
+
+const makeWork = (length: number): Work => ({
+  units: Buffer.allocUnsafe(length + ROOM),
+  terms: Buffer.allocUnsafe(length * TERMS_GROWTH_MAX),
+})
+
+/**
+ * The terms of a text of nothing but ASCII, joined by single spaces; null for any other text. Behind them stand, each
+ * once and behind a gap, the lower-case spellings of words with humps. Bytes out, no string per term.
+ */
+export function cutAscii(text: string): Buffer | null {
+  const { units, terms } = workFor(text.length)
+  if (!isAscii(text, units)) return null
+  const lowered = new Set<string>()
+  let length = writeTerms(text, units, terms, lowered)
+  for (const word of lowered) {
+    length += GAP.copy(terms, length)
+    length = writeLowered(word, terms, length)
+  }
+  return Buffer.from(terms.subarray(0, length))
+}
+
+/** The terms of a piece of text that is nothing but ASCII, without lower-case spellings. */
+export function asciiTerms(text: string): string {
+  const { units, terms } = workFor(text.length)
+  return isAscii(text, units) ? terms.toString('latin1', 0, writeTerms(text, units, terms, null)) : ''
+}
+
+function workFor(length: number): Work {
+  return length > KEPT_LENGTH_MAX ? makeWork(length) : (kept ??= makeWork(KEPT_LENGTH_MAX))
+}
+
+/** As many bytes as units: only ASCII takes one each. With the room, no longer sign can be what was left out. */
+const isAscii = (text: string, units: Buffer): boolean =>
+  units.write(text, 0, text.length + ROOM, 'utf8') === text.length
+
+/** @returns how many bytes were written */
+function writeTerms(text: string, units: Uint8Array, terms: Uint8Array, lowered: Set<string> | null): number {
+  let length = 0
+  let at = 0
+  while (at < text.length) {
+    const start = at
+    const from = length === 0 ? 0 : length + 1
+    let to = from
+    let seen = 0
+    // Written as it is read: most words are one term.
+    for (; at < text.length; at += 1) {
+      const unit = units[at] ?? 0
+      const trait = asciiTraits[unit] ?? 0
+      if (trait === 0) break
+      seen |= trait
+      terms[to++] = lowerUnits[unit] ?? 0
+    }
+    if (at === start) {
+      at += 1
+      continue
+    }
+    if (from > 0) terms[length] = SPACE
+    if ((seen & ~SMALL_TRAITS) === 0 || (at - start >= HASH_LENGTH_MIN && isHashOf(seen))) {
+      length = Math.min(to, from + TERM_LENGTH_MAX)
+      continue
+    }
+    length = writeParts(units, start, at, terms, from)
+    if (lowered !== null && hasHump(units, start, at)) lowered.add(text.slice(start, at).toLowerCase())
+  }
+  return length
+}
+
+/** Writes a lower-case word, of which only digits are parts of their own. @returns where it ends */
+function writeLowered(word: string, terms: Uint8Array, from: number): number {
+  const isWhole = isHash(word, 0, word.length)
+  let to = from
+  let partStart = 0
+  let wasDigit = false
+  for (let at = 0; at < word.length; at += 1) {
+    const unit = word.charCodeAt(at)
+    const isDigit = asciiKinds[unit] === DIGIT
+    if (at > 0 && isDigit !== wasDigit && !isWhole) {
+      terms[to++] = SPACE
+      partStart = at
+    }
+    if (at - partStart < TERM_LENGTH_MAX) terms[to++] = unit
+    wasDigit = isDigit
+  }
+  return to
+}
+
+/** Writes the parts of the word from `start` to `end`. @returns where they end */
+function writeParts(units: Uint8Array, start: number, end: number, terms: Uint8Array, from: number): number {
+  let to = from
+  let partStart = start
+  let before = BREAK
+  for (let at = start; at < end; at += 1) {
+    const unit = units[at] ?? 0
+    const kind = asciiKinds[unit] ?? BREAK
+    if (at > start && isPartStart(before, kind, at + 1 < end ? kindAt(units, at + 1) : BREAK)) {
+      terms[to++] = SPACE
+      partStart = at
+    }
+    if (at - partStart < TERM_LENGTH_MAX) terms[to++] = lowerUnits[unit] ?? 0
+    before = kind
+  }
+  return to
+}
+
+/** Whether a part begins with a capital that does not stand behind a digit. */
+function hasHump(units: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at += 1) {
+    const before = kindAt(units, at - 1)
+    if (kindAt(units, at) !== UPPER || before === DIGIT) continue
+    if (isPartStart(before, UPPER, at + 1 < end ? kindAt(units, at + 1) : BREAK)) return true
+  }
+  return false
+}
+
+const kindAt = (units: Uint8Array, at: number): number => asciiKinds[units[at] ?? 0] ?? BREAK

@@ -1,0 +1,54 @@
+import { BREAK, DIGIT, kindOf, LOWER, UPPER } from './signs.ts'
+
+/** Longer terms are cut to this many UTF-16 units, in the index and in a query alike. */
+export const TERM_LENGTH_MAX = 64
+
+export const HASH_LENGTH_MIN = 8
+
+/** What each ASCII sign is: `BREAK`, `LOWER`, `UPPER` or `DIGIT`. */
+export const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
+
+/** Between letters and digits, at a hump (`getUser`), and before the last capital of a row (`HTTPServer`). */
+export function isPartStart(before: number, kind: number, after: number): boolean {
+  if ((before === DIGIT) !== (kind === DIGIT)) return true
+  if (kind !== UPPER) return false
+  return before === LOWER || (before === UPPER && after === LOWER)
+}
+
+/** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */
+export function isHash(text: string, start: number, end: number): boolean {
+  if (end - start < HASH_LENGTH_MIN) return false
+  let seen = 0
+  for (let at = start; at < end; at += 1) {
+    const trait = asciiTraits[text.charCodeAt(at)] ?? OTHER_TRAIT
+    if (trait > HEX_TRAITS_MAX) return false
+    seen |= trait
+  }
+  return isHashOf(seen)
+}
+
+/** What the signs of a word are, as bits that can be gathered: digits and the letters up to F are the least. */
+export const DIGIT_TRAIT = 1
+const LOWER_HEX_TRAIT = 2
+const UPPER_HEX_TRAIT = 4
+const HEX_TRAITS_MAX = 4
+const LOWER_TRAIT = 8
+const OTHER_TRAIT = 16
+
+/** Bits of which a word of small letters has no others. */
+export const SMALL_TRAITS = LOWER_HEX_TRAIT | LOWER_TRAIT
+
+/** 0 for a sign that is no part of a word. */
+export const asciiTraits = Uint8Array.from({ length: 128 }, (_, unit) => traitOf(unit))
+
+function traitOf(unit: number): number {
+  if (asciiKinds[unit] === BREAK) return 0
+  if (asciiKinds[unit] === DIGIT) return DIGIT_TRAIT
+  const isHex = /[a-f]/i.test(String.fromCharCode(unit))
+  if (asciiKinds[unit] === UPPER) return isHex ? UPPER_HEX_TRAIT : OTHER_TRAIT
+  return isHex ? LOWER_HEX_TRAIT : LOWER_TRAIT
+}
+
+/** @param seen the traits of all signs of a word that is long enough */
+export const isHashOf = (seen: number): boolean =>
+  seen === (DIGIT_TRAIT | LOWER_HEX_TRAIT) || seen === (DIGIT_TRAIT | UPPER_HEX_TRAIT)
