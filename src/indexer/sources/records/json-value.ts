@@ -45,9 +45,9 @@ export function parsedRecord(value: unknown): JsonRecord | null {
 export const isBlank = (text: string): boolean => !/\S/u.test(text)
 
 /** An escape such as `\ud800` parses to half a character, which SQLite would store as invalid UTF-8. */
-export const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD')
+export const wellFormed = (text: string): string => text.toWellFormed()
 
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+export const isWellFormed = (text: string): boolean => text.isWellFormed()
 
 export function stringIn(record: JsonRecord | null, name: string): string | null {
   const value = record?.[name]

@@ -11,8 +11,10 @@ export function readPayload(value: unknown): unknown {
 
 /** `params` is Cursor's reading of the arguments, `rawArgs` the model's own words, torn while they stream. */
 export function readInput(record: JsonRecord): unknown {
-  const payloads = [readPayload(record['params']), readPayload(record['rawArgs'])]
-  return payloads.find(holdsSomething) ?? payloads.find((payload) => payload !== null) ?? null
+  const params = readPayload(record['params'])
+  if (holdsSomething(params)) return params
+  const rawArgs = readPayload(record['rawArgs'])
+  return holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
 }
 
 /** These stand in parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
