@@ -4,15 +4,27 @@ import { searchColumns } from '../text/columns.ts'
 import type { MessageDraft, MessageWrite } from './batch.ts'
 
 /** The costly half of writing a message, which needs no mirror: it can be done in another thread. */
-export function packMessage({ parts, ...message }: MessageDraft): MessageWrite {
+export function packMessage(draft: MessageDraft): MessageWrite {
+  const { parts } = draft
   const { columns, isCapped } = searchColumns(parts)
+  // Field by field: an object made by taking the rest of another is slow to make, and slow to read ever after.
   return {
-    ...message,
+    id: draft.id,
+    alias: draft.alias,
+    role: draft.role,
+    sentAtMs: draft.sentAtMs,
+    startedAtMs: draft.startedAtMs,
+    timingAtMs: draft.timingAtMs,
+    model: draft.model,
+    tokens: draft.tokens,
+    isSimulated: draft.isSimulated,
+    octets: draft.octets,
+    isEmbedded: draft.isEmbedded,
     partsJson: JSON.stringify(parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
     textKeys: textKeys(parts),
-    userText: message.role === 'user' ? textKey(parts) : null,
+    userText: draft.role === 'user' ? textKey(parts) : null,
   }
 }
