@@ -50,6 +50,21 @@ function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadE
     }
   }
   takeById(true)
+  // Mostly the list names every row, and nothing is left to look for.
+  if (left.size > 0) takeOtherwise(outline, taken, left, take)
+  if (left.size > 0) takeById(false)
+  return [...taken]
+    .map(([position, entry]) => ({ entry, position, listed: outline[position] ?? null }))
+    .sort((a, b) => a.position - b.position)
+}
+
+/** By the other id that a row carries, and then by role and start. */
+function takeOtherwise(
+  outline: NonNullable<Outline>,
+  taken: ReadonlyMap<number, ThreadEntry>,
+  left: ReadonlyMap<string, ThreadEntry>,
+  take: (position: number, entry: ThreadEntry | undefined) => void,
+): void {
   const byAlias = new Map([...left.values()].filter((entry) => entry.isLive).map((entry) => [entry.alias, entry]))
   for (const [position, listed] of outline.entries()) {
     const entry = listed.id === null ? undefined : byAlias.get(listed.id)
@@ -59,10 +74,6 @@ function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadE
   for (const [position, listed] of outline.entries()) {
     if (!taken.has(position)) take(position, findByStart(byStart, listed, left))
   }
-  takeById(false)
-  return [...taken]
-    .map(([position, entry]) => ({ entry, position, listed: outline[position] ?? null }))
-    .sort((a, b) => a.position - b.position)
 }
 
 type ByStart = ReadonlyMap<string, readonly ThreadEntry[]>

@@ -25,7 +25,8 @@ export type ChatKey =
   | { readonly kind: 'message'; readonly chatId: ChatId; readonly messageId: MessageId }
 
 const UUID_LENGTH = 36
-const ENDS_IN_UUID = /:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const COLON = 0x3a
+const IS_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
  * Takes a key apart. A chat's id may hold any sign, a newline or a colon among them; a message's id is a UUID in every
@@ -38,7 +39,9 @@ export function splitKey(key: string): ChatKey | null {
     return key === CHAT_PREFIX ? null : { kind: 'chat', chatId: asChatId(key.slice(CHAT_PREFIX.length)) }
   }
   if (!key.startsWith(MESSAGE_PREFIX)) return null
-  const cut = ENDS_IN_UUID.test(key) ? key.length - UUID_LENGTH - 1 : key.indexOf(':', MESSAGE_PREFIX.length)
+  const beforeUuid = key.length - UUID_LENGTH - 1
+  const endsInUuid = key.charCodeAt(beforeUuid) === COLON && IS_UUID.test(key.slice(beforeUuid + 1))
+  const cut = endsInUuid ? beforeUuid : key.indexOf(':', MESSAGE_PREFIX.length)
   if (cut <= MESSAGE_PREFIX.length || cut === key.length - 1) return null
   return {
     kind: 'message',

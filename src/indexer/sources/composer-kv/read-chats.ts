@@ -82,7 +82,8 @@ function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> 
 function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
   const own = chatKey(diff.chatId)
   const wanted = new Set(diff.changed.map((ref) => ref.key))
-  const heldRoles = roles.size === 0 ? new Map<MessageId, Role>() : known.roles(diff.chatId)
+  const isAll = wanted.size === diff.refs.length
+  const heldRoles = isAll || roles.size === 0 ? new Map<MessageId, Role>() : known.roles(diff.chatId)
   return diff.refs.filter(({ key }) => {
     if (key === own) return false
     if (wanted.has(key)) return true
@@ -97,7 +98,7 @@ function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): Row
 function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId: string): void {
   const draft = drafts.get(splitKey(row.key)?.chatId as ChatId)
   if (draft === undefined) return
-  const { chatId, refs } = draft.diff
+  const { chatId } = draft.diff
   portion.noteRow(row)
   if (row.value === null) {
     const isTombstone = row.octets === 0
@@ -112,7 +113,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  takeOwnRow(portion, draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
+  takeOwnRow(portion, draft, decoded, row.octets)
   portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
   if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths.slice(0, PATHS_MAX) })
 }
@@ -123,7 +124,6 @@ function takeOwnRow(
   draft: ChatDraft,
   { facts, outline, embedded, toolData, namesCopy }: DecodedChatRow,
   octets: number,
-  rowIds: ReadonlySet<MessageId | null>,
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
   // Of a chat whose messages are gone, the copy may be named by a row of its own.
@@ -131,6 +131,8 @@ function takeOwnRow(
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
+  if (embedded.length === 0) return
+  const rowIds = new Set(draft.diff.refs.map((ref) => messageIdOf(ref.key)))
   for (const message of embedded) {
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
     else portion.addMessage(draft, message)

@@ -95,7 +95,7 @@ export function findByRowid(db: Database.Database, rowid: number): (SizedRef & {
   return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
 }
 
-const withOctets = (row: SizedRef): SizedRef => withRowid({ ...row, octets: row.octets ?? 0 })
+const withOctets = ({ key, rowid, octets }: SizedRef): SizedRef => withRowid({ key, rowid, octets: octets ?? 0 })
 
 const LIST_SIZES = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key >= ? and key < ?`
 
@@ -201,7 +201,7 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
       if (row === null) unreadable.push(ref)
       else if (row.value?.key !== ref.key) missing.push(ref)
       else {
-        found.push({ ...ref, octets: row.value.octets, value: row.value.value })
+        found.push({ key: ref.key, rowid: ref.rowid, octets: row.value.octets, value: row.value.value })
         bytesRead += row.value.value?.length ?? 0
       }
     }
