@@ -74,13 +74,21 @@ const COLUMNS = [
 
 const SAVE_CHAT = `update chats set ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, revision = ? where num = ?`
 
-/** @returns whether any column differed */
-export function saveColumns(db: Mirror, before: ChatRow, next: ChatColumns, isNew: boolean): boolean {
-  const isLinked = prepared(db, IS_LINKED).get(before.id) !== undefined
+/**
+ * @param before null for a chat that was just added
+ * @returns whether any column differed
+ */
+export function saveColumns(
+  db: Mirror,
+  { num, id }: Pick<ChatRow, 'num' | 'id'>,
+  before: ChatRow | null,
+  next: ChatColumns,
+): boolean {
+  const isLinked = prepared(db, IS_LINKED).get(id) !== undefined
   const after = isLinked ? { ...next, is_subagent: 1 } : next
-  if (!isNew && COLUMNS.every((column) => before[column] === after[column])) return false
-  prepared(db, SAVE_CHAT).run(...COLUMNS.map((column) => after[column]), nextRevision(db), before.num)
-  writeTitleTerms(db, before.num, isNew ? null : before, after)
+  if (before !== null && COLUMNS.every((column) => before[column] === after[column])) return false
+  prepared(db, SAVE_CHAT).run(...COLUMNS.map((column) => after[column]), nextRevision(db), num)
+  writeTitleTerms(db, num, before, after)
   return true
 }
 

@@ -2,6 +2,7 @@ import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { SLOTS_PER_MS, sortKeyFloor } from './sort-key.ts'
 
+const IS_TAKEN = `select 1 from messages where key = ?`
 const NEXT_KEYS = `select key from messages where key >= ? order by key`
 const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
 
@@ -33,6 +34,8 @@ export class KeyAllocator {
   }
 
   #firstFree(from: number): number {
+    // Nearly always it is free, and a walk costs more to begin than one look.
+    if (prepared(this.#db, IS_TAKEN).get(BigInt(from)) === undefined) return from
     let key = from
     for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(from))) {
       if (taken.key !== key) break

@@ -42,6 +42,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const thread = writeThread(db, {
     chatNum: before.num,
+    isNew: held === undefined,
     write,
     source: batch.source,
     isPrompts: facts.format === PROMPTS,
@@ -50,7 +51,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     tools,
   })
   const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, nowMs: batch.nowMs }) }
-  const hasNewColumns = saveColumns(db, before, after, held === undefined)
+  const hasNewColumns = saveColumns(db, before, held ?? null, after)
   const messagesChanged = thread.added + thread.changed + thread.gone
   return {
     chatId: write.id,
@@ -67,7 +68,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
  * own row is gone.
  */
 function nextOwner(
-  { source }: ChatRow,
+  { source }: FormerChat,
   { ownRow, messages }: ChatWrite,
   batch: Batch,
   { ranks }: WriteTools,
@@ -77,7 +78,7 @@ function nextOwner(
   return isFuller || (ownRow.kind === 'read' && ownRows.get(source) === 'gone') ? batch.source : source
 }
 
-function ownColumnsOf(before: ChatRow, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
+function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
   if (ownRow.kind === 'read' && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
   return owner === before.source ? pickOwn(before) : nothingKnown
 }
@@ -89,7 +90,7 @@ interface StateBasis {
 }
 
 /** What follows from the chat's messages, and whether any source holds it still. */
-function deriveState(db: Mirror, before: ChatRow, facts: FactColumns, { source, ownRows, nowMs }: StateBasis) {
+function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, { source, ownRows, nowMs }: StateBasis) {
   const { columns, liveWithoutRow } = deriveChat(db, before.num, facts)
   const states = new Set(ownRows.values())
   const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
@@ -125,11 +126,12 @@ const nothing = (chatId: ChatId): ChatOutcome => ({
   isChanged: false,
 })
 
-function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
-  prepared(db, ADD_CHAT).run(id, source)
-  const added = prepared<ChatRow>(db, FIND_CHAT).get(id)
-  if (added === undefined) throw new Error('an insert left no row')
-  return added
+/** What the writing of a chat asks of the row that stood before. */
+type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'deleted_at'> & OwnColumns
+
+function addChat(db: Mirror, id: ChatId, source: number): FormerChat {
+  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
+  return { num: Number(lastInsertRowid), id, source, deleted_at: null, ...nothingKnown }
 }
 
 type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeHeads>>

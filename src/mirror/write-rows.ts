@@ -9,6 +9,7 @@ on conflict (source, key) do update set
   source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1
 `
 const MARK_GONE = `update source_rows set is_live = 0 where source = ? and key = ?`
+const HAS_ISSUES = `select 1 from row_issues where source = ? limit 1`
 const CLEAR_ISSUE = `delete from row_issues where source = ? and key = ?`
 const NOTE_ISSUE = `
 insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, ?, ?, ?)
@@ -17,15 +18,17 @@ on conflict (source, key) do update set reason = excluded.reason, octets = exclu
 
 export function writeRows(db: Mirror, batch: Batch): void {
   const upsert = prepared(db, UPSERT_ROW)
+  // Few sources have any issue: asking once spares a statement a row.
+  const hasIssues = prepared(db, HAS_ISSUES).get(batch.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
   for (const row of batch.rows) {
     if (row.chatIds !== undefined) writeRowChats(db, batch.source, row.key, row.chatIds)
     upsert.run(batch.source, row.key, row.rowid, row.octets, row.checksum)
-    clear.run(batch.source, row.key)
+    if (hasIssues) clear.run(batch.source, row.key)
   }
   for (const key of batch.goneKeys) {
     prepared(db, MARK_GONE).run(batch.source, key)
-    clear.run(batch.source, key)
+    if (hasIssues) clear.run(batch.source, key)
   }
   for (const issue of batch.issues) {
     prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)

@@ -1,5 +1,5 @@
 import type { MessageId } from '../model/ids.ts'
-import type { Placement, ThreadEntry } from '../model/thread.ts'
+import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { noteAsks } from './asks.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import { findCopies } from './find-copies.ts'
@@ -14,6 +14,8 @@ import type { WriteTools } from './write-tools.ts'
 
 export interface ThreadWrite {
   readonly chatNum: number
+  /** True where the mirror held nothing of the chat. */
+  readonly isNew: boolean
   readonly write: ChatWrite
   /** The source whose word `write` is. */
   readonly source: number
@@ -42,7 +44,7 @@ from messages where chat = ?
  * neighbour can move a message that was itself not touched.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
-  const held = prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
+  const held = thread.isNew ? [] : prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
   for (const message of held.filter(({ source }) => source === thread.source)) {
@@ -56,7 +58,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   }
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
   for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
-    const placed = { ...message, columns: { ...message.columns, ...place } }
+    const placed = { held: message.held, columns: placedColumns(message.columns, place), partsJson: message.partsJson }
     const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
     if (!isSaved) continue
     if (!thread.isPrompts) notePrompts(thread, placed)
@@ -77,6 +79,38 @@ function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): vo
   tools.prompts.note(columns.user_text)
 }
 
+/** Written out: to spread one object over another is slow, and this is done for every message. */
+function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
+  const { position, created_at, created_at_source, is_orphan, is_shadowed } = place
+  return {
+    source: columns.source,
+    id: columns.id,
+    role: columns.role,
+    alias: columns.alias,
+    position,
+    created_at,
+    created_at_source,
+    sent_at: columns.sent_at,
+    started_at: columns.started_at,
+    timing_at: columns.timing_at,
+    model: columns.model,
+    input_tokens: columns.input_tokens,
+    output_tokens: columns.output_tokens,
+    is_orphan,
+    is_shadowed,
+    is_simulated: columns.is_simulated,
+    is_embedded: columns.is_embedded,
+    is_live: columns.is_live,
+    deleted_at: columns.deleted_at,
+    tool_calls: columns.tool_calls,
+    octets: columns.octets,
+    content_hash: columns.content_hash,
+    user_text: columns.user_text,
+    text_keys: columns.text_keys,
+    is_index_capped: columns.is_index_capped,
+  }
+}
+
 type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
 
 /**
@@ -90,15 +124,19 @@ function placeAll(
 ): (readonly [NextMessage, Place])[] {
   const { standing, repeating } = chooseById(db, messages, thread)
   const best = bestSource(standing, thread)
-  const outline = best === null ? null : readOutline(db, thread.chatNum, best)
-  const named = new Set(outline?.map(({ id }) => id))
+  const outline = best === null ? null : outlineOf(db, thread, best)
+  const isOneSource = standing.every(({ columns }) => columns.source === best)
+  const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
   const isAtHome = ({ columns }: NextMessage): boolean => columns.source === best || named.has(columns.id)
-  const strangers = standing
-    .filter((message) => !isAtHome(message))
-    .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
-  const copies = findCopies(standing.filter(isAtHome), strangers)
+  const atHome = isOneSource ? standing : standing.filter(isAtHome)
+  const strangers = isOneSource
+    ? []
+    : standing
+        .filter((message) => !isAtHome(message))
+        .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
+  const copies = findCopies(atHome, strangers)
   const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
-  const inside = new Map([...standing.filter(isAtHome), ...joining].map((message) => [message.columns.id, message]))
+  const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
   const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
   const arranged = thread.tools.arrange(
     outline,
@@ -113,6 +151,11 @@ function placeAll(
     ...apart.map((message) => [message, placeApart(message.columns, copies.has(message))] as const),
     ...repeating.map((message) => [message, placeApart(message.columns, true)] as const),
   ]
+}
+
+/** What was just read needs not be read again. */
+function outlineOf(db: Mirror, { chatNum, source, write }: ThreadWrite, best: number): Outline {
+  return best === source && write.ownRow.kind === 'read' ? write.ownRow.outline : readOutline(db, chatNum, best)
 }
 
 interface Chosen {
