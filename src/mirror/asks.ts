@@ -17,7 +17,7 @@ insert into asks (chat, source, message_id, kind, name, path) values (?, ?, ?, ?
 `
 
 /** Notes what a message that was just read leaves out; what it does not ask for any more is forgotten. */
-export function noteAsks(db: Mirror, place: AskPlace, { asks = [] }: MessageWrite, isNew: boolean): void {
+export function noteAsks(db: Mirror, place: AskPlace, { asks }: MessageWrite, isNew: boolean): void {
   const { chat, source, messageId } = place
   if (!isNew) {
     const held = prepared<Pick<Ask, 'kind' | 'name'>>(db, LIST_HELD).all(chat, source, messageId)

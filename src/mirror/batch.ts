@@ -42,7 +42,8 @@ export interface MessageDraft {
 }
 
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
-export interface MessageWrite extends Omit<MessageDraft, 'parts'> {
+export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks'> {
+  readonly asks: readonly Ask[]
   readonly partsJson: string
   readonly toolCalls: number
   /** Equal for two messages in which the same can be found. */

@@ -1,7 +1,9 @@
 import { hash as digest } from 'node:crypto'
 import { textKey, textKeys } from './text-key.ts'
 import { searchColumns } from '../text/columns.ts'
-import type { MessageDraft, MessageWrite } from './batch.ts'
+import type { Ask, MessageDraft, MessageWrite } from './batch.ts'
+
+const noAsks: readonly Ask[] = []
 
 /** The costly half of writing a message, which needs no mirror: it can be done in another thread. */
 export function packMessage(draft: MessageDraft): MessageWrite {
@@ -20,6 +22,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     isSimulated: draft.isSimulated,
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,
+    asks: draft.asks ?? noAsks,
     partsJson: JSON.stringify(parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),

@@ -7,7 +7,7 @@ import { readParts } from './save-message.ts'
 
 /** A message that was read again, with what was found for it before: Cursor writes the same row many times over. */
 export function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
-  const { asks = [], partsJson } = message
+  const { asks, partsJson } = message
   if (held === null || asks.length === 0) return message
   const before = JSON.parse(readParts(db, held.body)) as Part[]
   const found = asks.map((ask) => ({ ask, part: answerAmong(before, ask) })).filter(({ part }) => part !== null)

@@ -127,7 +127,7 @@ function takeOwnRow(
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
   // Of a chat whose messages are gone, the copy may be named by a row of its own.
-  const isBare = outline !== null && outline.length > 0 && ids.size === 0 && rowIds.size === 1
+  const isBare = outline !== null && outline.length > 0 && ids.size === 0 && draft.diff.refs.length === 1
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
