@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../src/cli/doctor-text.ts'
 import { CursorHome, headers } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
+import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './helpers/eras/global-items.ts'
 import { line, lines, query, said, transcriptEras, writeTranscript } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
@@ -72,6 +73,12 @@ beforeAll(async () => {
   writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursorHome)
+  for (const era of cliEras) era.write(cursorHome)
+  // The agent left a transcript of each of these, under a name that tells nothing of where it was.
+  for (const { chatId, messages } of cliEras) {
+    const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))
+    if (chatId !== null) writeTranscript(cursorHome, 'empty-window', `${chatId}.jsonl`, lines(...told))
+  }
   daemon = await RunningDaemon.start({ userDirs: [home.userDir], flags: ['--cursor-home', cursorHome] })
   await daemon.waitReady()
   chats = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true&includeEmpty=true')
@@ -130,6 +137,23 @@ test.each(told)(
     expect(rootOf(chatId)).toBe(rootUri)
   },
 )
+
+const ofCli = cliEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
+
+test.each(ofCli)(
+  'the chat of the command line, $name, has its messages once, in its project',
+  async ({ chatId, messages, rootUri, title }) => {
+    expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))
+    expect(chatOf(chatId)).toMatchObject({ format: 'cli', ...(title === null ? {} : { title }) })
+    expect(rootOf(chatId)).toBe(rootUri)
+    const words = messages.map(({ text }) => text).find((text) => text !== null) ?? ''
+    expect(await daemon.get(`/api/search?q=${encodeURIComponent(`"${words}"`)}`)).toMatchObject({ total: 1 })
+  },
+)
+
+test('a chat in which nothing was said on the command line is none', () => {
+  expect(chatOf('era-cli-silent')).toBeUndefined()
+})
 
 test.each(globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' '))))(
   'chat %s is placed by %s at %s',
@@ -199,4 +223,6 @@ test('no token that stood beside the chats is in the mirror or the log', () => {
   expect(bytesBelow(home.userDir)).toContain(canary)
   expect(bytesBelow(daemon.dataDir)).not.toContain(canary)
   expect(daemon.stderr + daemon.stdout).not.toContain(canary)
+  expect(bytesBelow(cursorHome)).toContain(cliCanary)
+  expect(bytesBelow(daemon.dataDir) + daemon.stderr + daemon.stdout).not.toContain(cliCanary)
 })

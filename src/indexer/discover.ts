@@ -1,4 +1,5 @@
 import type { Source } from './source.ts'
+import { cliStoreSources } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
 import { globalItemsSource } from './sources/global-items/index.ts'
 import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
@@ -32,6 +33,8 @@ export const formats: readonly StoreFormat[] = [
     sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),
     nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
   },
+  // Its folders appear in the home itself.
+  { sources: ({ homes }) => homes.flatMap(cliStoreSources), nurseries: ({ homes }) => homes },
   { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },
 ]
 

@@ -25,7 +25,7 @@ select distinct chats.id from chats join chat_paths on chat_paths.chat_id = chat
 where project is null or project_source in ('${FILES}', '${FOLDER_HASH}')
 `
 const LIST_ROOTS = `
-select num, uri, path, remote_kind as remoteKind from projects
+select num, uri, path from projects
 where num in (select project from evidence union select project from workspaces)
 `
 const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
@@ -34,7 +34,6 @@ interface RootRow {
   readonly num: number
   readonly uri: string
   readonly path: string
-  readonly remoteKind: string | null
 }
 
 /**
@@ -83,8 +82,8 @@ class HashedRoots {
 }
 
 /** Of a folder of this machine. Of one on a Windows drive each spelling that a program may have taken the hash of. */
-function hashesOf({ path, remoteKind, uri }: RootRow): string[] {
-  if (remoteKind !== null || !uri.startsWith('file:')) return []
+function hashesOf({ path, uri }: RootRow): string[] {
+  if (!uri.startsWith('file:')) return []
   const [, drive, rest = ''] = /^([a-z]):(.*)$/s.exec(path) ?? []
   const drives = drive === undefined ? [] : [drive, drive.toUpperCase()]
   const spellings = drives.flatMap((letter) => [`${letter}:${rest}`, `${letter}:${rest.replaceAll('/', '\\')}`])

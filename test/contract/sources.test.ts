@@ -1,10 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cliStoreSources } from '../../src/indexer/sources/cli-store/index.ts'
 import { composerKvSource } from '../../src/indexer/sources/composer-kv/index.ts'
 import { globalItemsSource } from '../../src/indexer/sources/global-items/index.ts'
 import { transcriptSources } from '../../src/indexer/sources/transcripts/index.ts'
 import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
+import { CliStore, cliFolder, encodeState } from '../../src/sample/cli-store.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { assistant, call, result, say, user } from '../helpers/eras/cli-store.ts'
 import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras/global-items.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { diarySources } from './made-up/index.ts'
@@ -123,6 +126,51 @@ const transcripts: SourceCase = {
   },
 }
 
+const cliStores: CliStore[] = []
+
+/** Makes these messages the newest state of a store. */
+function tell(store: CliStore, ...messages: readonly unknown[]): CliStore {
+  cliStores.push(store)
+  const entries = messages.map((message) => store.blob(message))
+  store.facts({ latestRootBlobId: store.blob(encodeState({ entries })), name: 'Orchard' })
+  return store
+}
+
+const cliStore = (root: string, chatId: string): CliStore =>
+  new CliStore(cliFolder(cursorHome(root), '/w/orchard', chatId))
+const orchard = [
+  user('plant an appletree'),
+  assistant(say('planted a peartree'), call('c1', 'Shell', { command: 'dig' })),
+  result('c1', 'Shell', 'beside a quincetree'),
+]
+
+const cli: SourceCase = {
+  name: 'the command line',
+  write(root) {
+    tell(cliStore(root, 'a'), ...orchard)
+    tell(cliStore(root, 'b'), user('where is the figtree'))
+    tell(new CliStore(join(cursorHome(root), 'acp-sessions', 'c')), user('count the plumtree'))
+    return [
+      { id: 'a', title: 'Orchard', words: ['appletree', 'peartree', 'quincetree'] },
+      { id: 'b', words: ['figtree'] },
+      { id: 'c', words: ['plumtree'] },
+    ]
+  },
+  sources: (root) => cliStoreSources(cursorHome(root)),
+  change(root) {
+    tell(cliStore(root, 'a'), ...orchard, user('and a cherrytree'))
+    for (const store of cliStores) store.close()
+    rmSync(cliFolder(cursorHome(root), '/w/orchard', 'b'), { recursive: true })
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil(root) {
+    tell(cliStore(root, 'a'), Buffer.from('{"role":"user","cont'), ...orchard)
+  },
+  release() {
+    for (const store of cliStores.splice(0)) store.close()
+  },
+}
+
 const diaries: SourceCase = {
   name: 'a made-up format',
   write(root) {
@@ -143,4 +191,4 @@ const diaries: SourceCase = {
   spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
 }
 
-for (const format of [composerKv, globalItems, workspaceItems, transcripts, diaries]) describeSource(format)
+for (const format of [composerKv, globalItems, workspaceItems, transcripts, cli, diaries]) describeSource(format)

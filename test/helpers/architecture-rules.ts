@@ -155,7 +155,7 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read(-[a-z]+)*|empty-store)\.ts$|sample\/cursor-home\.ts$|sample\/chats\/)/
+  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
 /** The door to Cursor's files sets up its connections, and the lock on the data folder is SQLite's own. */
 const connectionDoors = /^src\/(indexer\/cursor-file|daemon\/lock)\.ts$/
 

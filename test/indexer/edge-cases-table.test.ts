@@ -38,9 +38,9 @@ test('the table of edge cases numbers all thirty-eight, each once and in order',
   expect(cases.map(({ number }) => number)).toEqual(Array.from({ length: 38 }, (_, index) => index + 1))
 })
 
-test('each edge case is held by a test, but for one that waits for a format that is not read yet', () => {
-  expect(cases.filter(({ proofs }) => proofs.length === 0).map(({ number }) => number)).toEqual([36])
-  expect(cases.filter(({ isNext }) => isNext).map(({ number }) => number)).toEqual([26, 36])
+test('each edge case is held by a test, and none waits for a format that is not read yet', () => {
+  expect(cases.filter(({ proofs }) => proofs.length === 0).map(({ number }) => number)).toEqual([])
+  expect(cases.filter(({ isNext }) => isNext).map(({ number }) => number)).toEqual([])
 })
 
 test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => [number, file, title] as const)))(

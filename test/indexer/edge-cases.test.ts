@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { discoverSources } from '../../src/indexer/discover.ts'
+import { writeCliChat } from '../../src/sample/cli-store.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { assistant, call, preface, result as resultOf, say, system, user } from '../helpers/eras/cli-store.ts'
 import { makeHeaderTable, putHeader } from '../helpers/eras/global-items.ts'
 import { line, lines, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { Indexer } from '../helpers/in-process.ts'
@@ -240,6 +242,42 @@ test('what was sent to the model is not counted as said', () => {
   indexer.pass('full')
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
   expect(found('appletree')).toBe(1)
+})
+
+/** As the command line leaves it behind, with all that it sent to the model. */
+function writeOrchard(id: string): string {
+  const cursor = join(home.root, '.cursor')
+  const [createdAtMs, updatedAtMs] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 2)]
+  const messages = [
+    system,
+    preface,
+    user('plant an appletree'),
+    assistant(say('I dig.'), call('c1', 'Shell', { command: 'dig' })),
+    resultOf('c1', 'Shell', 'a hole beside the peartree'),
+    assistant(say('Planted.')),
+  ]
+  writeCliChat(cursor, { id, cwd: '/w/shop', title: 'Orchard', createdAtMs, updatedAtMs, model: 'opus', messages })
+  indexer.homes = [cursor]
+  return cursor
+}
+
+test('chats of the command line are there where the global store is empty', () => {
+  home.global()
+  writeOrchard('c')
+  expect(indexer.pass()).toMatchObject({ added: 3 })
+  expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
+  expect(indexer.thread('c').map(([, , text]) => text)).toEqual(['plant an appletree', 'I dig.', 'Planted.'])
+  expect([found('appletree'), found('peartree')]).toEqual([1, 1])
+})
+
+test('of what the command line sent to the model only what was said is counted, and once', () => {
+  const cursor = writeOrchard('c')
+  const told = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
+  writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...told))
+  indexer.pass()
+  indexer.pass('full')
+  expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
+  expect([found('appletree'), found('agent'), found('linux')]).toEqual([1, 0, 0])
 })
 
 test('a transcript that only tells how turns ended is no chat, and takes nothing from one', () => {

@@ -165,7 +165,7 @@ function readOutput(part: JsonRecord): { readonly value: unknown; readonly isFau
   const kind = box !== null && 'value' in box ? filledStringIn(box, 'type') : null
   const value = readPayload(kind === null ? given : box?.['value'])
   const text = listIn(part, 'experimental_content').flatMap((each) => filledStringIn(asRecord(each), 'text') ?? [])
-  return { value: value ?? readPayload(text.join('\n')), isFault: kind !== null && kind.startsWith('error') }
+  return { value: value ?? readPayload(text.join('\n')), isFault: kind?.startsWith('error') === true }
 }
 
 /** The parts of a message's content, which may be one text, one part, or a list of both. */

@@ -49,6 +49,9 @@ interface Found {
   readonly missing: ReadonlySet<string>
 }
 
+/** The bytes of so many blobs are held at a time. */
+const READ_AT_ONCE = 500
+
 function gather(root: ConversationState, read: ReadBlobs): Found {
   const messages = new Map<string, ParsedMessages>()
   const states = new Map<string, ConversationState | null>()
@@ -56,18 +59,21 @@ function gather(root: ConversationState, read: ReadBlobs): Found {
   const asked = new Set<string>()
   const isNew = (entry: StateEntry): boolean => entry.kind !== 'inline' && !asked.has(`${entry.kind} ${entry.id}`)
   for (let level = root.entries.filter(isNew); level.length > 0;) {
-    const blobs = read([...new Set(level.flatMap((entry) => (entry.kind === 'inline' ? [] : entry.id)))])
     const below: StateEntry[] = []
-    for (const entry of level.filter(isNew)) {
-      if (entry.kind === 'inline' || !isNew(entry)) continue
-      asked.add(`${entry.kind} ${entry.id}`)
-      const bytes = blobs.get(entry.id) ?? null
-      if (bytes === null) missing.add(entry.id)
-      else if (entry.kind === 'blob') messages.set(entry.id, parseModelMessages(bytes))
-      else {
-        const state = decodeConversationState(bytes)
-        states.set(entry.id, state)
-        below.push(...(state?.entries ?? []))
+    for (let at = 0; at < level.length; at += READ_AT_ONCE) {
+      const some = level.slice(at, at + READ_AT_ONCE).filter(isNew)
+      const blobs = read([...new Set(some.flatMap((entry) => (entry.kind === 'inline' ? [] : entry.id)))])
+      for (const entry of some) {
+        if (entry.kind === 'inline' || !isNew(entry)) continue
+        asked.add(`${entry.kind} ${entry.id}`)
+        const bytes = blobs.get(entry.id) ?? null
+        if (bytes === null) missing.add(entry.id)
+        else if (entry.kind === 'blob') messages.set(entry.id, parseModelMessages(bytes))
+        else {
+          const state = decodeConversationState(bytes)
+          states.set(entry.id, state)
+          for (const each of state?.entries ?? []) below.push(each)
+        }
       }
     }
     level = below.filter(isNew)
@@ -94,16 +100,16 @@ function flatten(
   const path = new Set([rootId])
   const frames: Frame[] = [{ id: rootId, entries: root.entries, at: 0 }]
   for (let steps = 0; frames.length > 0; steps += 1) {
+    if (steps === STEPS_MAX) {
+      issues.set(rootId, 'too-large')
+      break
+    }
     const frame = frames.at(-1)
     const entry = frame?.entries[frame.at]
     if (frame === undefined || entry === undefined) {
       path.delete(frame?.id ?? '')
       frames.pop()
       continue
-    }
-    if (steps === STEPS_MAX) {
-      issues.set(rootId, 'too-large')
-      break
     }
     frame.at += 1
     if (entry.kind !== 'subtree') {

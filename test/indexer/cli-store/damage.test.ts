@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { bytesField, encodeState, type CliStore } from '../../../src/sample/cli-store.ts'
+import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
+import { CliHome } from './cli-home.ts'
+
+let home: CliHome
+
+/** In every case a neighbour lies beside the store, which is read whatever happens to that. */
+beforeEach(() => {
+  home = new CliHome()
+  home.chat('z', [user('neighbour')])
+})
+afterEach(() => {
+  const neighbour = home.texts('z')
+  home.remove()
+  if (neighbour.join() !== 'neighbour') throw new Error(`The neighbour says ${neighbour.join()}`)
+})
+
+const NO_BLOB = 'ab'.repeat(32)
+const ENCRYPTED = { blobEncryptionKey: 'c2VjcmV0' }
+const long = (index: number) => user(`word${index} ${'filling '.repeat(2000)}`)
+
+test('a store that is cut off is an issue, and what was held of it stays', () => {
+  const store = home.chat(
+    'a',
+    Array.from({ length: 20 }, (_, index) => long(index)),
+  )
+  home.close()
+  home.pass()
+  truncateSync(store.path, 8192)
+  expect(home.pass()).toMatchObject({ gone: 0, ends: [{ state: 'ok' }] })
+  expect(home.issues).toEqual(['a unreadable-page'])
+  expect(home.held('a').map(({ isLive }) => isLive)).toEqual(Array.from({ length: 20 }, () => 1))
+})
+
+test.each([
+  ['words', (path: string) => writeFileSync(path, 'this is no database')],
+  ['nothing', (path: string) => truncateSync(path)],
+])('a store of %s is an issue, and what was held of it stays until it can be read again', (_, spoil) => {
+  const store = home.chat('a', [user('one')])
+  home.close()
+  home.pass()
+  const { size } = statSync(store.path)
+  spoil(store.path)
+  expect(home.pass()).toMatchObject({ gone: 0 })
+  expect([home.texts('a'), home.issues.length]).toEqual([['one'], 1])
+  rmSync(store.path)
+  home.chat('a', [user('one'), assistant(say('two'))])
+  home.close()
+  expect(statSync(store.path).size).toBeGreaterThanOrEqual(size)
+  expect(home.pass()).toMatchObject({ added: 1, gone: 0 })
+  expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], []])
+})
+
+test('a root that is not there is an issue', () => {
+  home.store('a').facts({ latestRootBlobId: NO_BLOB })
+  home.pass()
+  expect([home.chatIds, home.issues]).toEqual([['z'], ['a missing-blob']])
+})
+
+test('no root at all is an issue where blobs are there that nobody names', () => {
+  const store = home.store('a')
+  store.facts({ latestRootBlobId: '' })
+  home.pass()
+  expect(home.issues).toEqual([])
+  store.blob(user('one'))
+  home.pass()
+  expect(home.issues).toEqual(['a missing-blob'])
+})
+
+test('a blob that is not there is an issue, and keeps the place of its message', () => {
+  const store = home.chat('a', [user('one'), assistant(say('two')), user('three')])
+  home.pass()
+  const two = store.blob(assistant(say('two')))
+  store.drop(two)
+  home.pass()
+  expect(home.issues).toEqual([`a#${two} missing-blob`])
+  expect(home.texts('a')).toEqual(['one', 'two', 'three'])
+  expect(home.held('a').map(({ position, isLive }) => [position, isLive])).toEqual([
+    [0, 1],
+    [1, 0],
+    [2, 1],
+  ])
+  store.blob(assistant(say('two')))
+  home.pass()
+  expect(home.issues).toEqual([])
+  expect(home.held('a').map(({ isLive }) => isLive)).toEqual([1, 1, 1])
+})
+
+test('a store of which no blob can be read keeps what was held', () => {
+  const store = home.chat('a', [user('one')])
+  home.pass()
+  store.drop(store.blob(user('one')))
+  expect(home.pass()).toMatchObject({ gone: 0 })
+  expect([home.issues, home.texts('a')]).toEqual([['a missing-blob'], ['one']])
+})
+
+test('a state that holds itself is an issue, and the rest is told once', () => {
+  const store = home.store('a')
+  const [below, root] = ['11'.repeat(32), '22'.repeat(32)]
+  const [one, two] = [store.blob(user('one')), store.blob(user('two'))]
+  store.blobAs(below, encodeState({ entries: [{ subtree: root }, two, { subtree: below }] }))
+  store.blobAs(root, encodeState({ entries: [one, { subtree: below }] }))
+  store.facts({ latestRootBlobId: root })
+  home.pass()
+  expect(home.texts('a')).toEqual(['one', 'two'])
+  expect(home.issues).toEqual([`a#${below} blob-cycle`, `a#${root} blob-cycle`])
+})
+
+test.each<[string, unknown, string]>([
+  ['a role that is not known', { role: 'oracle', content: 'hidden' }, 'unknown-shape'],
+  ['a message without a role', { content: 'hidden' }, 'unknown-shape'],
+  ['a list in which not all are messages', [user('hidden'), 7], 'not-an-object'],
+  ['bytes that are no JSON', Buffer.from('{"role":"user","con'), 'bad-json'],
+])('%s is an issue', (_, blob, reason) => {
+  const store = home.store('a')
+  const odd = store.blob(blob)
+  home.say(store, { entries: [store.blob(user('one')), odd, store.blob(user('two'))] })
+  home.pass()
+  expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], [`a#${odd} ${reason}`]])
+  expect(home.held('a').map(({ position }) => position)).toEqual([0, 2])
+})
+
+test('a part of no known kind is an issue, and the others of its message are told', () => {
+  const store = home.store('a')
+  const odd = store.blob(assistant(say('one'), { type: 'hologram', text: 'two' }, say('three')))
+  home.say(store, { entries: [odd] })
+  home.pass()
+  expect(home.held('a')[0]?.parts).toEqual([
+    { kind: 'text', text: 'one' },
+    { kind: 'text', text: 'three' },
+  ])
+  expect(home.issues).toEqual([`a#${odd} unknown-shape`])
+})
+
+test('arguments and results too deep to be kept are an issue', () => {
+  const deep = `${'['.repeat(600)}${']'.repeat(600)}`
+  const store = home.chat('a', [assistant(call('c1', 'Read', deep)), result('c1', 'Read', deep)])
+  home.pass()
+  expect(store.path).not.toBe('')
+  expect(home.issues.map((issue) => issue.replace(/^a#[0-9a-f]{64}/, ''))).toEqual([' too-deep', ' too-deep'])
+  expect(home.held('a')[0]?.parts).toMatchObject([{ name: 'Read', input: null, output: null, status: 'completed' }])
+})
+
+test('a store whose blobs are encrypted is an issue that says so', () => {
+  const store = home.store('a')
+  store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED })
+  home.pass()
+  expect([home.chatIds, home.issues]).toEqual([['z'], ['a encrypted']])
+})
+
+test('so is one of which only the messages are, and of one with a key and plain blobs all is told', () => {
+  const store = home.store('a')
+  home.say(store, { entries: [store.blob(randomEncrypted())] }, ENCRYPTED)
+  home.chat('b', [user('one')], ENCRYPTED)
+  home.pass()
+  expect([home.chatIds, home.texts('b'), home.issues]).toEqual([['b', 'z'], ['one'], ['a encrypted']])
+})
+
+/** No length of a field fits: it begins with one that goes beyond the end. */
+const randomEncrypted = (): Buffer => Buffer.concat([Buffer.from([0x0a, 0xff, 0x7f]), randomBytes(100)])
+
+test.each<[string, (store: CliStore) => void, string]>([
+  ['facts that are no JSON', (store) => store.fact('0', '7b226e'), 'bad-json'],
+  ['facts that are no object', (store) => store.fact('0', Buffer.from('[1]').toString('hex')), 'bad-json'],
+  ['a root that is no state', (store) => store.facts({ latestRootBlobId: store.blob('no state') }), 'unknown-shape'],
+  [
+    'a root of which nothing is known',
+    (store) => store.facts({ latestRootBlobId: store.blob(bytesField(99, Buffer.from('new'))) }),
+    'unknown-shape',
+  ],
+])('%s are an issue', (_, write, reason) => {
+  write(home.store('a'))
+  home.pass()
+  expect([home.chatIds, home.issues]).toEqual([['z'], [`a ${reason}`]])
+})
+
+test.each([
+  ['no tables is about to be written', [], 'null-value'],
+  ['other tables is of no known form', ['messages'], 'unknown-shape'],
+])('a store with %s', (_, tables, reason) => {
+  const { path } = home.store('a')
+  home.pass()
+  home.close()
+  rmSync(path)
+  const db = new Database(path)
+  db.pragma('user_version = 1')
+  for (const name of tables) db.exec(`create table ${name} (a)`)
+  db.close()
+  home.pass()
+  expect(home.issues).toEqual([`a ${reason}`])
+})
+
+test('what is torn beside the store is an issue, and the store is read', () => {
+  home.chat('a', [user('one')]).sidecar('{"title":"to')
+  home.pass()
+  expect([home.texts('a'), home.issues]).toEqual([['one'], ['a#meta.json bad-json']])
+})
+
+test('a store in the middle of a write is busy, is tried again, and keeps no other waiting', () => {
+  const store = home.store('a', { mode: 'delete' })
+  home.say(store, { entries: [store.blob(user('one'))] })
+  home.pass()
+  const other = home.chat('b', [user('two')])
+  store.db.pragma('cache_size = 1')
+  store.db.exec('begin immediate')
+  for (let index = 0; index < 50; index += 1) store.blob(long(index))
+  for (const depth of ['nudge', 'reconcile', 'full'] as const) {
+    expect(home.pass(depth)).toMatchObject({ gone: 0, ends: [{ state: 'busy' }] })
+  }
+  expect([home.texts('a'), home.texts('b'), home.issues]).toEqual([['one'], ['two'], []])
+  expect(home.rows('select signature from sources')).toEqual([{ signature: null }])
+  home.say(store, { entries: [user('one'), user('three')].map((message) => store.blob(message)) })
+  store.db.exec('commit')
+  home.say(other, { entries: [user('two'), user('four')].map((message) => other.blob(message)) })
+  expect(home.pass()).toMatchObject({ added: 2, ends: [{ state: 'ok' }] })
+  expect([home.texts('a'), home.texts('b')]).toEqual([
+    ['one', 'three'],
+    ['two', 'four'],
+  ])
+})

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CliStore, cliFolder, encodeState } from '../../../src/sample/cli-store.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { user } from '../../helpers/eras/cli-store.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+
+let cursor: CursorHome
+let indexer: Indexer
+let cli: string
+
+beforeEach(() => {
+  cursor = new CursorHome()
+  cli = join(cursor.root, '.cursor')
+  indexer = new Indexer(cursor.userDir)
+  indexer.homes = [cli]
+  mkdirSync(cli)
+})
+afterEach(() => {
+  indexer.remove()
+  cursor.remove()
+})
+
+function chat(begunIn: string, sidecar: object = {}, workspaceUris: readonly string[] = []): void {
+  const store = new CliStore(cliFolder(cli, begunIn, 'a'))
+  const root = store.blob(encodeState({ entries: [store.blob(user('one'))], workspaceUris }))
+  store.facts({ latestRootBlobId: root })
+  store.sidecar(sidecar)
+  store.close()
+}
+
+/** A message of another chat, so that there is something to be told. */
+const sayElsewhere = (text: string) => cursor.global().message('other', text, { type: 1, text })
+
+const project = (): unknown =>
+  indexer.mirror
+    .prepare(
+      `select uri, project_source as source from chats left join projects on projects.num = project where chats.id = 'a'`,
+    )
+    .get()
+
+test('the folder that it names beside the store is its project', () => {
+  chat('/yard/forge', { cwd: '/yard/forge' }, ['file:///yard/barn'])
+  indexer.pass()
+  expect(project()).toEqual({ uri: 'file:///yard/forge', source: 'cli-folder' })
+})
+
+test.each(['forge', './forge', 'https://yard.org/forge', '~', '', 7, null, '/a\0b', `/${'a'.repeat(5000)}`])(
+  'the folder %j is none: the root of its window is the project',
+  (cwd) => {
+    chat('/yard/forge', { cwd }, ['/yard/barn', 'file:///yard/shed'])
+    indexer.pass()
+    expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-workspace' })
+  },
+)
+
+test('a folder on Windows is a project too', () => {
+  chat('/yard/forge', { cwd: 'C:\\Yard\\Forge' })
+  indexer.pass()
+  expect(project()).toEqual({ uri: 'file:///c:/Yard/Forge', source: 'cli-folder' })
+})
+
+describe('the hash of its folder', () => {
+  test('is that of a root that is known', () => {
+    cursor.workspace('ws1', { folder: 'file:///yard/the%20forge' })
+    cursor.workspace('ws2', { folder: 'file:///yard' })
+    chat('/yard/the forge')
+    indexer.pass()
+    expect(project()).toEqual({ uri: 'file:///yard/the%20forge', source: 'folder-hash' })
+  })
+
+  test('is that of a root that becomes known later', () => {
+    chat('/yard/forge')
+    indexer.pass()
+    expect(project()).toEqual({ uri: null, source: null })
+    cursor.workspace('ws1', { folder: 'file:///yard/forge' }, ['other'])
+    sayElsewhere('one')
+    indexer.pass()
+    expect(project()).toEqual({ uri: 'file:///yard/forge', source: 'folder-hash' })
+    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test('counts no more once the chat says itself where it belongs', () => {
+    cursor.workspace('ws1', { folder: 'file:///yard/forge' })
+    chat('/yard/forge')
+    indexer.pass()
+    chat('/yard/forge', { cwd: '/yard/barn' })
+    indexer.pass()
+    expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-folder' })
+    sayElsewhere('one')
+    indexer.pass('full')
+    expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-folder' })
+  })
+
+  test.each(['C:\\Yard\\Forge', 'c:\\Yard\\Forge', 'c:/Yard/Forge', 'C:/Yard/Forge'])(
+    'is found whichever way %s was spelt',
+    (path) => {
+      cursor.workspace('ws1', { folder: 'file:///c%3A/Yard/Forge' })
+      chat(path)
+      indexer.pass()
+      expect(project()).toEqual({ uri: 'file:///c:/Yard/Forge', source: 'folder-hash' })
+    },
+  )
+
+  test.each(['vscode-remote://ssh-remote%2Bbox/yard/forge', 'file:///yard/forge/inner', 'file:///yard'])(
+    'is not that of %s',
+    (folder) => {
+      cursor.workspace('ws1', { folder })
+      chat('/yard/forge')
+      indexer.pass()
+      expect(project()).toEqual({ uri: null, source: null })
+    },
+  )
+
+  test('is none where the folder is called otherwise', () => {
+    cursor.workspace('ws1', { folder: 'file:///yard/forge' })
+    chat('/yard/forge')
+    const from = dirname(cliFolder(cli, '/yard/forge', 'a'))
+    renameSync(from, join(dirname(from), 'by hand'))
+    indexer.pass()
+    expect(createHash('md5').update('/yard/forge').digest('hex')).toBe(from.split('/').at(-1))
+    expect(project()).toEqual({ uri: null, source: null })
+  })
+})

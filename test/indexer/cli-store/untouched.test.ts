@@ -1,0 +1,100 @@
+import { dirname } from 'node:path'
+import { rmSync, utimesSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import * as cursorFile from '../../../src/indexer/cursor-file.ts'
+import { openWriter } from '../../../src/mirror/open.ts'
+import { assistant, say, user } from '../../helpers/eras/cli-store.ts'
+import { CliHome } from './cli-home.ts'
+
+vi.mock('../../../src/indexer/cursor-file.ts', async (original) => {
+  const actual = await original<typeof cursorFile>()
+  return { ...actual, openCursorFile: vi.fn<typeof cursorFile.openCursorFile>(actual.openCursorFile) }
+})
+
+let home: CliHome
+
+beforeEach(() => {
+  home = new CliHome()
+  for (const id of ['a', 'b', 'c']) home.chat(id, [user(`said in ${id}`)])
+})
+afterEach(() => {
+  home.remove()
+})
+
+/** The chats whose stores a pass opens. */
+function opened(pass: () => unknown): string[] {
+  const open = vi.mocked(cursorFile.openCursorFile)
+  open.mockClear()
+  pass()
+  return open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
+}
+
+test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, opens no store that was not touched', (depth) => {
+  expect(opened(() => home.pass())).toEqual(['a', 'b', 'c'])
+  expect(opened(() => home.pass(depth))).toEqual([])
+  const store = home.chat('b', [user('said in b'), assistant(say('more'))])
+  expect(opened(() => expect(home.pass(depth)).toMatchObject({ added: 1, changed: 0, gone: 0 }))).toEqual(['b'])
+  store.sidecar({ title: 'B' })
+  expect(opened(() => home.pass(depth))).toEqual(['b'])
+  expect(home.rows(`select title from chats where id = 'b'`)).toEqual([{ title: 'B' }])
+})
+
+test('nor does a pass of a program that was started anew', () => {
+  home.pass()
+  home.mirror.close()
+  home.mirror = openWriter(home.mirrorPath)
+  home.chat('b', [user('said in b'), assistant(say('more'))])
+  expect(opened(() => home.pass('reconcile'))).toEqual(['b'])
+})
+
+test('every value is compared on demand, and nothing is new', () => {
+  home.pass()
+  expect(opened(() => expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toHaveLength(3)
+})
+
+test('a store that was touched and not changed is opened once more, and not again', () => {
+  home.pass()
+  utimesSync(home.store('b').path, 1, 2)
+  expect(opened(() => expect(home.pass()).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toEqual(['b'])
+  expect(opened(() => home.pass('reconcile'))).toEqual([])
+})
+
+test('what a mirror does not hold is opened, whatever was seen before', () => {
+  home.pass()
+  home.mirror.close()
+  rmSync(dirname(home.mirrorPath), { recursive: true })
+  home.mirror = openWriter(home.mirrorPath)
+  expect(opened(() => expect(home.pass()).toMatchObject({ added: 3 }))).toEqual(['a', 'b', 'c'])
+})
+
+test('a pass that was ended in between goes on with what it had not written', () => {
+  for (const id of ['d', 'e']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
+  const [source] = home.sources
+  const steps = source?.pass(home.mirror, { depth: 'nudge', now: Date.now })
+  while (home.chatIds.length < 4) steps?.next()
+  steps?.return({ state: 'ok', detail: null, isCountDue: false })
+  expect(opened(() => home.pass())).toEqual(['e'])
+  expect(home.chatIds).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(opened(() => home.pass())).toEqual([])
+})
+
+test('a pass of many stores takes none for gone that it wrote before', () => {
+  const store = home.store('a#b')
+  home.say(store, { entries: [store.blob(user('odd')), 'ab'.repeat(32)] })
+  for (const id of ['d', 'e', 'f']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
+  expect(home.pass()).toMatchObject({ added: 7, changed: 0, gone: 0 })
+  expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(home.rows('select total_rows as rows from sources')).toEqual([{ rows: 8 }])
+  expect(home.rows('select count(*) as chats from chats where is_live = 1')).toEqual([{ chats: 7 }])
+  expect(home.issues).toEqual([`a#b#${'ab'.repeat(32)} missing-blob`])
+  expect(opened(() => home.pass('reconcile'))).toEqual([])
+})
+
+test('a store that cannot be read is not opened again and again', () => {
+  home.store('x').facts({ latestRootBlobId: 'nowhere' })
+  home.pass()
+  expect(home.issues).toEqual(['x missing-blob'])
+  home.chat('b', [user('said in b'), assistant(say('more'))])
+  expect(opened(() => home.pass())).toEqual(['b'])
+  expect(home.issues).toEqual(['x missing-blob'])
+})

@@ -1,0 +1,230 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonRecord } from '../../../src/indexer/sources/records/json-value.ts'
+import {
+  decodeModelThread,
+  listToolResults,
+  parseModelMessages,
+  type DecodedThread,
+} from '../../../src/indexer/sources/records/model-messages.ts'
+import { unreadMessage } from '../../../src/indexer/sources/records/model-parts.ts'
+import { asMessageId } from '../../../src/model/ids.ts'
+import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
+
+/** Messages are called `0`, `1` and so on by their places, with how often the key stood before. */
+const decode = (...messages: readonly unknown[]): DecodedThread =>
+  decodeModelThread(
+    messages.map((message, at) => ({ key: String(at), message: message as JsonRecord })),
+    (key, occurrence) => asMessageId(`${key}-${occurrence}`),
+  )
+const partsOf = (...messages: readonly unknown[]): unknown[] =>
+  decode(...messages).messages.flatMap(({ parts }) => parts as readonly unknown[])
+
+describe('a blob', () => {
+  test.each<[string, string, unknown]>([
+    ['one message', '{"role":"user"}', { kind: 'messages', messages: [{ role: 'user' }] }],
+    ['a list', '[{"role":"user"},{}]', { kind: 'messages', messages: [{ role: 'user' }, {}] }],
+    ['an empty list', '[]', { kind: 'messages', messages: [] }],
+    ['a list of other things', '[{},"a"]', { kind: 'issue', reason: 'not-an-object' }],
+    ['a word', '"a"', { kind: 'issue', reason: 'not-an-object' }],
+    ['torn JSON', '{"role":', { kind: 'issue', reason: 'bad-json' }],
+    ['nothing', '', { kind: 'issue', reason: 'bad-json' }],
+  ])('of %s is read', (_, text, parsed) => {
+    expect(parseModelMessages(Buffer.from(text))).toEqual(parsed)
+  })
+})
+
+describe('a result', () => {
+  const outputOf = (part: object, more: object = {}): unknown =>
+    listToolResults({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', ...part }], ...more })
+
+  test.each<[string, object, unknown, boolean]>([
+    ['a text', { result: 'done' }, 'done', false],
+    ['JSON in a text', { result: '{"a":1}' }, { a: 1 }, false],
+    ['an object', { result: { a: 1 } }, { a: 1 }, false],
+    ['an object with a type of its own', { result: { type: 'file', a: 1 } }, { type: 'file', a: 1 }, false],
+    ['a box of text', { output: { type: 'text', value: 'done' } }, 'done', false],
+    ['a box of JSON', { output: { type: 'json', value: { a: 1 } } }, { a: 1 }, false],
+    ['a box of a fault', { output: { type: 'error-text', value: 'no' } }, 'no', true],
+    ['a text marked as a fault', { result: 'no', isError: true }, 'no', true],
+    ['content beside nothing', { experimental_content: [{ type: 'text', text: 'a' }, { text: 'b' }] }, 'a\nb', false],
+    ['nothing', {}, null, false],
+  ])('that is %s is told', (_, part, output, isError) => {
+    expect(outputOf(part)).toEqual([{ callId: 'c', output, isError }])
+  })
+
+  test('is a fault where its message says so', () => {
+    const told = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
+    expect(outputOf({ result: 'no' }, told)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+    const within = { providerOptions: { cursor: { highLevelToolCallResult: { output: { isError: true } } } } }
+    expect(outputOf({ result: 'no' }, within)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+  })
+
+  test('can be the whole of its message', () => {
+    const message = { role: 'tool', toolCallId: 'c', content: 'done' }
+    expect(listToolResults(message)).toEqual([{ callId: 'c', output: 'done', isError: false }])
+  })
+
+  test.each(['user', 'system', 'developer', undefined])('is none in a message of the role %s', (role) => {
+    expect(listToolResults({ role, content: [{ type: 'tool-result', toolCallId: 'c', result: 'a' }] })).toEqual([])
+  })
+})
+
+describe('a thread', () => {
+  test('gives a key that stands again another name', () => {
+    const message = user('one') as JsonRecord
+    const entries = ['a', 'b', 'a'].map((key) => ({ key, message }))
+    const { messages } = decodeModelThread(entries, (key, occurrence) => asMessageId(`${key}${occurrence}`))
+    expect(messages.map(({ id }) => id)).toEqual(['a0', 'b0', 'a1'])
+  })
+
+  test('says of a call how it ended, as far as can be told', () => {
+    const calls = partsOf(
+      assistant(call('c1', 'A', {}), call('c2', 'B', {})),
+      result('c2', 'B', 'no', { isError: true }),
+      assistant(call('c3', 'C', {}), call('c4', 'D', {})),
+      result('c3', 'C', 'done'),
+    )
+    expect(calls).toMatchObject([
+      { name: 'A', status: 'completed', output: null, error: null },
+      { name: 'B', status: 'error', output: 'no', error: 'no' },
+      { name: 'C', status: 'completed', output: 'done' },
+      { name: 'D', status: 'running', output: null },
+    ])
+  })
+
+  test('gives a result to the last call of its id before it', () => {
+    const twice = [
+      assistant(call('c', 'A', {})),
+      result('c', 'A', 1),
+      assistant(call('c', 'A', {})),
+      result('c', 'A', 2),
+    ]
+    expect(partsOf(...twice)).toMatchObject([{ output: 1 }, { output: 2 }])
+  })
+
+  test('shows a result whose call is not there by itself', () => {
+    expect(decode(result('c', 'Shell', 'done')).messages).toMatchObject([
+      { role: 'assistant', parts: [{ kind: 'tool', name: 'Shell', callId: 'c', input: null, output: 'done' }] },
+    ])
+  })
+
+  test('has a gap where a message could not be read, and none where nothing is to be shown', () => {
+    const { messages, outline, issues } = decode(
+      user('one'),
+      unreadMessage,
+      { role: 'system', content: 'a' },
+      assistant(),
+      user('two'),
+    )
+    expect(outline?.map(({ id, role }) => [id, role])).toEqual([
+      ['0-0', 'user'],
+      ['1-0', null],
+      ['4-0', 'user'],
+    ])
+    expect([messages.length, issues]).toEqual([2, []])
+  })
+
+  test('marks what Cursor put in place of messages that no longer fit', () => {
+    const summary = { ...user('So far'), providerOptions: { cursor: { isSummary: true } } }
+    expect(decode(summary, user('one')).messages.map(({ isSimulated }) => isSimulated)).toEqual([true, false])
+  })
+})
+
+describe('parts', () => {
+  test('of an answer are told in their order', () => {
+    const answer = assistant(
+      { type: 'reasoning', text: 'hm' },
+      { type: 'redacted-reasoning', data: 'secret' },
+      say('one'),
+      say(' '),
+      call('c', 'Read', '{"path":"a.ts"}'),
+      { type: 'image', image: 'aGVsbG8=' },
+    )
+    expect(partsOf(answer)).toEqual([
+      { kind: 'thinking', text: 'hm', durationMs: null },
+      { kind: 'text', text: 'one' },
+      {
+        kind: 'tool',
+        name: 'Read',
+        status: 'running',
+        callId: 'c',
+        input: { path: 'a.ts' },
+        output: null,
+        error: null,
+        paths: ['a.ts'],
+      },
+      { kind: 'attachment', path: 'image', text: null },
+    ])
+  })
+
+  test.each<[string, object, string]>([
+    ['bytes', { type: 'image', image: '/9j/4AAQSkZJRg==' }, 'image'],
+    ['bytes in a URI', { type: 'file', data: 'data:text/plain,hello', url: 'data:,a' }, 'file'],
+    ['a place', { type: 'image', image: 'https://yard.org/a.png' }, 'https://yard.org/a.png'],
+    ['a name', { type: 'file', data: 'aGVsbG8=', filename: 'plan.pdf' }, 'plan.pdf'],
+  ])('of a prompt that are %s are told by what names them', (_, part, path) => {
+    expect(partsOf({ role: 'user', content: [part] })).toEqual([{ kind: 'attachment', path, text: null }])
+  })
+
+  test.each<[string, unknown, string | null]>([
+    ['a text', 'one', 'one'],
+    ['one part', say('one'), 'one'],
+    ['texts', ['one'], 'one'],
+    ['nothing', null, null],
+  ])('can be given as %s', (_, content, text) => {
+    const expected = text === null ? [] : [{ kind: 'text', text }]
+    expect(partsOf({ role: 'user', content })).toEqual(expected)
+    expect(partsOf({ role: 'assistant', content })).toEqual(expected)
+    expect(decode({ role: 'user', content }, { role: 'assistant', content }).issues).toEqual([])
+  })
+
+  test.each([[{ type: 'hologram' }], [7], [null], [{}]])('of no known kind are an issue: %j', (part) => {
+    const { issues, messages } = decode(assistant(say('one'), part), { role: 'user', content: [say('two'), part] })
+    expect(issues).toEqual([
+      { key: '0', reason: 'unknown-shape' },
+      { key: '1', reason: 'unknown-shape' },
+    ])
+    expect(messages.map(({ parts }) => parts)).toEqual([
+      [{ kind: 'text', text: 'one' }],
+      [{ kind: 'text', text: 'two' }],
+    ])
+  })
+})
+
+const kinds = ['text', 'reasoning', 'tool-call', 'tool-result', 'image', 'file', 'other']
+const part = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.record(
+    {
+      type: fc.constantFrom(...kinds),
+      text: fc.string({ unit: 'binary' }),
+      toolCallId: fc.constantFrom('a', 'b'),
+      toolName: fc.string(),
+      args: fc.jsonValue(),
+      result: fc.jsonValue(),
+      output: fc.record({ type: fc.constantFrom('text', 'error-json'), value: fc.jsonValue() }),
+      filename: fc.string(),
+    },
+    { requiredKeys: ['type'] },
+  ),
+)
+const message = fc.record({
+  role: fc.constantFrom('user', 'assistant', 'tool', 'system', 'other', 7),
+  content: fc.oneof(fc.string(), fc.array(part, { maxLength: 4 }), fc.jsonValue()),
+})
+
+test('whatever the messages, what comes of them can be kept, in its order, each under one id', () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
+      const decoded = decode(...messages)
+      const places = decoded.outline?.map(({ id }) => id) ?? []
+      const ids = decoded.messages.map(({ id }) => id)
+      expect(new Set(places).size).toBe(places.length)
+      expect(places.filter((id) => id !== null && ids.includes(id))).toEqual(ids)
+      expect(decoded.messages.every(({ parts }) => parts.length > 0)).toBe(true)
+      expect(JSON.stringify(decoded.messages).isWellFormed()).toBe(true)
+    }),
+    { numRuns: 1000 },
+  )
+})

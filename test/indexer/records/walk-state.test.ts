@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  decodeConversationState,
+  decodeStep,
+  decodeTurn,
+} from '../../../src/indexer/sources/records/conversation-state.ts'
+import { walkState, type ReadBlobs } from '../../../src/indexer/sources/records/walk-state.ts'
+import { bytesField, encodeState, numberField, type StatePlan } from '../../../src/sample/cli-store.ts'
+import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
+
+/** Blobs by their ids, and what was asked of them. */
+class Blobs {
+  readonly held = new Map<string, Buffer>()
+  readonly asked: string[][] = []
+
+  put(value: unknown): string {
+    const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))
+    const id = createHash('sha256').update(bytes).digest('hex')
+    this.held.set(id, bytes)
+    return id
+  }
+
+  state = (plan: StatePlan): string => this.put(encodeState(plan))
+
+  readonly read: ReadBlobs = (ids) => {
+    this.asked.push([...ids])
+    return new Map(ids.map((id) => [id, this.held.get(id) ?? null]))
+  }
+
+  walk = (plan: StatePlan) => walkState(encodeState(plan), this.read)
+}
+
+const textsOf = ({ entries }: ReturnType<typeof walkState>): unknown[] =>
+  entries.map(({ message }) =>
+    JSON.stringify(message['content'] ?? null)
+      .replace(/^.*"text":"([^"]*)".*$/, '$1')
+      .replace(/<\/?user_query>|\\n/g, ''),
+  )
+const id = (digit: string): string => digit.repeat(64)
+
+test('a state is walked in its order, a level at a time, each blob asked for once', () => {
+  const blobs = new Blobs()
+  const [one, two, three, four] = ['one', 'two', 'three', 'four'].map((text) => blobs.put(user(text)))
+  const inner = blobs.state({ entries: [two ?? '', one ?? ''] })
+  const middle = blobs.state({ entries: [{ subtree: inner }, { inline: user('here') }, three ?? ''] })
+  const walked = blobs.walk({ entries: [one ?? '', { subtree: middle }, four ?? '', { subtree: inner }] })
+  expect(textsOf(walked)).toEqual(['one', 'two', 'one', 'here', 'three', 'four', 'two', 'one'])
+  expect(walked.issues).toEqual([])
+  expect(blobs.asked).toEqual([
+    [one, middle, four, inner],
+    [three, two],
+  ])
+})
+
+test('a blob of several messages gives each a key of its own', () => {
+  const blobs = new Blobs()
+  const both = blobs.put([user('one'), user('two')])
+  expect(blobs.walk({ entries: [both] }).entries.map(({ key }) => key)).toEqual([`${both}/0`, `${both}/1`])
+})
+
+test('what a state says beside its messages is told', () => {
+  const atMs = Date.UTC(2026, 5, 2)
+  const plan = { entries: [], tokens: { used: 7, limit: 9 }, workspaceUris: ['file:///a', '/b'], startedAtMs: atMs }
+  expect(new Blobs().walk(plan)).toMatchObject({
+    contextTokens: { used: 7, limit: 9 },
+    workspaceUris: ['file:///a', '/b'],
+    startedAtMs: atMs,
+  })
+  expect(
+    new Blobs().walk({ entries: [], tokens: { used: 0, limit: 0 }, startedAtMs: 7, workspaceUris: ['a'] }),
+  ).toMatchObject({
+    contextTokens: null,
+    startedAtMs: null,
+  })
+})
+
+test('a message that is as short as an id is told for a message', () => {
+  const short = { role: 'user', content: 'abcde' }
+  expect(Buffer.byteLength(JSON.stringify(short))).toBe(33)
+  const shorter = { role: 'user', content: 'abcd' }
+  expect(Buffer.byteLength(JSON.stringify(shorter))).toBe(32)
+  const walked = new Blobs().walk({ entries: [{ inline: shorter }, { inline: short }] })
+  expect(walked.entries.map(({ message }) => message)).toEqual([shorter, short])
+})
+
+describe('what is wrong with a tree is told, and the rest is walked:', () => {
+  test('a blob and a state that are not there', () => {
+    const blobs = new Blobs()
+    const walked = blobs.walk({ entries: [id('a'), blobs.put(user('one')), { subtree: id('b') }] })
+    expect(textsOf(walked).at(-1)).toBe('one')
+    expect(walked.issues).toEqual([
+      { key: id('a'), reason: 'missing-blob' },
+      { key: id('b'), reason: 'missing-blob' },
+    ])
+    expect(walked.entries).toHaveLength(2)
+  })
+
+  test('a state that is none', () => {
+    const blobs = new Blobs()
+    const none = blobs.put(user('no state'))
+    expect(blobs.walk({ entries: [{ subtree: none }] }).issues).toEqual([{ key: none, reason: 'unknown-shape' }])
+    expect(walkState(Buffer.from('no state'), blobs.read)).toMatchObject({
+      entries: [],
+      issues: [{ key: 'root', reason: 'unknown-shape' }],
+    })
+  })
+
+  test('a state that holds itself, the root among them', () => {
+    const blobs = new Blobs()
+    const one = blobs.put(user('one'))
+    const root = encodeState({ entries: [one, { subtree: id('a') }] })
+    blobs.held.set(id('a'), encodeState({ entries: [{ subtree: id('b') }, { subtree: id('a') }, one] }))
+    blobs.held.set(id('b'), root)
+    const walked = walkState(root, blobs.read, id('b'))
+    expect(textsOf(walked)).toEqual(['one', 'one'])
+    expect(walked.issues.map(({ reason }) => reason)).toEqual(['blob-cycle', 'blob-cycle'])
+  })
+
+  test('a tree that names its parts so often that it has no end', () => {
+    const blobs = new Blobs()
+    let below = blobs.state({ entries: [blobs.put(user('one'))] })
+    for (let depth = 0; depth < 40; depth += 1)
+      below = blobs.state({ entries: [{ subtree: below }, { subtree: below }] })
+    const startedAt = performance.now()
+    expect(blobs.walk({ entries: [{ subtree: below }] }).issues).toEqual([{ key: 'root', reason: 'too-large' }])
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+  })
+
+  test('a tree far deeper than the stack', () => {
+    const blobs = new Blobs()
+    let below = blobs.state({ entries: [blobs.put(user('one'))] })
+    for (let depth = 0; depth < 20_000; depth += 1) below = blobs.state({ entries: [{ subtree: below }] })
+    expect(textsOf(blobs.walk({ entries: [{ subtree: below }] }))).toEqual(['one'])
+  })
+})
+
+describe('turns', () => {
+  const text = (words: string) => bytesField(1, Buffer.from(words))
+  const hex = (digits: string) => Buffer.from(digits, 'hex')
+
+  function turnOf(blobs: Blobs, words: string, ...steps: readonly Buffer[]): string {
+    const prompt = bytesField(1, hex(blobs.put(text(words))))
+    return blobs.put(Buffer.concat([prompt, ...steps.map((step) => bytesField(2, hex(blobs.put(step))))]))
+  }
+
+  test('tell the thread where its own list shows nothing', () => {
+    const blobs = new Blobs()
+    const turn = turnOf(blobs, 'one', bytesField(1, text('two')), bytesField(3, text('three')))
+    const preface = user('').content
+    const walked = blobs.walk({
+      entries: [blobs.put(system), blobs.put({ role: 'user', content: preface })],
+      turns: [turn],
+    })
+    expect(walked.entries.map(({ message }) => message)).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
+      { role: 'assistant', content: [{ type: 'reasoning', text: 'three', durationMs: null }] },
+    ])
+  })
+
+  test('are not asked for where it does', () => {
+    const blobs = new Blobs()
+    const turn = turnOf(blobs, 'one')
+    const said = blobs.put(assistant(say('said')))
+    expect(textsOf(blobs.walk({ entries: [said], turns: [turn] }))).toEqual(['said'])
+    expect(blobs.asked.flat()).toEqual([said])
+  })
+
+  test('that are not there, or of no known form, are issues', () => {
+    const blobs = new Blobs()
+    const odd = blobs.put(bytesField(7, Buffer.from('new')))
+    const turn = turnOf(blobs, 'one', bytesField(9, text('new')))
+    const { entries, issues } = blobs.walk({ entries: [], turns: [id('a'), odd, turn] })
+    expect(issues.map(({ reason }) => reason)).toEqual(['missing-blob', 'unknown-shape', 'unknown-shape'])
+    expect(entries).toHaveLength(2)
+  })
+
+  test('are read as they are, and a level deeper', () => {
+    const plain = Buffer.concat([bytesField(1, hex(id('a'))), bytesField(2, hex(id('b'))), bytesField(2, hex(id('c')))])
+    const turn = { userMessage: id('a'), steps: [id('b'), id('c')] }
+    expect([decodeTurn(plain), decodeTurn(bytesField(1, plain))]).toEqual([turn, turn])
+    expect(decodeTurn(bytesField(2, hex(id('b'))))).toEqual({ userMessage: null, steps: [id('b')] })
+    expect(decodeTurn(bytesField(1, hex('aa')))).toBeNull()
+  })
+
+  test.each<[string, Buffer, unknown]>([
+    ['words', bytesField(1, text('a')), { kind: 'text', text: 'a' }],
+    ['no words', bytesField(1, text(' ')), { kind: 'nothing' }],
+    [
+      'thinking',
+      bytesField(3, Buffer.concat([text('a'), numberField(2, 5)])),
+      { kind: 'thinking', text: 'a', durationMs: 5 },
+    ],
+    [
+      'a call of the shell',
+      bytesField(2, bytesField(1, bytesField(1, Buffer.concat([text('ls'), bytesField(2, Buffer.from('/w'))])))),
+      { kind: 'tool', name: 'shell', input: { command: 'ls', working_directory: '/w' } },
+    ],
+    [
+      'a call of a tool to come',
+      bytesField(2, bytesField(99, text('a'))),
+      { kind: 'tool', name: 'unknown', input: {} },
+    ],
+    ['something else', bytesField(8, text('a')), null],
+    ['no message', Buffer.from([0x0a, 0x7f]), null],
+  ])('have steps that are %s', (_, bytes, step) => {
+    expect(decodeStep(bytes)).toEqual(step)
+  })
+})
+
+test('whatever the bytes, they are a state, or none', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (array) => {
+      const bytes = Buffer.from(array)
+      const { entries, issues } = walkState(bytes, () => new Map())
+      expect(entries.length > 0 || issues.length > 0 || decodeConversationState(bytes) !== null).toBe(true)
+      decodeTurn(bytes)
+      decodeStep(bytes)
+    }),
+    { numRuns: 2000 },
+  )
+})
