@@ -9,6 +9,7 @@ import type { Order } from './pacer.ts'
 /** A store that changed within the hour is looked at every second, like the global one; the others every minute. */
 const WARM_MS = 3_600_000
 const COUNT_AFTER_MS = 60_000
+const CONFIRM_AGAIN_MS = 60_000
 const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
 /**
  * An event can come before its commit can be seen, and chokidar keeps still for 50 ms after each event of a file, be
@@ -25,6 +26,7 @@ interface Followed {
   end: SourceEnd | null
   busyTimes: number
   isCountWaiting: boolean
+  isConfirmWaiting: boolean
 }
 
 export interface FollowWorld {
@@ -78,6 +80,7 @@ export class Follow {
         end: null,
         busyTimes: 0,
         isCountWaiting: false,
+        isConfirmWaiting: false,
       }
       this.#followed.set(source.id, { source, ...fresh })
       this.#world.nudge(source.id, 'nudge')
@@ -178,6 +181,21 @@ export class Follow {
     }, COUNT_AFTER_MS)
   }
 
+  /** Very much vanished at once: when it can be settled, all is compared again. */
+  #confirmLater(followed: Followed, atMs: number): void {
+    if (followed.isConfirmWaiting) return
+    followed.isConfirmWaiting = true
+    const untilMs = atMs - this.#world.now()
+    this.#world.later(
+      () => {
+        followed.isConfirmWaiting = false
+        this.#world.nudge(followed.source.id, 'reconcile')
+      },
+      // What could be settled already and was not, for the store cannot be read now, is tried again.
+      untilMs > 0 ? untilMs : CONFIRM_AGAIN_MS,
+    )
+  }
+
   #signature(id: SourceId): string | null {
     const followed = this.#followed.get(id)
     return followed === undefined ? null : signatureOf(followed.source)
@@ -196,6 +214,7 @@ export class Follow {
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
     if (end.isCountDue) this.#countLater(followed)
+    if (end.pendingLoss !== null) this.#confirmLater(followed, end.pendingLoss.confirmableAtMs)
     this.#check(followed)
   }
 }

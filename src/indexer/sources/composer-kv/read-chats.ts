@@ -97,7 +97,7 @@ function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): Row
 function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId: string): void {
   const draft = drafts.get(splitKey(row.key)?.chatId as ChatId)
   if (draft === undefined) return
-  const { chatId, refs } = draft.diff
+  const { chatId, refs, missedKeys } = draft.diff
   portion.noteRow(row)
   if (row.value === null) {
     const isTombstone = row.octets === 0
@@ -112,7 +112,8 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  takeOwnRow(portion, draft, decoded, row.octets, new Set(refs.map((ref) => messageIdOf(ref.key))))
+  const keys = [...refs.map((ref) => ref.key), ...missedKeys]
+  takeOwnRow(portion, draft, decoded, row.octets, new Set(keys.map(messageIdOf)))
   portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
   if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths.slice(0, PATHS_MAX) })
 }
