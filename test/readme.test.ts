@@ -26,9 +26,12 @@ beforeAll(async () => {
   const store = home.global()
   store.chat('a', { name: 'A migration', fullConversationHeadersOnly: headers(['m1']) })
   store.message('a', 'm1', { type: 1, text: 'the connection pool', createdAt: '2026-02-01T00:00:00.000Z' })
+  store.message('a', 'm2', { type: 2, text: 'a message that Cursor drops', createdAt: '2026-02-01T00:00:01.000Z' })
   home.workspace('ws', { folder: 'file:///home/ada/shop' }, ['a'])
   daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
   await daemon.waitReady()
+  store.delete('bubbleId:a:m2')
+  await daemon.post('/api/sync')
 })
 
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { addChatsCommand } from './commands/chats.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
+import { addLossesCommand } from './commands/losses.ts'
 import { addProjectsCommand } from './commands/projects.ts'
 import { addSearchCommand } from './commands/search.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -60,6 +61,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addShowCommand(program, session)
   addExportCommand(program, session)
   addProjectsCommand(program, session)
+  addLossesCommand(program, session)
   addStatusCommand(program, session)
   addSyncCommand(program, session)
   addDoctorCommand(program, session, (command) => loadSettings({ ...world, flags: flagsOf(command) }))

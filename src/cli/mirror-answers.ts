@@ -4,6 +4,7 @@ import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
 import type { RunOutcome } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
 import { takeLock } from '../daemon/lock.ts'
+import { sourceReasons } from '../daemon/source-reasons.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader, openWriter } from '../mirror/open.ts'
@@ -32,7 +33,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   prepareDataFolder(dataDir)
   const startedAtMs = Date.now()
   const catchUp = (depth: PassDepth): RunOutcome => runOnce(settings, depth, (text) => world.note(text))
-  const ends = catchUp('nudge').ends.filter(({ state }) => state !== 'ok' && state !== 'missing')
+  let reasons = sourceReasons(catchUp('nudge').ends)
   const reader = openReader(mirrorPath(dataDir))
   const app = createApp({
     version: world.version,
@@ -42,8 +43,8 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     now: Date.now,
     search: (request) => Promise.resolve(search(reader, { ...request, deadlineMs: settings.search.deadlineMs })),
     live: () => ({
-      state: ends.length > 0 ? 'degraded' : 'ready',
-      reasons: ends.map(({ state, path, detail }) => `${state}: ${path}${detail === null ? '' : `: ${detail}`}`),
+      state: reasons.length > 0 ? 'degraded' : 'ready',
+      reasons,
       uptimeMs: Date.now() - startedAtMs,
       progress: null,
       resources: { rssBytes: process.memoryUsage.rss(), cpuPercent: 0, longestReadMs: 0, bytesRead: 0 },
@@ -52,7 +53,8 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     }),
     sync: async ({ full }) => {
       const startedAt = performance.now()
-      const { changed, added, gone } = catchUp(full ? 'full' : 'reconcile')
+      const { changed, added, gone, ends } = catchUp(full ? 'full' : 'reconcile')
+      reasons = sourceReasons(ends)
       return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
     },
     subscribe: () => () => undefined,

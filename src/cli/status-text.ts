@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Answers } from './answers.ts'
-import { bytesText, durationText, localTime, numberText } from './formats.ts'
+import { bytesText, countText, durationText, localTime, numberText } from './formats.ts'
 import { printableLine } from './printable.ts'
 import type { Screen } from './screen.ts'
 import { renderTable } from './table.ts'
@@ -24,6 +24,7 @@ export const statusAnswer = z.object({
     }),
   ),
   counts: z.record(z.string(), z.number()),
+  losses: z.object({ messages: z.number(), chats: z.number(), lastAt: z.string().nullable() }).nullish(),
   issues: z.record(z.string(), z.number()),
   coverage: z.record(z.string(), z.number()),
   mirror: z.object({ path: z.string(), bytes: z.number(), ftsBytes: z.number().nullish() }),
@@ -37,6 +38,7 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
     ['held', tallyText(status.counts)],
+    status.losses ? ['lost', lossText(status.losses, screen.timeZone)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
@@ -59,6 +61,12 @@ function progressText({ stage, done, total, etaMs }: NonNullable<StatusAnswer['p
   const left = typeof etaMs === 'number' ? `, about ${durationText(etaMs)} left` : ''
   const what = stage === 'indexing' ? ' messages made searchable' : ' rows read'
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
+}
+
+function lossText({ messages, chats, lastAt }: NonNullable<StatusAnswer['losses']>, timeZone: string): string {
+  if (lastAt === null) return 'nothing'
+  const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
+  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, kept here; the last ${localTime(lastAt, timeZone)}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: StatusAnswer['mirror']): string {

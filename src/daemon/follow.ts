@@ -9,6 +9,7 @@ import type { Order } from './pacer.ts'
 /** A store that changed within the hour is looked at every second, like the global one; the others every minute. */
 const WARM_MS = 3_600_000
 const COUNT_AFTER_MS = 60_000
+const CONFIRM_AGAIN_MS = 60_000
 const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
 /**
  * An event can come before its commit can be seen, and chokidar keeps still for 50 ms after each event of a file, be
@@ -179,6 +180,13 @@ export class Follow {
     }, inMs)
   }
 
+  /** Very much vanished at once: when it can be settled, all is compared again. */
+  #confirmLater(followed: Followed, atMs: number): void {
+    const untilMs = atMs - this.#world.now()
+    // What could be settled already and was not, for the store cannot be read now, is tried again.
+    this.#passLater(followed, { depth: 'reconcile', inMs: untilMs > 0 ? untilMs : CONFIRM_AGAIN_MS })
+  }
+
   #signature(id: SourceId): string | null {
     const followed = this.#followed.get(id)
     return followed === undefined ? null : signatureOf(followed.source)
@@ -198,6 +206,7 @@ export class Follow {
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
     if (end.isCountDue) this.#passLater(followed, { depth: 'count', inMs: COUNT_AFTER_MS })
     for (const again of end.again ?? []) this.#passLater(followed, again)
+    if (end.pendingLoss !== null) this.#confirmLater(followed, end.pendingLoss.confirmableAtMs)
     this.#check(followed)
   }
 }

@@ -8,6 +8,7 @@ import { startIngest, type Ingest } from './ingest.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
 import { Pacer, type Order } from './pacer.ts'
+import { sourceReasons } from './source-reasons.ts'
 import { Timers } from './timers.ts'
 import { Vitals } from './vitals.ts'
 import { startWatch, type Watch } from './watch.ts'
@@ -104,10 +105,7 @@ export class Indexing {
   /** What keeps the mirror from being whole, in words for a person. */
   get reasons(): string[] {
     const trouble = this.#trouble === null ? [] : [`${this.#trouble.code}: ${this.#trouble.message}`]
-    const sources = this.#follow.ends
-      .filter(({ state }) => state !== 'ok' && state !== 'missing')
-      .map(({ state, path, detail }) => `${state}: ${path}${detail === null ? '' : `: ${detail}`}`)
-    return [...trouble, ...sources]
+    return [...trouble, ...sourceReasons(this.#follow.ends)]
   }
 
   get lagMs(): number {
@@ -159,6 +157,10 @@ export class Indexing {
     if (!this.#hub.hasListeners) return
     for (const { id, chatId } of step.messages) this.#hub.send('message', { id, chatId })
     for (const id of step.chatIds) this.#hub.send('chat', { id })
+    for (const loss of step.losses) this.#hub.send('loss', { ...loss })
+    if (step.moreLosses > 0) {
+      this.#hub.send('loss', { kind: 'more', chatId: null, messageId: null, count: step.moreLosses })
+    }
   }
 
   #tellState(): void {

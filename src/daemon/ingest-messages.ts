@@ -1,5 +1,7 @@
+import type { PendingLoss } from '../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../indexer/source.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
+import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
 
 /** What the ingest worker is started with. */
@@ -27,6 +29,8 @@ export interface SourceEnd {
   readonly detail: string | null
   readonly isCountDue: boolean
   readonly again?: readonly Again[]
+  /** What vanished in such a number that it is not believed yet. */
+  readonly pendingLoss: PendingLoss | null
 }
 
 export interface RunOutcome {
@@ -49,6 +53,10 @@ export interface StepNews {
   readonly backlog: number | null
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+  /** The first of what was lost. */
+  readonly losses: readonly Loss[]
+  /** How many were lost beside those. */
+  readonly moreLosses: number
 }
 
 export type FromWorker =

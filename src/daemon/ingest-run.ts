@@ -1,6 +1,15 @@
 import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
-import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../indexer/source.ts'
+import { readPendingLoss } from '../indexer/mass-loss.ts'
+import {
+  readingStep,
+  type MassRule,
+  type PassDepth,
+  type PassEnd,
+  type PassRequest,
+  type PassStep,
+  type Source,
+} from '../indexer/source.ts'
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
@@ -19,6 +28,7 @@ export function* runPasses(
   places: Places,
   order: RunOrder,
   now: () => number,
+  mass?: MassRule,
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   const sum = { changed: 0, added: 0, gone: 0 }
@@ -27,10 +37,13 @@ export function* runPasses(
   for (const { id, depth } of order.sources) {
     const source = sources.get(id)
     if (source === undefined) continue
-    const pass = passOver(source, mirror, { depth, now })
+    const num = sourceNum(mirror, source)
+    const request = { depth: depthFor(mirror, num, depth, now()), now, ...(mass === undefined ? {} : { mass }) }
+    const pass = passOver(source, mirror, request)
     for (let next = pass.next(); ; next = pass.next()) {
       if (next.done === true) {
-        ends.push(describe(source, next.value))
+        const pendingLoss = readPendingLoss(mirror, num, now())
+        ends.push({ ...describe(source, next.value), pendingLoss })
         break
       }
       sum.changed += next.value.outcome?.changed ?? 0
@@ -67,6 +80,13 @@ function* passOver(source: Source, mirror: Mirror, request: PassRequest): Genera
   }
 }
 
-function describe(source: Source, end: Omit<SourceEnd, 'id' | 'kind' | 'path'>): SourceEnd {
+/** Where rows are missed for long enough, a look that would pass them over is a comparison that settles it. */
+function depthFor(mirror: Mirror, source: number, depth: PassDepth, nowMs: number): PassDepth {
+  if (depth === 'reconcile' || depth === 'full') return depth
+  const pending = readPendingLoss(mirror, source, nowMs)
+  return pending !== null && pending.confirmableAtMs <= nowMs ? 'reconcile' : depth
+}
+
+function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> {
   return { id: source.id, kind: source.kind, path: source.path, ...end }
 }

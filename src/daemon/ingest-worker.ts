@@ -5,6 +5,9 @@ import type { FromWorker, IngestSetup, RunOrder, StepNews, ToWorker } from './in
 import { runPasses } from './ingest-run.ts'
 import type { PassStep } from '../indexer/source.ts'
 
+/** Of a batch that lost more, the rest is told as a number. */
+const LOSSES_TOLD_MAX = 100
+
 /**
  * The thread that reads Cursor and writes the mirror: SQLite calls block, and here they block nothing that answers.
  * It holds the mirror's one writing connection and owns no clock: it works when told to.
@@ -37,8 +40,10 @@ async function run(order: RunOrder): Promise<void> {
 }
 
 function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
-  const { chatIds, messages } = outcome ?? { chatIds: [], messages: [] }
-  return { done, total, bytesRead, longestReadMs, backlog, chatIds, messages }
+  const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }
+  const told = losses.slice(0, LOSSES_TOLD_MAX)
+  const moreLosses = losses.length - told.length
+  return { done, total, bytesRead, longestReadMs, backlog, chatIds, messages, losses: told, moreLosses }
 }
 
 function tellFailure(error: unknown): void {

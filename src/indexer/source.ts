@@ -16,9 +16,17 @@ export type PassDepth = (typeof passDepths)[number]
 export const isAtLeast = (depth: PassDepth, least: PassDepth): boolean =>
   passDepths.indexOf(depth) >= passDepths.indexOf(least)
 
+/** More rows than this, and more than this share of what the source held: an accident is as likely as a deletion. */
+export interface MassRule {
+  readonly rows: number
+  readonly share: number
+}
+
 export interface PassRequest {
   readonly depth: PassDepth
   readonly now: () => number
+  /** When so much vanished that it is not believed at once; what `mass-loss.ts` says where left out. */
+  readonly mass?: MassRule
 }
 
 /** What a running pass tells after each bounded step. */

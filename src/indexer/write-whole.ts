@@ -6,6 +6,7 @@ import { writeBatch } from '../mirror/write-batch.ts'
 import { listRowChats } from '../mirror/write-rows.ts'
 import type { ChatId } from '../model/ids.ts'
 import { arrangeThread } from './arrange-thread.ts'
+import { judgeMissing } from './mass-loss.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from './source.ts'
 import type { Piece, WholeChat, WholeContent } from './whole-store.ts'
 
@@ -48,7 +49,7 @@ export function* writeWhole(
   }
 }
 
-interface Comparison {
+interface Difference {
   readonly changed: readonly Piece[]
   readonly goneKeys: readonly string[]
   readonly goneChats: readonly ChatId[]
@@ -58,8 +59,9 @@ function compare(
   mirror: Mirror,
   num: number,
   { pieces, keptKeys = new Set() }: WholeContent,
-  { depth }: PassRequest,
-): Comparison {
+  request: PassRequest,
+): Difference {
+  const { depth } = request
   const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
   const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
     const row = known.get(key)
@@ -70,12 +72,18 @@ function compare(
   }
   const changed = pieces.filter((piece) => !isSame(piece))
   const present = new Set(pieces.map(({ key }) => key))
-  const goneKeys = [...known.keys()].filter((key) => !present.has(key) && !keptKeys.has(key))
+  const isThere = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
+  const missing = [...known.values()].filter((row) => !isThere(row))
+  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isThere(row)).map(({ key }) => key)
+  const gone = judgeMissing(mirror, num, { missing, backKeys }, request)
+  const goneKeys = [...gone]
+  const missed = missing.flatMap(({ key }) => (gone.has(key) ? [] : [key]))
   const readable = changed.filter((piece) => piece.issue === null || piece.chats.length > 0)
   const stillHeld = new Set(pieces.flatMap((piece) => piece.chats.map(({ id }) => id)))
   const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
   const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
-  const kept = new Set(absent.length === 0 ? [] : [...keptKeys].flatMap((key) => listRowChats(mirror, num, key)))
+  const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
+  const kept = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
   return { changed, goneKeys, goneChats: absent.filter((id) => !kept.has(id)) }
 }
 

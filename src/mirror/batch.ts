@@ -2,6 +2,7 @@ import type { ChatFormat } from '../model/chat.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Json } from '../model/json.ts'
+import type { Loss } from '../model/loss.ts'
 import type { Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
 import type { Remote } from '../model/project.ts'
@@ -245,4 +246,6 @@ export interface BatchOutcome {
   readonly gone: number
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+  /** What the ledger of losses did not tell before. */
+  readonly losses: readonly Loss[]
 }

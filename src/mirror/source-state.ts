@@ -77,11 +77,12 @@ export function saveCounts(
 }
 
 const LIST_ROWS = `
-select key, source_rowid as rowid, octets, checksum from source_rows
+select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
 where source = ? and key > ? and key <= ? and is_live = 1
 `
 const FIND_ROW = `
-select key, source_rowid as rowid, octets, checksum from source_rows where source = ? and key = ? and is_live = 1
+select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
+where source = ? and key = ? and is_live = 1
 `
 const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
 const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
@@ -91,6 +92,8 @@ export interface HeldRow {
   readonly rowid: number
   readonly octets: number
   readonly checksum: number | null
+  /** Since when the source was seen without it, while that is not believed yet; see `missed-rows.ts`. */
+  readonly missedAtMs: number | null
 }
 
 /** Rows that the source held when last read, with `after < key <= last`. */

@@ -46,6 +46,7 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
       changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
       gone: sum(outcomes.map((outcome) => outcome.gone)),
       chatIds: [...new Set([...written.map((outcome) => outcome.chatId), ...moved])],
+      losses: outcomes.flatMap((outcome) => outcome.losses),
       messages: written.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
   })()

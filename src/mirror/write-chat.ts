@@ -1,9 +1,11 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
+import type { Loss } from '../model/loss.ts'
 import { noteCopy } from './asks.ts'
 import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { mergeHeads, ownHead, saveHead } from './heads.ts'
+import { enterLosses } from './losses.ts'
 import type { Mirror } from './open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
@@ -19,6 +21,8 @@ export interface ChatOutcome {
   readonly gone: number
   readonly messageIds: readonly MessageId[]
   readonly isChanged: boolean
+  /** What was lost by this. */
+  readonly losses: readonly Loss[]
 }
 
 const FIND_CHAT = `select * from chats where id = ?`
@@ -52,6 +56,8 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   })
   const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, nowMs: batch.nowMs }) }
   const hasNewColumns = saveColumns(db, before, held ?? null, after)
+  const isLive = after.is_live === 1
+  const losses = enterLosses(db, { num: before.num, id: write.id, isLive, messages: thread.all, nowMs: batch.nowMs })
   const messagesChanged = thread.added + thread.changed + thread.gone
   return {
     chatId: write.id,
@@ -60,6 +66,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     gone: thread.gone,
     messageIds: thread.messageIds,
     isChanged: messagesChanged > 0 || hasNewColumns,
+    losses,
   }
 }
 
@@ -124,6 +131,7 @@ const nothing = (chatId: ChatId): ChatOutcome => ({
   gone: 0,
   messageIds: [],
   isChanged: false,
+  losses: [],
 })
 
 /** What the writing of a chat asks of the row that stood before. */

@@ -6,9 +6,10 @@ import { prepared } from './prepared.ts'
 const UPSERT_ROW = `
 insert into source_rows (source, key, source_rowid, octets, checksum, is_live) values (?, ?, ?, ?, ?, 1)
 on conflict (source, key) do update set
-  source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1
+  source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1,
+  missed_at = null
 `
-const MARK_GONE = `update source_rows set is_live = 0 where source = ? and key = ?`
+const MARK_GONE = `update source_rows set is_live = 0, missed_at = null where source = ? and key = ?`
 const HAS_ISSUES = `select 1 from row_issues where source = ? limit 1`
 const CLEAR_ISSUE = `delete from row_issues where source = ? and key = ?`
 const NOTE_ISSUE = `

@@ -30,6 +30,8 @@ export interface ThreadOutcome {
   readonly changed: number
   readonly gone: number
   readonly messageIds: readonly MessageId[]
+  /** Every message of the chat, of every source, as it stands now. */
+  readonly all: readonly MessageColumns[]
 }
 
 const LIST_HELD = `
@@ -56,9 +58,10 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     noteAsks(db, { chat: thread.chatNum, source: thread.source, messageId: message.id }, whole, before === null)
     own.set(message.id, readAgain(before, whole, thread.source))
   }
-  const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[] }
+  const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
     const placed = { held: message.held, columns: placedColumns(message.columns, place), partsJson: message.partsJson }
+    outcome.all.push(placed.columns)
     const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
     if (!isSaved) continue
     if (!thread.isPrompts) notePrompts(thread, placed)

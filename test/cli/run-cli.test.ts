@@ -20,7 +20,7 @@ const message = (id: number) => ({
   deletedInCursor: false,
 })
 
-const commands = ['serve', 'search', 'chats', 'show', 'projects', 'status', 'sync']
+const commands = ['serve', 'search', 'chats', 'show', 'projects', 'losses', 'status', 'sync']
 
 test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two examples', async (argv) => {
   const { exitCode, out, err } = await run([...argv, '--help'])

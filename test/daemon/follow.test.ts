@@ -46,7 +46,7 @@ function runAll(
   const orders: Order[] = follow.sources.map(({ id }) => ({ id, depth }))
   const finish = follow.begin(orders)
   meanwhile()
-  const well = { state: 'ok', detail: null, isCountDue: false } as const
+  const well = { state: 'ok', detail: null, isCountDue: false, pendingLoss: null } as const
   const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
   finish({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends })
 }
@@ -70,6 +70,22 @@ test('a source is asked for when it is found, and is up to date once its pass en
   expect(follow.isUpToDate).toBe(true)
   expect(follow.lagMs).toBe(0)
   expect([...watched]).toEqual([join(home.userDir, 'workspaceStorage'), dirname(home.globalPath)])
+})
+
+test('what vanished in great number is compared again when it can be settled, once, and again while it cannot be', async () => {
+  begin()
+  const pendingLoss = { rows: 200, of: 400, confirmableAtMs: clock.now() + 45_000 }
+  for (let turn = 0; turn < 3; turn += 1) runAll({ pendingLoss })
+  await clock.advance(44_999)
+  expect(takeNudges()).toEqual([])
+  await clock.advance(1)
+  expect(takeNudges()).toEqual(['reconcile'])
+  runAll({ pendingLoss, state: 'missing' })
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['reconcile'])
+  runAll()
+  await clock.advance(600_000)
+  expect(takeNudges()).toEqual([])
 })
 
 test('a count that every cheap pass left for later ran once for each of them', async () => {

@@ -11,6 +11,8 @@ const nothing: StepNews = {
   backlog: null,
   chatIds: [],
   messages: [],
+  losses: [],
+  moreLosses: 0,
 }
 
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })

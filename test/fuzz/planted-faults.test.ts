@@ -28,7 +28,8 @@ vi.mock(import('../../src/indexer/sources/composer-kv/find-changes.ts'), async (
   const findByKeys: typeof actual.findByKeys = (file, mirror, source) => {
     const isFirst = mirror.prepare('select 1 from source_rows').get() === undefined
     const found = actual.findByKeys(file, mirror, source)
-    return off.keys && !isFirst ? { ...found, dirty: new (Object.getPrototypeOf(found.dirty).constructor)() } : found
+    if (!off.keys || isFirst) return found
+    return { ...found, dirty: new (Object.getPrototypeOf(found.dirty).constructor)(), missing: [], backKeys: [] }
   }
   return { ...actual, findByKeys }
 })

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listLosses } from '../../src/api/queries/list-losses.ts'
 import { runPasses } from '../../src/daemon/ingest-run.ts'
 import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
-import type { PassDepth, PassStep } from '../../src/indexer/source.ts'
+import type { MassRule, PassDepth, PassStep } from '../../src/indexer/source.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 
 /** The indexer at work in the test's own process, on a mirror of its own. */
@@ -15,6 +16,9 @@ export class Indexer {
   readonly #userDirs: readonly string[]
   /** Cursor's home folders. */
   homes: readonly string[] = []
+  now: () => number = Date.now
+  /** When so much vanished that it is not believed at once; the program's own rule where it is not set. */
+  mass: MassRule | undefined
 
   constructor(...userDirs: readonly string[]) {
     this.#userDirs = userDirs
@@ -28,7 +32,7 @@ export class Indexer {
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
     const places = { userDirs: this.#userDirs, homes: this.homes, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
+    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, this.now, this.mass)
   }
 
   /** What the mirror holds of its threads: `[id, position, first text]`, orphans last. */
@@ -44,6 +48,20 @@ export class Indexer {
       position,
       (JSON.parse(parts) as { text?: string }[])[0]?.text ?? '',
     ])
+  }
+
+  /** The ledger, newest first: `<kind> <chat> <message>`. */
+  losses(): string[] {
+    const any = { projectNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }
+    return listLosses(this.mirror, any).items.map(({ kind, chatId, messageId }) =>
+      [kind, chatId, messageId ?? ''].join(' ').trim(),
+    )
+  }
+
+  /** Ends the program that held the mirror, and starts another. */
+  restart(): void {
+    this.mirror.close()
+    this.mirror = openWriter(this.path)
   }
 
   remove(): void {

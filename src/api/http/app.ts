@@ -9,6 +9,7 @@ import { chatRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
 import { healthRoutes } from './routes/health.ts'
+import { lossRoutes } from './routes/losses.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { searchRoutes } from './routes/search.ts'
@@ -37,6 +38,7 @@ export function createApp(world: ApiWorld): Hono {
     chatRoutes(world),
     exportRoutes(world),
     projectRoutes(world),
+    lossRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),

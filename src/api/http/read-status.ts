@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { cached } from '../queries/cached.ts'
 import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
-import type { Counts, Coverage } from '../queries/count-everything.ts'
+import type { Counts, Coverage, LossCounts } from '../queries/count-everything.ts'
 import { listSources } from '../queries/list-sources.ts'
 import type { SourceStatus } from '../queries/list-sources.ts'
 import { measureTermsBytes } from '../queries/measure-terms.ts'
@@ -17,6 +17,7 @@ export interface Status {
   readonly progress: Progress | null
   readonly sources: readonly SourceStatus[]
   readonly counts: Counts
+  readonly losses: LossCounts
   readonly issues: Readonly<Record<string, number>>
   readonly coverage: Coverage
   readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
@@ -36,7 +37,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
   return () => {
     const { mirrorPath, ...live } = world.live()
     const db = mirrorIfAny(world)
-    const { counts, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
+    const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
     const ftsBytes = db === null ? 0 : termsBytes(db, now)
     return {
       state: live.state,
@@ -46,6 +47,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       progress: live.progress,
       sources: db === null ? [] : listSources(db),
       counts,
+      losses,
       issues,
       coverage,
       mirror: { path: mirrorPath, bytes: measureMirrorBytes(mirrorPath), ftsBytes },

@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { toIso } from '../iso.ts'
 import { countProjects } from './list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
 
@@ -26,14 +27,24 @@ export interface Coverage {
   readonly noise: number
 }
 
+/** What Cursor dropped, counted as a person would; a chat that went whole is one. */
+export interface LossCounts {
+  readonly messages: number
+  readonly chats: number
+  /** When the last of it was noticed; null where nothing was ever lost. */
+  readonly lastAt: string | null
+}
+
 export interface Census {
   readonly counts: Counts
+  readonly losses: LossCounts
   readonly issues: Readonly<Record<string, number>>
   readonly coverage: Coverage
 }
 
 export const EMPTY_CENSUS: Census = {
   counts: { projects: 0, chats: 0, messages: 0, orphans: 0, deleted: 0 },
+  losses: { messages: 0, chats: 0, lastAt: null },
   issues: {},
   coverage: { rows: 0, read: 0, orphans: 0, issues: 0, noise: 0 },
 }
@@ -53,6 +64,7 @@ export function countEverything(db: Mirror): Census {
         orphans: figures.orphans,
         deleted: figures.deleted,
       },
+      losses: countLosses(db),
       issues,
       coverage: {
         rows: figures.totalRows,
@@ -97,6 +109,19 @@ function countRows(db: Mirror): Figures {
   const figures = db.prepare<[], Figures>(FIGURES).get()
   if (figures === undefined) throw new Error('A select without a from clause gave no row.')
   return figures
+}
+
+const LOSS_COUNTS = `
+  select
+    count(*) filter (where kind = 'message') as messages,
+    count(*) filter (where kind = 'chat') as chats,
+    (select max(at) from losses) as lastAtMs
+  from losses
+`
+
+function countLosses(db: Mirror): LossCounts {
+  const row = db.prepare<[], { messages: number; chats: number; lastAtMs: number | null }>(LOSS_COUNTS).get()
+  return { messages: row?.messages ?? 0, chats: row?.chats ?? 0, lastAt: toIso(row?.lastAtMs ?? null) }
 }
 
 const ISSUES_BY_REASON = `

@@ -20,6 +20,9 @@
  *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
  * - `sweeps` says how far a comparison of every value of a store has come, and the state of the file that was found
  *   equal to the last byte.
+ * - `source_rows.missed_at` stands in rows that vanished among so many that it may be an accident: they count as held
+ *   until that is confirmed. `losses` has a line for each thing that Cursor dropped, as a person would count them: a chat
+ *   that went whole is one.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -52,8 +55,10 @@ create table source_rows (
   octets integer not null,
   checksum integer,
   is_live integer not null,
+  missed_at integer,
   primary key (source, key)
 ) strict, without rowid;
+create index missed_rows on source_rows (source, missed_at) where missed_at is not null;
 
 create table row_chats (
   source integer not null references sources (num),
@@ -224,6 +229,15 @@ create index user_texts on messages (user_text) where user_text is not null;
 create index orphans on messages (chat) where is_orphan = 1;
 create index copies on messages (chat) where is_orphan = 2;
 create index gone_messages on messages (deleted_at) where is_live = 0;
+
+create table losses (
+  chat integer not null references chats (num),
+  kind text not null,
+  message_id text not null,
+  at integer not null,
+  primary key (chat, kind, message_id)
+) strict, without rowid;
+create index losses_by_time on losses (at, chat, kind, message_id);
 
 create table bodies (
   num integer primary key,

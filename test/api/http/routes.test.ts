@@ -44,6 +44,7 @@ describe('what each route answers', () => {
         },
       ],
       counts: { projects: 1, chats: 1, messages: 2, orphans: 1, deleted: 0 },
+      losses: { messages: 0, chats: 0, lastAt: null },
       issues: {},
       coverage: { rows: 0, read: 0, orphans: 1, issues: 0, noise: 0 },
       mirror: { path: world.mirror.path, bytes: expect.any(Number), ftsBytes: expect.any(Number) },
@@ -185,7 +186,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|chats$|messages|projects$/u.test(route.path)
+    const takesPages = /search|chats$|messages|projects$|losses/u.test(route.path)
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

@@ -5,6 +5,7 @@ import type { OpenFile } from '../../cursor-file.ts'
 import type { DirtyChat } from './dirty-chats.ts'
 import { chatKey, messageRange, splitKey } from './keys.ts'
 import { listChat, type RowRef } from './read.ts'
+import type { Verdict } from './verdicts.ts'
 
 export interface ChatDiff {
   readonly chatId: ChatId
@@ -12,12 +13,28 @@ export interface ChatDiff {
   readonly refs: readonly RowRef[]
   readonly changed: readonly RowRef[]
   readonly goneKeys: readonly string[]
+  /** Rows that are missing, and count as held for now. */
+  readonly missedKeys: readonly string[]
 }
 
+type Difference = Omit<ChatDiff, 'goneKeys' | 'missedKeys'> & { readonly missing: readonly held.HeldRow[] }
+
 /** What of these chats must be read, and what of them is gone. The store is open once for all of them. */
-export function diffChats(file: OpenFile, mirror: Mirror, source: number, chats: readonly DirtyChat[]): ChatDiff[] {
+export function diffChats(
+  file: OpenFile,
+  mirror: Mirror,
+  source: number,
+  chats: readonly DirtyChat[],
+  verdict: Verdict,
+): ChatDiff[] {
   const listed = file.read((db) => chats.map(({ chatId }) => listChat(db, chatId)))
-  return chats.map((chat, index) => diffChat(mirror, source, chat, listed[index] ?? []))
+  const differences = chats.map((chat, index) => diffChat(mirror, source, chat, listed[index] ?? []))
+  const isGone = verdict(differences.flatMap(({ missing }) => missing))
+  return differences.map(({ missing, ...difference }) => ({
+    ...difference,
+    goneKeys: missing.filter(isGone).map(({ key }) => key),
+    missedKeys: missing.filter((row) => !isGone(row)).map(({ key }) => key),
+  }))
 }
 
 function diffChat(
@@ -25,16 +42,17 @@ function diffChat(
   source: number,
   { chatId, suspects }: DirtyChat,
   listed: readonly RowRef[],
-): ChatDiff {
+): Difference {
   // The range of one chat's keys also holds those of a chat whose id goes on after a colon.
   const refs = listed.filter((ref) => isOfChat(ref.key, chatId))
-  const known = new Map(listKnown(mirror, source, chatId).map((row) => [row.key, row.rowid]))
+  const rows = listKnown(mirror, source, chatId)
+  const known = new Map(rows.map((row) => [row.key, row.rowid]))
   const present = new Set(refs.map((ref) => ref.key))
   return {
     chatId,
     refs,
     changed: refs.filter((ref) => suspects.has(ref.key) || known.get(ref.key) !== ref.rowid),
-    goneKeys: [...known.keys()].filter((key) => !present.has(key)),
+    missing: rows.filter(({ key }) => !present.has(key)),
   }
 }
 

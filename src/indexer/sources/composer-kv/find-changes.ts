@@ -2,6 +2,7 @@ import type { HeldPosition } from '../../../mirror/source-state.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { OpenFile } from '../../cursor-file.ts'
+import type { Comparison } from '../../mass-loss.ts'
 import { isCanaryWell } from './canary.ts'
 import { compareValues, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from './dirty-chats.ts'
@@ -63,23 +64,34 @@ export function findNew(
   return { dirty, top, isAlarmed: !seen.isCanaryWell || seen.above.length === NEW_ROWS_MAX }
 }
 
-/** Compares every key of the store with what the mirror holds, by pages of the index: values are not touched. */
-export function findByKeys(file: OpenFile, mirror: Mirror, source: number): Found & { readonly badKeys: string[] } {
+/**
+ * Compares every key of the store with what the mirror holds, by pages of the index: values are not touched. What is
+ * missing is not dirty yet, for whoever asks decides whether to believe it.
+ */
+export function findByKeys(
+  file: OpenFile,
+  mirror: Mirror,
+  source: number,
+): Found & Comparison & { readonly badKeys: string[] } {
   const dirty = new DirtyChats()
   const badKeys: string[] = []
+  const missing: held.HeldRow[] = []
+  const backKeys: string[] = []
   let top: store.RowRef | null = null
   for (const range of families) {
     for (const page of pageBoth(file, mirror, source, range)) {
       for (const ref of page.refs) {
         if (splitKey(ref.key) === null) badKeys.push(`rowid ${ref.rowid}`)
         else if (top === null || ref.rowid > top.rowid) top = ref
-        if (page.known.get(ref.key)?.rowid !== ref.rowid) dirty.add(ref)
+        const known = page.known.get(ref.key)
+        if (known?.rowid !== ref.rowid) dirty.add(ref)
+        if (typeof known?.missedAtMs === 'number') backKeys.push(ref.key)
         page.known.delete(ref.key)
       }
-      for (const gone of page.known.values()) dirty.add(gone)
+      missing.push(...page.known.values())
     }
   }
-  return { dirty, top, isAlarmed: false, badKeys }
+  return { dirty, top, isAlarmed: false, badKeys, missing, backKeys }
 }
 
 function* pageBoth(

@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
+import { judgeMissing, massRule } from '../../mass-loss.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
   INDEXED_AT_ONCE,
@@ -14,6 +15,7 @@ import {
   type Source,
 } from '../../source.ts'
 import * as held from '../../../mirror/source-state.ts'
+import { countMissed } from '../../../mirror/missed-rows.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
@@ -21,7 +23,7 @@ import { emptyBatch, type Position } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
 import { asSourceId, type ChatId } from '../../../model/ids.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
-import { DirtyChats } from './dirty-chats.ts'
+import { DirtyChats, type DirtyChat } from './dirty-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { readChats } from './read-chats.ts'
@@ -29,6 +31,7 @@ import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
 import { surveyStore } from './survey.ts'
 import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './sweep.ts'
+import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
 
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
@@ -62,7 +65,7 @@ export function composerKvSource(userDir: string): Source {
         const again = sweepAgain(mirror, num, fileSignature(path), request.now())
         return { state: 'ok', detail: null, isCountDue: false, again }
       }
-      const end = yield* openAndPass(path, { mirror, num, id, request, written: 0 })
+      const end = yield* openAndPass(path, { mirror, num, id, request, written: 0, isInDoubt: false })
       const syncedAtMs = end.state === 'ok' ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
@@ -81,6 +84,8 @@ interface Pass {
   readonly request: PassRequest
   /** Messages written so far. */
   written: number
+  /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
+  isInDoubt: boolean
 }
 
 function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
@@ -112,11 +117,14 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: isAtLeast(depth, 'recent') })
   }
   const isReconcile = found === null || found.isAlarmed || depth === 'reconcile'
-  const isCountDue = isAtLeast(depth, 'count') || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+  // What vanished in great number may be back any moment.
+  const isWatched = countMissed(mirror, num) > 0
+  const isCountDue =
+    isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
-  if (found === null || isReconcile || (counts !== null && !isCountEqual(mirror, num, counts))) {
+  if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
     found = yield* position.watermark === null ? inBulk(mirror, again) : again()
   }
@@ -158,7 +166,7 @@ function againAfter(
 }
 
 const isCountEqual = (mirror: Mirror, num: number, counts: RowCounts): boolean =>
-  counts.chatRows === held.countHeldRows(mirror, num) + held.countBadKeys(mirror, num)
+  counts.chatRows === held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
 
 function* reconcile(
   file: OpenFile,
@@ -174,7 +182,10 @@ function* reconcile(
     }
   }
   held.replaceBadKeys(mirror, num, found.badKeys, request.now())
-  yield* readDirty(file, pass, found, counts?.chatRows ?? null)
+  const gone = judgeMissing(mirror, num, found, request)
+  for (const row of found.missing) if (gone.has(row.key)) found.dirty.add(row)
+  const verdict = request.depth === 'full' ? allGone : goneByKeys(gone)
+  yield* readDirty(file, pass, { ...found, verdict }, counts?.chatRows ?? null)
   // Not before: at a first pass the workspaces' lists, which place most chats, are still to be read.
   if (depth === 'reconcile' || depth === 'full') yield* placeByContext(file, pass)
   return found
@@ -190,12 +201,19 @@ function* placeByContext(file: OpenFile, { mirror, num, request }: Pass): Genera
 }
 
 /** Reads the dirty chats, newest first, a group at a time; each group is one or a few transactions of the mirror. */
-function* readDirty(file: OpenFile, pass: Pass, found: Found, total: number | null): Generator<PassStep, void> {
+function* readDirty(
+  file: OpenFile,
+  pass: Pass,
+  found: Found & { readonly verdict?: Verdict },
+  total: number | null,
+): Generator<PassStep, void> {
   const { request } = pass
+  const queue = found.dirty.newestFirst()
+  const verdict = found.verdict ?? cheapVerdict(pass, queue.length <= CHATS_A_LOOK)
   let done = 0
   let letInAtMs = request.now()
   let seenRowid = found.top?.rowid ?? 0
-  for (const group of groups(file, pass, found.dirty)) {
+  for (const group of groups(file, pass, queue, verdict)) {
     for (const step of readGroup(file, pass, group)) {
       done += step.done
       yield { ...step, done, total: Math.max(total ?? 0, done) }
@@ -206,12 +224,16 @@ function* readDirty(file: OpenFile, pass: Pass, found: Found, total: number | nu
   }
 }
 
-function* groups(file: OpenFile, pass: Pass, dirty: DirtyChats): Generator<ChatDiff[]> {
-  const queue = dirty.newestFirst()
+const cheapVerdict = (pass: Pass, isOnlyLook: boolean): Verdict =>
+  goneIfFew(isOnlyLook, (pass.request.mass ?? massRule).rows, () => {
+    pass.isInDoubt = true
+  })
+
+function* groups(file: OpenFile, pass: Pass, queue: readonly DirtyChat[], verdict: Verdict): Generator<ChatDiff[]> {
   let group: ChatDiff[] = []
   let rows = 0
   for (let at = 0; at < queue.length; at += CHATS_A_LOOK) {
-    for (const diff of diffChats(file, pass.mirror, pass.num, queue.slice(at, at + CHATS_A_LOOK))) {
+    for (const diff of diffChats(file, pass.mirror, pass.num, queue.slice(at, at + CHATS_A_LOOK), verdict)) {
       group.push(diff)
       rows += diff.changed.length + 1
       if (rows < (isIndexedLater(pass) ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)) continue
@@ -228,7 +250,7 @@ function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pas
   const above = file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
   const dirty = new DirtyChats()
   for (const ref of above) dirty.add(ref)
-  const group = diffChats(file, pass.mirror, pass.num, dirty.newestFirst())
+  const group = diffChats(file, pass.mirror, pass.num, dirty.newestFirst(), cheapVerdict(pass, false))
   if (group.length > 0) yield* readGroup(file, pass, group)
   return above.at(-1)?.rowid ?? seenRowid
 }

@@ -127,12 +127,13 @@ function takeOwnRow(
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
   // Of a chat whose messages are gone, the copy may be named by a row of its own.
-  const isBare = outline !== null && outline.length > 0 && ids.size === 0 && draft.diff.refs.length === 1
+  const keys = [...draft.diff.refs.map((ref) => ref.key), ...draft.diff.missedKeys]
+  const isBare = outline !== null && outline.length > 0 && ids.size === 0 && keys.length === 1
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
   if (embedded.length === 0) return
-  const rowIds = new Set(draft.diff.refs.map((ref) => messageIdOf(ref.key)))
+  const rowIds = new Set(keys.map(messageIdOf))
   for (const message of embedded) {
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
     else portion.addMessage(draft, message)

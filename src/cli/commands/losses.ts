@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { localTime } from '../formats.ts'
+import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
+import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import type { Column } from '../table.ts'
+
+const lossesAnswer = z.object({
+  total: z.number(),
+  offset: z.number().optional(),
+  items: z.array(
+    z.object({
+      at: z.string().nullable(),
+      kind: z.string(),
+      chatId: z.string(),
+      messageId: z.string().nullable(),
+      project: z.object({ name: z.string() }).nullable(),
+      title: z.string(),
+    }),
+  ),
+})
+
+interface LossesOptions extends JsonOption, PageOptions, DateOptions {
+  readonly project?: readonly string[]
+}
+
+const columns: readonly Column[] = [
+  { title: 'noticed' },
+  { title: 'what' },
+  { title: 'project', widthMin: 8 },
+  { title: 'title', widthMin: 12 },
+  { title: 'chat' },
+  { title: 'message' },
+]
+
+/** An id is of use only whole: where there is no room for all, other columns give way. */
+function columnsFor(width: number | null): readonly number[] {
+  if (width === null || width >= 140) return [0, 1, 2, 3, 4, 5]
+  return width >= 90 ? [0, 1, 3, 4] : [1, 3, 4]
+}
+
+export function addLossesCommand(program: Command, session: Session): void {
+  const command = program.command('losses').description('list what Cursor dropped and is kept here, the latest first')
+  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  addDates(command)
+  addJson(addPage(command))
+  addExamples(command, 'cursordex losses --from 2026-01-01', 'cursordex losses --project shop --json')
+  command.action(() => losses(command, session))
+}
+
+async function losses(command: Command, session: Session): Promise<void> {
+  const { json, ...filters } = command.opts<LossesOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/losses', queryOf({ ...filters }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const list = decodeAnswer(lossesAnswer, answer)
+    const shown = columnsFor(session.screen.width)
+    const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
+    const rows = list.items.map(({ at, kind, chatId, messageId, project, title }) =>
+      pick([localTime(at, session.screen.timeZone), kind, project?.name ?? '-', title, chatId, messageId ?? '-']),
+    )
+    if (rows.length === 0) await session.note('Nothing was lost.\n')
+    else await session.print(renderTable(pick(columns), rows, session.screen))
+    await notePage(session, list)
+  })
+}

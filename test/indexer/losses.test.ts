@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listLosses } from '../../src/api/queries/list-losses.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+const HOUR_MS = 3_600_000
+const START_MS = Date.UTC(2026, 2, 1)
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+let nowMs: number
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+  nowMs = START_MS
+  indexer.now = () => nowMs
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+function writeChat(chatId: string, ids: readonly string[], rows: readonly string[] = ids): void {
+  store.chat(chatId, { name: `About ${chatId}`, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
+  for (const id of rows) store.message(chatId, id, { type: 1, text: `${id} of ${chatId}` })
+}
+
+const drop = (chatId: string, id: string): void => store.delete(`bubbleId:${chatId}:${id}`)
+const dropChat = (chatId: string): void => store.delete(`composerData:${chatId}`)
+
+/** What the next comparison enters in the ledger. */
+function lostByNow(): string[] {
+  const steps = indexer.steps('reconcile')
+  const told: string[] = []
+  for (let next = steps.next(); next.done !== true; next = steps.next()) {
+    for (const { kind, chatId, messageId } of next.value.outcome?.losses ?? []) {
+      told.push([kind, chatId, messageId ?? ''].join(' ').trim())
+    }
+  }
+  return told
+}
+
+const timesOf = (): (string | null)[] =>
+  listLosses(indexer.mirror, { projectNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }).items.map(
+    ({ at }) => at,
+  )
+
+describe('a message', () => {
+  beforeEach(() => {
+    writeChat('a', ['m1', 'm2', 'm3'])
+    indexer.pass()
+    nowMs += HOUR_MS
+  })
+
+  test('that is there is no loss', () => {
+    expect(lostByNow()).toEqual([])
+    expect(indexer.losses()).toEqual([])
+  })
+
+  test('whose row is deleted is one, told once, as of when it was noticed', () => {
+    drop('a', 'm2')
+    expect(lostByNow()).toEqual(['message a m2'])
+    nowMs += HOUR_MS
+    expect(lostByNow()).toEqual([])
+    expect(indexer.losses()).toEqual(['message a m2'])
+    expect(timesOf()).toEqual([new Date(START_MS + HOUR_MS).toISOString()])
+  })
+
+  test('whose row is emptied is one', () => {
+    store.message('a', 'm2', null)
+    expect(lostByNow()).toEqual(['message a m2'])
+  })
+
+  test('that is back is none any more, and one again when it goes again', () => {
+    drop('a', 'm2')
+    lostByNow()
+    store.message('a', 'm2', { type: 1, text: 'm2 of a' })
+    expect(lostByNow()).toEqual([])
+    expect(indexer.losses()).toEqual([])
+    drop('a', 'm2')
+    expect(lostByNow()).toEqual(['message a m2'])
+  })
+
+  test('that its chat names no more is none as long as its row stands, and one when that goes', () => {
+    store.chat('a', { name: 'About a', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm3']) })
+    expect(lostByNow()).toEqual([])
+    drop('a', 'm2')
+    expect(lostByNow()).toEqual(['message a m2'])
+  })
+
+  test('that was written anew under another id is none', () => {
+    store.chat('a', { name: 'About a', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'n2', 'm3']) })
+    store.message('a', 'n2', { type: 1, text: 'm2 of a' })
+    drop('a', 'm2')
+    expect(lostByNow()).toEqual([])
+    drop('a', 'n2')
+    expect(lostByNow()).toContain('message a n2')
+  })
+
+  test('of which several go is each one, the last noticed first', () => {
+    drop('a', 'm1')
+    lostByNow()
+    nowMs += HOUR_MS
+    drop('a', 'm3')
+    lostByNow()
+    expect(indexer.losses()).toEqual(['message a m3', 'message a m1'])
+  })
+})
+
+describe('a chat', () => {
+  beforeEach(() => {
+    writeChat('a', ['m1', 'm2', 'm3'])
+    writeChat('b', ['m1'])
+    indexer.pass()
+    nowMs += 24 * HOUR_MS
+  })
+
+  test('that is deleted whole is one loss, and its messages are not told besides', () => {
+    dropChat('a')
+    for (const id of ['m1', 'm2', 'm3']) drop('a', id)
+    expect(lostByNow()).toEqual(['chat a'])
+    expect(indexer.losses()).toEqual(['chat a'])
+  })
+
+  test('whose row is emptied, and whose messages are deleted, is one', () => {
+    store.chat('a', null)
+    for (const id of ['m1', 'm2', 'm3']) drop('a', id)
+    expect(lostByNow()).toEqual(['chat a'])
+  })
+
+  test('whose row is gone is none while a message stands, and takes over what went with it', () => {
+    dropChat('a')
+    drop('a', 'm1')
+    expect(lostByNow()).toEqual(['message a m1'])
+    nowMs += 60_000
+    drop('a', 'm2')
+    drop('a', 'm3')
+    expect(lostByNow()).toEqual(['chat a'])
+    expect(indexer.losses()).toEqual(['chat a'])
+  })
+
+  test('leaves standing what was lost of it long before', () => {
+    drop('a', 'm1')
+    lostByNow()
+    nowMs += 24 * HOUR_MS
+    dropChat('a')
+    drop('a', 'm2')
+    drop('a', 'm3')
+    lostByNow()
+    nowMs += 24 * HOUR_MS
+    indexer.pass('full')
+    expect(indexer.losses()).toEqual(['chat a', 'message a m1'])
+  })
+
+  test('that is back is none any more', () => {
+    dropChat('b')
+    drop('b', 'm1')
+    expect(lostByNow()).toEqual(['chat b'])
+    writeChat('b', ['m1'])
+    expect(lostByNow()).toEqual([])
+    expect(indexer.losses()).toEqual([])
+  })
+
+  test('of which only the messages went is still there', () => {
+    drop('b', 'm1')
+    expect(lostByNow()).toEqual(['message b m1'])
+  })
+
+  test('that never held a message is none', () => {
+    store.chat('empty', { name: 'Nothing said', createdAt: 1 })
+    indexer.pass('reconcile')
+    dropChat('empty')
+    expect(lostByNow()).toEqual([])
+  })
+})
+
+describe('what another store holds', () => {
+  const whole = { composerId: 'a', name: 'About a', createdAt: 1 }
+  const inWorkspace = (ids: readonly string[]): void => {
+    const conversation = ids.map((bubbleId) => ({ bubbleId, type: 1, text: `${bubbleId} of a` }))
+    workspace.item('composer.composerData', { allComposers: [{ ...whole, conversation }] })
+  }
+  let workspace: Store
+
+  beforeEach(() => {
+    workspace = home.workspace('ws', { folder: 'file:///home/ada/shop' })
+    writeChat('a', ['m1', 'm2', 'm3'])
+    inWorkspace(['m1', 'm2'])
+    indexer.pass()
+    nowMs += HOUR_MS
+  })
+
+  test('is no loss before that store drops it too, and is then of that moment', () => {
+    drop('a', 'm2')
+    drop('a', 'm3')
+    expect(lostByNow()).toEqual(['message a m3'])
+    nowMs += 5 * HOUR_MS
+    inWorkspace(['m1'])
+    expect(lostByNow()).toEqual(['message a m2'])
+    expect(timesOf()[0]).toBe(new Date(nowMs).toISOString())
+  })
+
+  test('keeps the chat: what only the lost store had is told by itself', () => {
+    dropChat('a')
+    for (const id of ['m1', 'm2', 'm3']) drop('a', id)
+    expect(lostByNow()).toEqual(['message a m3'])
+    inWorkspace([])
+    workspace.item('composer.composerData', { allComposers: [] })
+    expect(lostByNow()).toEqual(['chat a'])
+  })
+
+  test('in the same words under another id is no loss', () => {
+    workspace.item('composer.composerData', {
+      allComposers: [{ ...whole, conversation: [{ bubbleId: 'other', type: 1, text: ' m3   of a' }] }],
+    })
+    indexer.pass('reconcile')
+    drop('a', 'm3')
+    expect(lostByNow()).toEqual([])
+  })
+})

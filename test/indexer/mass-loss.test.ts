@@ -1,0 +1,334 @@
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
+import { sourceReasons } from '../../src/daemon/source-reasons.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { fillStore } from '../helpers/fill-store.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+const START_MS = Date.UTC(2026, 2, 1)
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+let nowMs: number
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+  nowMs = START_MS
+  indexer.now = () => nowMs
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+/** Twenty chats of nineteen messages: four hundred rows. */
+function fill(): void {
+  fillStore(store, { chats: 20, messagesPerChat: 19 })
+  indexer.pass()
+}
+
+function dropRows(where: string): void {
+  store.db.exec(`delete from cursorDiskKV where ${where}`)
+}
+
+const dropChats = (from: number, to: number): void => {
+  for (let chat = from; chat < to; chat += 1) {
+    dropRows(`key = 'composerData:chat-${chat}' or key like 'bubbleId:chat-${chat}:%'`)
+  }
+}
+
+const pendingOf = ({ ends }: RunOutcome): (readonly [rows: number, of: number])[] =>
+  ends.flatMap(({ pendingLoss }) => (pendingLoss === null ? [] : [[pendingLoss.rows, pendingLoss.of] as const]))
+
+const goneRows = (): unknown =>
+  indexer.mirror.prepare('select count(*) from source_rows where is_live = 0').pluck().get()
+const goneMessages = (): unknown =>
+  indexer.mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()
+
+function expectNothingGone(): void {
+  expect([goneRows(), goneMessages(), indexer.losses()]).toEqual([0, 0, []])
+}
+
+function say(id: string): void {
+  store.message('new', id, { type: 1, text: `said ${id}` })
+  store.chat('new', { name: 'New', createdAt: START_MS, fullConversationHeadersOnly: headers([id]) })
+}
+
+describe('rows of the global store', () => {
+  beforeEach(fill)
+
+  test('that vanish in great number are kept, with a reason that names path and counts', () => {
+    dropChats(0, 8)
+    const outcome = indexer.pass('reconcile')
+    expect(pendingOf(outcome)).toEqual([[160, 400]])
+    expect(sourceReasons(outcome.ends)).toEqual([
+      expect.stringMatching(/^pending-loss: \S*state\.vscdb: 160 of 400 rows vanished at once; /),
+    ])
+    expectNothingGone()
+  })
+
+  test('are gone at once where they are no more than a hundred', () => {
+    dropChats(0, 5)
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([])
+    expect(goneRows()).toBe(100)
+    expect(indexer.losses()).toHaveLength(5)
+  })
+
+  test('are gone at once where they are no more than a fifth', () => {
+    fillStore(store, { chats: 40, messagesPerChat: 19 })
+    indexer.pass('reconcile')
+    dropChats(0, 8)
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([])
+    expect(indexer.losses()).toHaveLength(8)
+  })
+
+  test.each(['nudge', 'count', 'reconcile'] as const)(
+    'are not gone before a minute is over, whatever asks: %s',
+    (depth) => {
+      dropChats(0, 8)
+      indexer.pass('reconcile')
+      nowMs += 59_999
+      expect(pendingOf(indexer.pass(depth))).toEqual([[160, 400]])
+      expectNothingGone()
+    },
+  )
+
+  test.each(['nudge', 'count', 'reconcile'] as const)('are gone when a %s misses them a minute later', (depth) => {
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    nowMs += 60_000
+    const outcome = indexer.pass(depth)
+    expect(pendingOf(outcome)).toEqual([])
+    expect(outcome.gone).toBe(152)
+    expect(goneRows()).toBe(160)
+    expect(indexer.losses()).toHaveLength(8)
+    expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
+  })
+
+  test('are gone when a full pass misses them, be it the first that does', () => {
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    expect(pendingOf(indexer.pass('full'))).toEqual([])
+    expect(indexer.losses()).toHaveLength(8)
+    dropChats(8, 20)
+    expect(pendingOf(indexer.pass('full'))).toEqual([])
+    expect(indexer.losses()).toHaveLength(20)
+  })
+
+  test('that are back before were never lost', () => {
+    store.close()
+    copyFileSync(home.globalPath, join(home.root, 'kept'))
+    store = home.global()
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    nowMs += 30_000
+    store.close()
+    for (const tail of ['', '-wal', '-shm']) rmSync(`${home.globalPath}${tail}`, { force: true })
+    copyFileSync(join(home.root, 'kept'), home.globalPath)
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expectNothingGone()
+    nowMs += 60_000
+    indexer.pass('reconcile')
+    expectNothingGone()
+  })
+
+  test('that Cursor writes anew were never lost', () => {
+    const rows = store.db.prepare('select key, value from cursorDiskKV').all()
+    dropRows('true')
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[400, 400]])
+    nowMs += 30_000
+    for (const { key, value } of rows as { key: string; value: unknown }[]) store.put(key, value)
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expectNothingGone()
+  })
+
+  test('of which a part is back wait for the rest of their minute, the others were never lost', () => {
+    const rows = store.db.prepare(`select key, value from cursorDiskKV where key like '%chat-1:%'`).all()
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    nowMs += 30_000
+    for (const { key, value } of rows as { key: string; value: unknown }[]) store.put(key, value)
+    expect(pendingOf(indexer.pass())).toEqual([[141, 400]])
+    expectNothingGone()
+    nowMs += 30_000
+    indexer.pass()
+    expect(indexer.losses()).toHaveLength(7)
+    expect(goneRows()).toBe(141)
+  })
+
+  test('are still kept after a restart, and gone when their minute is over', () => {
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    indexer.restart()
+    expect(pendingOf(indexer.pass())).toEqual([[160, 400]])
+    expectNothingGone()
+    nowMs += 60_000
+    indexer.restart()
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(indexer.losses()).toHaveLength(8)
+  })
+
+  test('keep no new message waiting, and new ones do not make them fewer', () => {
+    dropChats(0, 5)
+    dropRows(`key = 'bubbleId:chat-6:m6-0'`)
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[101, 400]])
+    say('n1')
+    expect(indexer.pass()).toMatchObject({ added: 1, gone: 0 })
+    fillStore(store, { chats: 60, messagesPerChat: 19 })
+    dropChats(0, 5)
+    dropRows(`key = 'bubbleId:chat-6:m6-0'`)
+    const outcome = indexer.pass('reconcile')
+    expect(outcome).toMatchObject({ added: 760, gone: 0 })
+    expect(pendingOf(outcome)).toEqual([[101, 1202]])
+    expectNothingGone()
+    nowMs += 60_000
+    indexer.pass()
+    expect(goneRows()).toBe(101)
+  })
+
+  test('that vanish while others wait have a minute of their own', () => {
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    nowMs += 40_000
+    dropChats(8, 10)
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[200, 400]])
+    nowMs += 20_000
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[40, 240]])
+    expect(indexer.losses()).toHaveLength(8)
+    nowMs += 40_000
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(indexer.losses()).toHaveLength(10)
+  })
+
+  test.each([
+    ['whose table is dropped', () => store.db.exec('drop table cursorDiskKV')],
+    ['that is emptied', () => dropRows('true')],
+    [
+      'that is swapped for another',
+      () => {
+        store.close()
+        for (const tail of ['', '-wal', '-shm']) rmSync(`${home.globalPath}${tail}`, { force: true })
+        store = home.global()
+        say('n1')
+      },
+    ],
+  ] as const)('of a store %s are kept, and gone a minute later', (_, act) => {
+    act()
+    expect(pendingOf(indexer.pass('count'))).toEqual([[400, expect.any(Number)]])
+    expectNothingGone()
+    nowMs += 60_000
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(indexer.losses()).toHaveLength(20)
+  })
+
+  test('of a store that is missing for a while wait, and are looked for when it is back', () => {
+    dropChats(0, 8)
+    indexer.pass('reconcile')
+    store.close()
+    for (const tail of ['', '-wal', '-shm']) rmSync(`${home.globalPath}${tail}`, { force: true })
+    nowMs += 120_000
+    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[160, 400]])
+    expectNothingGone()
+  })
+
+  test('of chats to which something was added at the same time are kept too', () => {
+    const big = Array.from({ length: 300 }, (_, at) => `b${at}`)
+    store.chat('big', { name: 'Big', createdAt: 1, fullConversationHeadersOnly: headers(big) })
+    for (const id of big) store.message('big', id, { type: 1, text: id })
+    indexer.pass()
+    dropRows(`key like 'bubbleId:big:b%'`)
+    store.message('big', 'after', { type: 1, text: 'after' })
+    store.chat('big', { name: 'Big', createdAt: 1, fullConversationHeadersOnly: headers(['after']) })
+    const outcome = indexer.pass()
+    expect(outcome).toMatchObject({ added: 1, gone: 0 })
+    expect(pendingOf(outcome)).toEqual([[300, 702]])
+    expectNothingGone()
+  })
+
+  test('of many chats that a cheap look finds are kept too, and marked where they are few', () => {
+    for (let chat = 0; chat < 20; chat += 1) {
+      const kept = Array.from({ length: 10 }, (_, at) => `m${chat}-${at}`)
+      dropRows(kept.map((id) => `key = 'bubbleId:chat-${chat}:${id}'`).join(' or '))
+      store.message(`chat-${chat}`, 'after', { type: 1, text: 'after' })
+    }
+    const outcome = indexer.pass()
+    expect(outcome).toMatchObject({ added: 20, gone: 0 })
+    expect(pendingOf(outcome)).toEqual([[200, 420]])
+    for (let chat = 0; chat < 20; chat += 1) {
+      dropRows(`key = 'bubbleId:chat-${chat}:after'`)
+    }
+    expectNothingGone()
+  })
+})
+
+test('a few rows of many chats are gone by a cheap look', () => {
+  fill()
+  for (let chat = 0; chat < 20; chat += 1) {
+    dropRows(`key = 'bubbleId:chat-${chat}:m${chat}-3'`)
+    store.message(`chat-${chat}`, 'after', { type: 1, text: 'after' })
+  }
+  expect(indexer.pass()).toMatchObject({ added: 20, gone: 20 })
+})
+
+describe('files of a folder of transcripts', () => {
+  const folder = (): string => join(home.root, 'cursor-home', 'projects', 'home-ada-shop', 'agent-transcripts')
+  const write = (from: number, to: number): void => {
+    mkdirSync(folder(), { recursive: true })
+    for (let at = from; at < to; at += 1) {
+      const line = { role: 'user', message: { content: [{ type: 'text', text: `transcript ${at}` }] } }
+      writeFileSync(join(folder(), `t${at}.jsonl`), `${JSON.stringify(line)}\n`)
+    }
+  }
+
+  beforeEach(() => {
+    indexer.homes = [join(home.root, 'cursor-home')]
+    write(0, 150)
+    indexer.pass()
+    for (let at = 0; at < 120; at += 1) rmSync(join(folder(), `t${at}.jsonl`))
+    indexer.pass()
+  })
+
+  test('that vanish in great number are pending', () => {
+    expect(pendingOf(indexer.pass())).toEqual([[120, 150]])
+    expectNothingGone()
+  })
+
+  test('wait while new ones are read, and are gone a minute later', () => {
+    write(200, 201)
+    const outcome = indexer.pass()
+    expect(outcome).toMatchObject({ added: 1, gone: 0 })
+    expect(pendingOf(outcome)).toEqual([[120, 151]])
+    nowMs += 60_000
+    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(indexer.losses()).toHaveLength(120)
+  })
+
+  test('are gone when a full pass misses them', () => {
+    expect(pendingOf(indexer.pass('full'))).toEqual([])
+    expect(indexer.losses()).toHaveLength(120)
+  })
+
+  test('that are back were never lost', () => {
+    write(0, 120)
+    expect(pendingOf(indexer.pass())).toEqual([])
+    nowMs += 60_000
+    indexer.pass('reconcile')
+    expectNothingGone()
+  })
+})
+
+test('without the rule all of this would be gone at once', () => {
+  indexer.mass = { rows: Infinity, share: 1 }
+  fill()
+  dropChats(0, 8)
+  const outcome = indexer.pass('reconcile')
+  expect(pendingOf(outcome)).toEqual([])
+  expect(outcome.gone).toBe(152)
+  expect(expectNothingGone).toThrow(/expected \[ 160, 152, /)
+})
