@@ -77,7 +77,7 @@ describe('within seconds, and without a comparison of keys or values,', () => {
     writer = new Writer(home.global())
     clock = new FakeClock()
     writer.atOnce(() => {
-      for (let chat = 0; chat < 40; chat += 1) writer.chat(`chat${chat}`, wordsOf('early', chat))
+      for (let chat = 0; chat < 80; chat += 1) writer.chat(`chat${chat}`, wordsOf('early', chat))
     })
     daemon = new SimulatedDaemon(join(home.root, 'mirror.db'), home.userDir, clock)
     daemon.start()
@@ -98,16 +98,16 @@ describe('within seconds, and without a comparison of keys or values,', () => {
       Array.from({ length: 10 }, (_, at) => [`m${at + 1}`, `${start}${letter(chat)}${letter(at)}`] as const),
     )
 
-  /** More rows than the tail has go, and as many others come at their rowids. */
+  /** More rows than the tail has go, not so many that it may be an accident, and others come at their rowids. */
   function reuseRowids(): void {
-    const gone = Array.from({ length: 20 }, (_, at) => 20 + at)
+    const gone = Array.from({ length: 12 }, (_, at) => 68 + at)
     writer.atOnce(() => {
       for (const chat of gone) writer.deleteChat(`chat${chat}`)
       for (const chat of gone) writer.chat(`other${chat}`, wordsOf('later', chat))
     })
   }
 
-  const rewriteLast = (): void => writer.update('chat39', 'm10', 'anotherwordofanotherlength')
+  const rewriteLast = (): void => writer.update('chat79', 'm10', 'anotherwordofanotherlength')
 
   test.each([
     ['rowids that were used again are noticed', 'canary', reuseRowids],
