@@ -94,8 +94,15 @@ function refuseTarget(): Response {
 
 /** Node's own refusals have no body, and a client should be told in one form whatever was wrong. */
 function refuseUnreadable(server: Server): void {
+  // By its connection, the answer that is being given there.
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', ({ socket }, response) => {
+    if (answers.get(socket)?.writableFinished !== false) answers.set(socket, response)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (!socket.writable || error.code === 'ECONNRESET') {
+    const answer = answers.get(socket)
+    const isAnswering = answer?.headersSent === true && !answer.writableFinished
+    if (!socket.writable || isAnswering || error.code === 'ECONNRESET') {
       socket.destroy()
       return
     }

@@ -99,3 +99,15 @@ test('streams of events that nobody reads end with their clients', async () => {
   for (const socket of streams) socket.destroy()
   expect(await troubles()).toEqual([])
 })
+
+test('nonsense behind a question breaks into no answer that is being given', async () => {
+  const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`
+  const socket = await open(head)
+  let told = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (told += text))
+  await waitUntil('the first event', () => told.includes('event: status'))
+  socket.write('nonsense\r\n\r\n')
+  await waitUntil('the end of the connection', () => socket.destroyed)
+  expect(told.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+  expect(await troubles()).toEqual([])
+})
