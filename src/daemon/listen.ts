@@ -1,7 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { Problem, problemResponse } from '../api/http/problem.ts'
 import { Trouble } from '../model/trouble.ts'
 
 export interface Listening {
@@ -24,12 +27,12 @@ export async function listen(
   makeFetch: (allowedHosts: ReadonlySet<string>) => Fetch,
 ): Promise<Listening> {
   let listener: RequestListener = notYet
-  // A query of a thousand signs beyond ASCII is three times as long once it is percent-encoded.
-  const server = createServer({ maxHeaderSize: 256 * 1024 }, (request, response) => listener(request, response))
+  const server = createServer(LIMITS, (request, response) => listener(request, response))
+  refuseUnreadable(server)
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
   const allowedHosts = hostsOf(host, realPort)
-  const answer = getRequestListener(makeFetch(allowedHosts))
+  const answer = getRequestListener(makeFetch(allowedHosts), { errorHandler: refuseTarget })
   listener = (request, response) => {
     if (isMeantForUs(request, allowedHosts)) void answer(request, response)
     else refuse(response, allowedHosts)
@@ -46,23 +49,83 @@ export async function listen(
   }
 }
 
+/**
+ * A query of a thousand signs beyond ASCII is three times as long once it is percent-encoded. A client on this machine
+ * sends at once what it has to say: one that does not only holds a connection open. That a Host is missing is told by us.
+ */
+const LIMITS = {
+  maxHeaderSize: 256 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5000,
+  requireHostHeader: false,
+}
+
 const notYet: RequestListener = (_request, response) => {
   response.writeHead(503).end()
 }
 
-/** What no app could be asked about: a Host that is missing or malformed, and a target that names another host. */
-function isMeantForUs({ url = '', headers }: IncomingMessage, allowedHosts: ReadonlySet<string>): boolean {
+/** What no app could be asked about: a Host that is missing, malformed or said twice, and a target on another host. */
+function isMeantForUs({ url = '', headers, rawHeaders }: IncomingMessage, allowedHosts: ReadonlySet<string>): boolean {
   if (!allowedHosts.has((headers.host ?? '').toLowerCase())) return false
+  // Node tells of the first alone, and whoever stands between might have gone by the second.
+  if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) return false
   if (url.startsWith('/')) return true
-  return URL.canParse(url) && allowedHosts.has(new URL(url).host)
+  if (!URL.canParse(url)) return false
+  const { protocol, host, username, password } = new URL(url)
+  return protocol === 'http:' && allowedHosts.has(host) && username + password === ''
 }
+
+const REFUSED = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
 
 function refuse(response: ServerResponse, allowedHosts: ReadonlySet<string>): void {
   const detail = `This server answers for ${[...allowedHosts].join(', ')} only.`
-  const problem = { type: 'about:blank', title: 'Misdirected Request', status: 421, detail, code: 'wrong-host' }
-  const headers = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
-  response.writeHead(421, { ...headers, 'cache-control': 'no-store' }).end(JSON.stringify(problem))
+  response.writeHead(421, { ...REFUSED, 'cache-control': 'no-store' }).end(problemText(421, 'wrong-host', detail))
 }
+
+const problemText = (status: number, code: string, detail: string): string =>
+  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code })
+
+/** A target that Node takes and that is no address: a backslash in it, say. */
+function refuseTarget(): Response {
+  const headers = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
+  return problemResponse(new Problem(400, 'bad-target', 'The target of this request is no path.', { headers }))
+}
+
+/** Node's own refusals have no body, and a client should be told in one form whatever was wrong. */
+function refuseUnreadable(server: Server): void {
+  // By its connection, the answer that is being given there.
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', ({ socket }, response) => {
+    if (answers.get(socket)?.writableFinished !== false) answers.set(socket, response)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const answer = answers.get(socket)
+    const isAnswering = answer?.headersSent === true && !answer.writableFinished
+    if (!socket.writable || isAnswering || error.code === 'ECONNRESET') {
+      socket.destroy()
+      return
+    }
+    const [status, code, detail] = unreadable.get(error.code ?? '') ?? notHttp
+    const body = problemText(status, code, detail)
+    const headers = { ...REFUSED, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`)
+  })
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    response.writeHead(417, { ...REFUSED, connection: 'close' })
+    response.end(problemText(417, 'bad-expectation', 'Of expectations only 100-continue is met.'))
+  })
+}
+
+type Refusal = readonly [status: number, code: string, detail: string]
+
+const notHttp: Refusal = [400, 'bad-request', 'This is no HTTP request.']
+const unreadable: ReadonlyMap<string, Refusal> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, 'too-large', 'The headers of a request may hold 256 KB at most.']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'too-large', 'The extensions of a chunk are too long.']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'too-slow', 'The request took too long to arrive.']],
+])
 
 function open(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -30,10 +30,20 @@ export class Problem extends Error {
   }
 }
 
+/** So many are told, and so much of each name: a refusal is not made longer by asking for more nonsense. */
+const ERRORS_MAX = 20
+const NAME_LENGTH_MAX = 100
+
 /** A 400 that names what is wrong, one sentence for each. */
-export function badParameters(errors: readonly BadParameter[], code = 'bad-parameter'): Problem {
-  const detail = errors.map((error) => `"${error.name}" ${error.reason}.`).join(' ')
-  return new Problem(400, code, detail, { errors })
+export function badParameters(all: readonly BadParameter[], code = 'bad-parameter'): Problem {
+  const errors = all.slice(0, ERRORS_MAX).map(({ name, reason }) => ({ name: shortened(name), reason }))
+  const sentences = errors.map(({ name, reason }) => `"${name}" ${reason}.`)
+  if (all.length > errors.length) sentences.push(`${all.length - errors.length} more are wrong.`)
+  return new Problem(400, code, sentences.join(' '), { errors })
+}
+
+function shortened(name: string): string {
+  return name.length <= NAME_LENGTH_MAX ? name : `${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}…`
 }
 
 /**
@@ -43,8 +53,13 @@ export function badParameters(errors: readonly BadParameter[], code = 'bad-param
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Trouble) return new Problem(503, error.code, `${error.message} ${error.hint}`)
+  if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The body broke off.')
   return new Problem(500, 'internal', 'The daemon made a mistake answering this. Its log tells more.')
 }
+
+/** A client that went away amid its body, or sent what is no chunk: its own mistake. */
+const isBrokenOff = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET'
 
 /** RFC 9457. The type is always `about:blank`: `code` tells problems of one status apart. */
 export function problemResponse(problem: Problem): Response {

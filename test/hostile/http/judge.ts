@@ -1,0 +1,41 @@
+import { homedir, tmpdir } from 'node:os'
+import type { RawAnswer } from './raw.ts'
+
+export interface Attempt {
+  readonly what: string
+  readonly method: string
+  /** Comes from where nobody may ask: whatever it asks for, it must not get it. */
+  readonly isForeign: boolean
+}
+
+const STACK = /\n\s+at |node:internal|node_modules|\.[jt]s:\d+/
+const ownFolders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.length > 1)
+
+/** What is wrong with an answer, whatever was asked; nothing where all is well. */
+export function faultsOf({ status, headers, body }: RawAnswer, attempt: Attempt): string[] {
+  const faults: string[] = []
+  const say = (text: string): void => void faults.push(`${attempt.what}: ${text}`)
+  if (attempt.isForeign && status < 400) say(`was answered ${status}`)
+  const isDeadline = status === 503 && body.includes('"code":"deadline"')
+  if (status >= 500 && !isDeadline) say(`was answered ${status}: ${body.slice(0, 200)}`)
+  if (Object.keys(headers).some((name) => name.startsWith('access-control'))) say('lets others in')
+  if (status >= 400) {
+    if (headers['x-content-type-options'] !== 'nosniff') say(`${status} may be sniffed`)
+    if (headers['content-type'] !== 'application/problem+json') say(`${status} is ${headers['content-type']}`)
+    if (attempt.method !== 'HEAD') for (const fault of problemFaults(status, body)) say(fault)
+    if (STACK.test(body)) say(`${status} tells of the inside: ${body.slice(0, 200)}`)
+    const told = ownFolders.find((folder) => body.includes(folder))
+    if (told !== undefined) say(`${status} names the folder ${told}`)
+  }
+  return faults
+}
+
+function problemFaults(status: number, body: string): string[] {
+  try {
+    const problem = JSON.parse(body) as Readonly<Record<string, unknown>>
+    const isWhole = typeof problem['code'] === 'string' && typeof problem['title'] === 'string'
+    return isWhole && problem['status'] === status ? [] : [`${status} is no problem: ${body.slice(0, 200)}`]
+  } catch {
+    return [`${status} is no JSON: ${body.slice(0, 200)}`]
+  }
+}

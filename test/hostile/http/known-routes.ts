@@ -1,0 +1,35 @@
+import { createApp } from '../../../src/api/http/app.ts'
+import { liveOf } from '../values/still-world.ts'
+
+export interface KnownRoute {
+  readonly method: string
+  /** As it is registered. */
+  readonly pattern: string
+  /** With the names of things that are there. */
+  readonly path: string
+}
+
+/** The app without a daemon: made to be asked what it serves. */
+export const bareApp = (): ReturnType<typeof createApp> =>
+  createApp({
+    version: '1.2.3',
+    timeZone: 'UTC',
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set(['local']) },
+    mirror: () => {
+      throw new Error('there is no mirror')
+    },
+    now: () => 0,
+    search: () => Promise.reject(new Error('there is no search')),
+    live: () => liveOf('/nowhere/mirror.db'),
+    sync: () => Promise.reject(new Error('there is no sync')),
+    subscribe: () => () => undefined,
+  })
+
+/** Every route that the app registers, as it registers it: one that is added tomorrow is among them. */
+export function knownRoutes(ids: { readonly chat: string; readonly project: string }): readonly KnownRoute[] {
+  const registered = bareApp().routes.filter(({ method }) => method !== 'ALL')
+  return registered.map(({ method, path }) => {
+    const id = path.startsWith('/api/projects') ? ids.project : ids.chat
+    return { method, pattern: path, path: path.replace(/:\w+/g, encodeURIComponent(id)) }
+  })
+}

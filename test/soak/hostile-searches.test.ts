@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { askSearches } from '../hostile/searches/ask-searches.ts'
+import { overtake } from '../hostile/searches/overtake.ts'
+import { serveSlowStore, slowQuery } from '../hostile/searches/slow-store.ts'
+import { Workplace } from '../helpers/spawn-cursordex.ts'
+
+const SEARCHES = 1_000_000
+const ROUND = 50_000
+
+test('a million random searches are answered, whatever they ask', async () => {
+  for (let asked = 0; asked < SEARCHES; asked += ROUND) {
+    const { faults } = await askSearches(`soak ${asked}`, ROUND)
+    console.log(`hostile searches: ${asked + ROUND} of ${SEARCHES}, ${faults.length} faults`)
+    expect(faults).toEqual([])
+  }
+}, 10_800_000)
+
+test('over a large store, searches that run out of time keep no small question waiting', async () => {
+  const place = new Workplace()
+  try {
+    const url = await serveSlowStore(place, 50_000, 2000)
+    const { searches, cutShort, light, keptWaiting, p99Ms, faults } = await overtake(url, slowQuery, 500)
+    console.log(`beside ${searches} slow searches: ${light} answers, ${keptWaiting} kept waiting, p99 ${p99Ms} ms`)
+    expect(faults).toEqual([])
+    expect(cutShort).toBeGreaterThan(0)
+    expect(keptWaiting).toBeLessThan(light / 20)
+  } finally {
+    await place.remove()
+  }
+}, 1_800_000)
