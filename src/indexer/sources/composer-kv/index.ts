@@ -113,7 +113,9 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
-    found = yield* position.watermark === null ? inBulk(mirror, again) : again()
+    // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
+    const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
+    found = yield* isFirst ? inBulk(mirror, again) : again()
   }
   writeBatch(
     mirror,
