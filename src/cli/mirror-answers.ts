@@ -1,13 +1,15 @@
 import { createApp } from '../api/http/app.ts'
 import { search } from '../api/search/search.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
-import type { RunOutcome } from '../daemon/ingest-messages.ts'
+import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
+import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
-import { openReader, openWriter } from '../mirror/open.ts'
+import { openReader } from '../mirror/open.ts'
+import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import { withQuery } from './answers.ts'
@@ -101,20 +103,22 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
   const places = { userDirs, homes, disabledKinds }
   const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
   try {
-    const mirror = openWriter(mirrorPath(settings.dataDir))
+    const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
     try {
-      const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-      const passes = runPasses(mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
-      const startedAtMs = Date.now()
-      let hasNoted = false
-      for (let next = passes.next(); ; next = passes.next()) {
-        if (next.done === true) return next.value
-        if (hasNoted || Date.now() - startedAtMs < 1000) continue
-        hasNoted = true
-        note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
-      }
+      return keepSound(kept, note, () => {
+        const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
+        const passes = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
+        const startedAtMs = Date.now()
+        let hasNoted = false
+        for (let next = passes.next(); ; next = passes.next()) {
+          if (next.done === true) return next.value
+          if (hasNoted || Date.now() - startedAtMs < 1000) continue
+          hasNoted = true
+          note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
+        }
+      })
     } finally {
-      mirror.close()
+      kept.close()
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code) === 'SQLITE_FULL') {
@@ -125,5 +129,28 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
     throw error
   } finally {
     lock.release()
+  }
+}
+
+/** A command checks nothing beforehand; a mirror that turns out to be damaged is mended, and the act tried once more. */
+function keepSound<Outcome>(kept: KeptMirror, note: (text: string) => void, act: () => Outcome): Outcome {
+  const keep = (task: UpkeepTask): UpkeepOutcome => {
+    const steps = kept.keep(task)
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done !== true) continue
+      for (const sentence of next.value.news) note(sentence)
+      return next.value
+    }
+  }
+  const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
+  if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+  try {
+    return act()
+  } catch (error) {
+    const suspected = damageOf(error)
+    if (suspected === 'none') throw error
+    const { damage } = keep({ task: 'check', suspected })
+    if (damage === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+    return act()
   }
 }

@@ -1,15 +1,18 @@
 import type { DaemonState, SyncOutcome } from '../api/http/world.ts'
 import type { Places } from '../indexer/discover.ts'
+import type { Damage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
 import { Follow } from './follow.ts'
 import { deferred, type Deferred } from './deferred.ts'
-import { startIngest, type Ingest } from './ingest.ts'
+import { MIRROR_DAMAGED, startIngest, TERMS_DAMAGED, type Ingest } from './ingest.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
 import { Pacer, type Order } from './pacer.ts'
 import { sourceReasons } from './source-reasons.ts'
+import { TermsCheck } from './check-terms.ts'
 import { Timers } from './timers.ts'
+import { Upkeep, type Readers } from './upkeep.ts'
 import { Vitals } from './vitals.ts'
 import { startWatch, type Watch } from './watch.ts'
 
@@ -31,15 +34,18 @@ export class Indexing {
   readonly #pacer: Pacer<RunOutcome>
   readonly #watch: Watch
   readonly #setup: IngestSetup
+  readonly #termsCheck: TermsCheck
+  readonly #upkeep: Upkeep
   #trouble: Trouble | null = null
   #backlog = 0
+  #damages = 0
   #isHeldUp = false
   #drained: Deferred<void>[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(setup: IngestSetup, log: Logger, hub: EventHub, now: () => number) {
+  constructor(setup: IngestSetup, readers: Readers, log: Logger, hub: EventHub, now: () => number) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
@@ -53,6 +59,17 @@ export class Indexing {
       source: (id) => this.#follow.paced(id),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#backlog > 0 && !this.#isHeldUp,
+    })
+    this.#termsCheck = new TermsCheck(setup.mirrorPath)
+    this.#upkeep = new Upkeep({
+      log,
+      ingest: this.#ingest,
+      readers,
+      now,
+      later,
+      explain: (error) => explainTrouble(error, setup.mirrorPath),
+      checkTerms: () => this.#termsCheck.run(),
+      onBacklog: (backlog) => this.#onBacklog(backlog),
     })
     this.#watch = startWatch(
       (folder) => this.#follow.onEvent(folder),
@@ -71,8 +88,15 @@ export class Indexing {
     return this.#ingest.opened
   }
 
-  /** Begins to follow the sources; the mirror is open. */
-  start(): void {
+  /** Begins to follow the sources, once the mirror, which is open, is known to be sound. */
+  async start(): Promise<void> {
+    try {
+      await this.#upkeep.check()
+    } catch (error) {
+      // It is stopping.
+      if (error instanceof Trouble && error.code === 'stopped') return
+      throw error
+    }
     this.#follow.discover()
     this.#hasStarted = true
     this.#timers.every(() => this.#follow.poll(false), POLL_MS)
@@ -83,6 +107,20 @@ export class Indexing {
   /** The rhythm at which all keys of what changed are compared. */
   reconcileChanged(): void {
     this.#follow.reconcileChanged()
+  }
+
+  /** Something was read that cannot be: the mirror is looked at, and whatever is wrong with it is mended. */
+  onDamage(suspected: Damage): void {
+    if (!this.#hasStarted) return
+    this.#upkeep.check(suspected).then(
+      () => this.#pacer.wake(),
+      () => undefined,
+    )
+  }
+
+  /** Once a week, whenever it is asked. */
+  checkTermsIfDue(): void {
+    if (this.state === 'ready') this.#upkeep.checkTermsIfDue().catch(() => undefined)
   }
 
   /** Runs a pass over everything now, and resolves once all of it can be found. */
@@ -97,14 +135,20 @@ export class Indexing {
   }
 
   get state(): DaemonState {
+    if (this.#troubles.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    if (this.reasons.length > 0) return 'degraded'
+    if (this.#upkeep.doing.length > 0) return 'indexing'
     return this.#follow.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
   }
 
-  /** What keeps the mirror from being whole, in words for a person. */
+  /** What keeps the mirror from being whole, in words for a person, and what was done where it was damaged. */
   get reasons(): string[] {
-    const trouble = this.#trouble === null ? [] : [`${this.#trouble.code}: ${this.#trouble.message}`]
+    return [...this.#troubles, ...this.#upkeep.doing, ...this.#upkeep.notices]
+  }
+
+  get #troubles(): string[] {
+    const both = [this.#upkeep.trouble, this.#trouble]
+    const trouble = both.flatMap((one) => (one === null ? [] : `${one.code}: ${one.message}`))
     return [...trouble, ...sourceReasons(this.#follow.ends)]
   }
 
@@ -115,6 +159,7 @@ export class Indexing {
   async stop(): Promise<void> {
     this.#pacer.stop()
     this.#timers.stop()
+    this.#termsCheck.stop()
     await Promise.all([this.#watch.close(), this.#ingest.stop()])
   }
 
@@ -132,6 +177,7 @@ export class Indexing {
     try {
       const outcome = await this.#ingest.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#trouble = null
+      this.#damages = 0
       this.#backlog = outcome.backlog
       settle(outcome)
       const { changed, added, gone } = outcome
@@ -176,10 +222,10 @@ export class Indexing {
   }
 
   #onRunTrouble(error: unknown, orders: readonly Order[]): void {
-    const message = error instanceof Error ? error.message : String(error)
-    const code = error instanceof Trouble ? error.code : 'fault'
-    if (code === 'stopped') return
-    this.#trouble = explainRunTrouble(code, message, this.#setup.mirrorPath)
+    const trouble = explainTrouble(error, this.#setup.mirrorPath)
+    if (trouble.code === 'stopped') return
+    if (isOfMirror(trouble)) return this.#onRunDamage(trouble, orders)
+    this.#trouble = trouble
     this.#log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
     for (const drained of this.#drained.splice(0)) drained.reject(this.#trouble)
     this.#isHeldUp = true
@@ -188,6 +234,29 @@ export class Indexing {
       for (const { id, depth } of orders) this.#pacer.nudge(id, depth)
       this.#pacer.wake()
     }, RETRY_MS)
+  }
+
+  /** Nothing runs until the mirror is sound; then what was to be done is done. */
+  #onRunDamage(trouble: Trouble, orders: readonly Order[]): void {
+    this.#log.error({ code: trouble.code }, `${trouble.message} ${trouble.hint}`)
+    for (const drained of this.#drained.splice(0)) drained.reject(trouble)
+    this.#isHeldUp = true
+    this.#damages += 1
+    // What comes back though it was mended is not mended in a circle.
+    const delayMs = this.#damages > 2 ? RETRY_MS : 0
+    const suspected = trouble.code === TERMS_DAMAGED && this.#damages === 1 ? 'terms' : 'rows'
+    const goOn = (): void => {
+      this.#isHeldUp = false
+      for (const { id } of orders) this.#pacer.nudge(id, 'reconcile')
+      this.#pacer.wake()
+    }
+    this.#timers.later(() => this.#upkeep.check(suspected).then(goOn, () => undefined), delayMs)
+  }
+
+  #onBacklog(backlog: number): void {
+    this.#backlog = backlog
+    this.#pacer.wake()
+    this.#tellState()
   }
 
   #onWatchTrouble(error: Error): void {
@@ -200,7 +269,11 @@ export class Indexing {
   }
 }
 
-function explainRunTrouble(code: string, message: string, mirrorPath: string): Trouble {
+const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGED || code === TERMS_DAMAGED
+
+function explainTrouble(error: unknown, mirrorPath: string): Trouble {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Trouble ? error.code : 'fault'
   if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
     return new Trouble(
       'disk-full',
@@ -208,5 +281,6 @@ function explainRunTrouble(code: string, message: string, mirrorPath: string): T
       'Make room; it goes on by itself.',
     )
   }
+  if (error instanceof Trouble && (code === 'stopped' || isOfMirror(error))) return error
   return new Trouble(code, `Indexing failed: ${message}.`, 'It is tried again in half a minute.')
 }

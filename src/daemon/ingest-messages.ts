@@ -1,5 +1,6 @@
 import type { PendingLoss } from '../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../indexer/source.ts'
+import type { Damage } from '../mirror/upkeep/check-pages.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
@@ -19,7 +20,35 @@ export interface RunOrder {
   readonly backlogMs: number
 }
 
-export type ToWorker = RunOrder | { readonly kind: 'stop' }
+/** A duty that keeps the mirror sound. Whatever was set aside and is not salvaged yet is salvaged first. */
+export interface UpkeepTask {
+  /**
+   * `salvage`: nothing else. `check`: walks all pages. `check-terms`: compares the full-text tables with the messages. `set-aside`: puts the
+   * mirror aside and makes a new one of what can be saved; nobody may read it meanwhile.
+   */
+  readonly task: 'salvage' | 'check' | 'check-terms' | 'set-aside'
+  /** What must be damaged if nothing is found. */
+  readonly suspected: Damage
+}
+
+export interface UpkeepOrder {
+  readonly kind: 'upkeep'
+  readonly task: UpkeepTask
+}
+
+export interface UpkeepOutcome {
+  /** `rows`: the mirror must be set aside. What else was damaged is mended. */
+  readonly damage: Damage
+  /** What was mended, a sentence each. */
+  readonly news: readonly string[]
+  /** What became of mirrors that were damaged, for as long as the file lies there. */
+  readonly notices: readonly { readonly path: string; readonly text: string }[]
+  /** How many messages wait for their full-text rows. */
+  readonly backlog: number
+  readonly termsCheckedAtMs: number | null
+}
+
+export type ToWorker = RunOrder | UpkeepOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
   readonly id: SourceId
@@ -63,4 +92,12 @@ export type FromWorker =
   | { readonly kind: 'open' }
   | { readonly kind: 'step'; readonly step: StepNews }
   | { readonly kind: 'done'; readonly outcome: RunOutcome }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | null }
+  | { readonly kind: 'kept'; readonly outcome: UpkeepOutcome }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly hint: string | null
+      /** What of the mirror's own file must be wrong; `none` where the world around it is to blame. */
+      readonly damage: Damage
+    }

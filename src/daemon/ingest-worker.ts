@@ -1,8 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openWriter, type Mirror } from '../mirror/open.ts'
+import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
-import type { FromWorker, IngestSetup, RunOrder, StepNews, ToWorker } from './ingest-messages.ts'
+import type {
+  FromWorker,
+  IngestSetup,
+  RunOrder,
+  RunOutcome,
+  StepNews,
+  ToWorker,
+  UpkeepOrder,
+} from './ingest-messages.ts'
 import { runPasses } from './ingest-run.ts'
+import { KeptMirror } from './kept-mirror.ts'
 import type { PassStep } from '../indexer/source.ts'
 
 /** Of a batch that lost more, the rest is told as a number. */
@@ -18,25 +27,33 @@ const setup = workerData as IngestSetup
 const tell = (message: FromWorker): void => port.postMessage(message)
 
 let isStopping = false
-let mirror: Mirror | null = null
+const kept = new KeptMirror(setup.mirrorPath, Date.now)
 
-function openMirror(): Mirror {
-  mirror ??= openWriter(setup.mirrorPath)
-  return mirror
-}
-
-async function run(order: RunOrder): Promise<void> {
-  const passes = runPasses(openMirror(), setup, order, Date.now)
-  for (let next = passes.next(); ; next = passes.next()) {
-    if (next.done === true) return tell({ kind: 'done', outcome: next.value })
-    tell({ kind: 'step', step: describeStep(next.value) })
+/** Runs it to its end, or, where the daemon stops, to the end of a step. @returns null where it was cut off */
+async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step) => void): Promise<End | null> {
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done === true) return next.value
+    onStep(next.value)
     // Lets a stop order in between two steps.
     await new Promise((resume) => setImmediate(resume))
     if (!isStopping) continue
-    const cutOff = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
-    passes.return(cutOff)
-    return tell({ kind: 'done', outcome: cutOff })
+    // What stands open is closed on the way out; the mirror is closed already.
+    steps.return(undefined as never)
+    return null
   }
+}
+
+const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
+
+async function run(order: RunOrder): Promise<void> {
+  const passes = runPasses(kept.db, setup, order, Date.now)
+  const outcome = await drive(passes, (step) => tell({ kind: 'step', step: describeStep(step) }))
+  tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
+}
+
+async function keep({ task }: UpkeepOrder): Promise<void> {
+  const outcome = await drive(kept.keep(task), () => undefined)
+  if (outcome !== null) tell({ kind: 'kept', outcome })
 }
 
 function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
@@ -49,7 +66,7 @@ function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome 
 function tellFailure(error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
   const message = error instanceof Error ? error.message : String(error)
-  tell({ kind: 'failed', code, message, hint: error instanceof Trouble ? error.hint : null })
+  tell({ kind: 'failed', code, message, hint: error instanceof Trouble ? error.hint : null, damage: damageOf(error) })
 }
 
 port.on('message', (message: ToWorker) => {
@@ -57,13 +74,17 @@ port.on('message', (message: ToWorker) => {
     run(message).catch(tellFailure)
     return
   }
+  if (message.kind === 'upkeep') {
+    keep(message).catch(tellFailure)
+    return
+  }
   isStopping = true
-  mirror?.close()
+  kept.close()
   port.close()
 })
 
 try {
-  openMirror()
+  void kept.db
   tell({ kind: 'open' })
 } catch (error) {
   tellFailure(error)

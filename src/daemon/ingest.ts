@@ -2,14 +2,28 @@ import { Worker } from 'node:worker_threads'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from './heap-limits.ts'
-import type { FromWorker, IngestSetup, RunOrder, RunOutcome, StepNews, ToWorker } from './ingest-messages.ts'
+import type {
+  FromWorker,
+  IngestSetup,
+  RunOrder,
+  RunOutcome,
+  StepNews,
+  ToWorker,
+  UpkeepOutcome,
+  UpkeepTask,
+} from './ingest-messages.ts'
 
-/** The ingest worker as the rest of the daemon sees it: one run at a time. */
+/** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
+export const MIRROR_DAMAGED = 'mirror-damaged'
+export const TERMS_DAMAGED = 'terms-damaged'
+
+/** The ingest worker as the rest of the daemon sees it: one thing at a time, the next waits. */
 export interface Ingest {
   /** Resolves when the mirror is open and migrated. @throws Trouble when it cannot be opened */
   readonly opened: Promise<void>
-  /** @throws Trouble with SQLite's code when the mirror could not be written */
+  /** @throws Trouble with SQLite's code when the mirror could not be written, `mirror-damaged` when its file is wrong */
   run(order: RunOrder): Promise<RunOutcome>
+  keep(task: UpkeepTask): Promise<UpkeepOutcome>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
@@ -22,7 +36,8 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
   })
   worker.once('online', holdYoungSpace)
   const opened = deferred<void>()
-  let running: Deferred<RunOutcome> | null = null
+  let running: Deferred<RunOutcome | UpkeepOutcome> | null = null
+  let last: Promise<unknown> = Promise.resolve()
   let isStopping = false
 
   const fail = (trouble: Trouble): void => {
@@ -33,9 +48,8 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
   worker.on('message', (message: FromWorker) => {
     if (message.kind === 'open') opened.resolve()
     else if (message.kind === 'step') onStep(message.step)
-    else if (message.kind === 'failed') {
-      fail(new Trouble(message.code, message.message, message.hint ?? 'See the log for what went before.'))
-    } else {
+    else if (message.kind === 'failed') fail(troubleOf(message))
+    else {
       running?.resolve(message.outcome)
       running = null
     }
@@ -46,22 +60,38 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
   const exited = new Promise<void>((resolve) => {
     worker.on('exit', () => {
       if (!isStopping) fail(new Trouble('ingest-died', 'The indexing thread ended.', 'Restart the daemon.'))
-      running?.reject(new Trouble('stopped', 'The daemon is stopping.', 'Start it again.'))
+      running?.reject(stopped())
       resolve()
     })
   })
+  /** The answer to an order is of the order's kind. */
+  const order = <Outcome extends RunOutcome | UpkeepOutcome>(message: ToWorker): Promise<Outcome> => {
+    const asked = last.then(() => {
+      if (isStopping) throw stopped()
+      running = deferred()
+      worker.postMessage(message)
+      return running.promise
+    })
+    last = asked.catch(() => undefined)
+    return asked as Promise<Outcome>
+  }
   return {
     opened: opened.promise,
-    run(order) {
-      if (running !== null) throw new Error('a run is under way')
-      running = deferred<RunOutcome>()
-      worker.postMessage(order satisfies ToWorker)
-      return running.promise
-    },
+    run: (message) => order<RunOutcome>(message),
+    keep: (task) => order<UpkeepOutcome>({ kind: 'upkeep', task }),
     async stop() {
       isStopping = true
       worker.postMessage({ kind: 'stop' } satisfies ToWorker)
       await exited
     },
   }
+}
+
+const stopped = (): Trouble => new Trouble('stopped', 'The daemon is stopping.', 'Start it again.')
+
+function troubleOf({ code, message, hint, damage }: FromWorker & { readonly kind: 'failed' }): Trouble {
+  const isDamage = damage !== 'none'
+  const damaged = damage === 'terms' ? TERMS_DAMAGED : MIRROR_DAMAGED
+  if (isDamage) return new Trouble(damaged, `The mirror is damaged: ${message}.`, 'It is looked after by itself.')
+  return new Trouble(code, message, hint ?? 'See the log for what went before.')
 }

@@ -1,6 +1,8 @@
 import { createApp } from '../api/http/app.ts'
 import type { ApiWorld, LiveState } from '../api/http/world.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
+import { isDamage } from '../mirror/upkeep/check-pages.ts'
+import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { EventHub } from './event-hub.ts'
@@ -44,11 +46,16 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const hub = new EventHub()
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
   const { userDirs, homes } = settings.cursor
-  const indexing = new Indexing({ mirrorPath: path, userDirs, homes, disabledKinds }, log, hub, () => world.now())
-  const searches = new SearchPool(path, settings.search.deadlineMs)
+  const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
+  const reader = lazyReader(path)
+  const readers = {
+    shut: () => [reader, searches].forEach((one) => one.shut()),
+    reopen: () => [reader, searches].forEach((one) => one.reopen()),
+  }
+  const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
+  const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const progress = new ProgressLine(world.stderr)
 
-  const reader = lazyReader(path)
   const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs })
 
   try {
@@ -63,8 +70,9 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
-    indexing.start()
+    void indexing.start()
     const schedule = startSchedule({
+      checkTermsIfDue: () => indexing.checkTermsIfDue(),
       reconcile: () => indexing.reconcileChanged(),
       showProgress: () => progress.show(indexing.vitals.progress),
     })
@@ -126,13 +134,19 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     live,
     sync: (options) => indexing.sync(options),
     subscribe: (listener) => hub.subscribe(listener),
-    reportFault: (error) => log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed'),
+    reportFault: (error) => {
+      log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')
+      if (isDamage(error)) indexing.onDamage('none')
+    },
   })
 }
 
 interface LazyReader {
   open(): Mirror
   close(): void
+  /** Closes it, for the mirror's file is to be another. */
+  shut(): void
+  reopen(): void
 }
 
 /** For lists and counts; the system keeps the file's pages too, and what malloc once took stays with the process. */
@@ -141,8 +155,23 @@ const READER_KB = 2000
 /** Opened at the first question; a failure is tried again at the next. */
 function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
+  let isShut = false
+  const close = (): void => {
+    mirror?.close()
+    mirror = null
+  }
   return {
-    open: () => (mirror ??= openReader(path, READER_KB)),
-    close: () => mirror?.close(),
+    open: () => {
+      if (isShut) throw new Trouble('mirror-missing', 'A new mirror is being made.', 'Ask again in a moment.')
+      return (mirror ??= openReader(path, READER_KB))
+    },
+    close,
+    shut: () => {
+      isShut = true
+      close()
+    },
+    reopen: () => {
+      isShut = false
+    },
   }
 }

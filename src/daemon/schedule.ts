@@ -3,6 +3,8 @@ import { schedule } from 'node-cron'
 export interface Rhythms {
   /** Every ten minutes: all keys of what changed are compared with the mirror. */
   reconcile(): void
+  /** Asked every ten minutes; what is due once a week knows when it was last done. */
+  checkTermsIfDue(): void
   /** Every second. */
   showProgress(): void
 }
@@ -13,7 +15,10 @@ export interface Schedule {
 
 /** Everything the daemon does at a rhythm of the clock, a line each. */
 export function startSchedule(rhythms: Rhythms): Schedule {
-  const tasks = [schedule('*/10 * * * *', () => rhythms.reconcile(), { noOverlap: true })]
+  const tasks = [
+    schedule('*/10 * * * *', () => rhythms.reconcile(), { noOverlap: true }),
+    schedule('5-59/10 * * * *', () => rhythms.checkTermsIfDue(), { noOverlap: true }),
+  ]
   const progress = setInterval(() => rhythms.showProgress(), 500)
   return {
     stop() {

@@ -1,5 +1,6 @@
 import { search } from '../api/search/search.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
+import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import type { SearchOrder, SearchReply } from './search-messages.ts'
 
 /**
@@ -21,6 +22,10 @@ function answer(request: SearchOrder['request']): SearchReply {
     mirror ??= openReader(path ?? '')
     return { kind: 'answer', answer: search(mirror, request) }
   } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+    return {
+      kind: 'failed',
+      message: error instanceof Error ? error.message : String(error),
+      isDamage: isDamage(error),
+    }
   }
 }

@@ -6,4 +6,4 @@ export interface SearchOrder {
 
 export type SearchReply =
   | { readonly kind: 'answer'; readonly answer: SearchAnswer }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string; readonly isDamage: boolean }

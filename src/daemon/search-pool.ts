@@ -34,8 +34,12 @@ export class SearchPool {
   readonly #deadlineMs: number
   readonly #searchers = new Set<Searcher>()
   readonly #queue: Job[] = []
+  readonly #onDamage: () => void
+  #isShut = false
 
-  constructor(mirrorPath: string, deadlineMs: number) {
+  /** @param onDamage hears of a search that failed because the mirror's file is damaged */
+  constructor(mirrorPath: string, deadlineMs: number, onDamage: () => void = () => undefined) {
+    this.#onDamage = onDamage
     this.#mirrorPath = mirrorPath
     this.#deadlineMs = deadlineMs
   }
@@ -73,6 +77,17 @@ export class SearchPool {
     return new Trouble('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.')
   }
 
+  /** Ends every process, for the mirror's file is to be another; searches wait until `reopen`. */
+  shut(): void {
+    this.#isShut = true
+    for (const { child } of this.#searchers) child.kill('SIGKILL')
+  }
+
+  reopen(): void {
+    this.#isShut = false
+    this.#pump()
+  }
+
   close(): void {
     for (const { asked } of this.#queue.splice(0)) asked.reject(new Trouble('stopped', 'The daemon is stopping.', ''))
     for (const { child } of this.#searchers) child.kill('SIGKILL')
@@ -80,7 +95,7 @@ export class SearchPool {
 
   #pump(): void {
     const job = this.#queue[0]
-    if (job === undefined) return
+    if (job === undefined || this.#isShut) return
     const idle = [...this.#searchers].find((searcher) => searcher.job === null)
     if (idle === undefined && this.#searchers.size >= CHILDREN_MAX) return
     this.#queue.shift()
@@ -113,7 +128,10 @@ export class SearchPool {
     searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
     searcher.timer.unref()
     if (reply.kind === 'answer') job?.asked.resolve(reply.answer)
-    else job?.asked.reject(new Error(`a search failed: ${reply.message}`))
+    else {
+      job?.asked.reject(new Error(`a search failed: ${reply.message}`))
+      if (reply.isDamage) this.#onDamage()
+    }
     this.#pump()
   }
 

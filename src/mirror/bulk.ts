@@ -1,4 +1,5 @@
 import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
 
 /**
  * Runs a long piece of writing whose every row can be had again from where it came: commits need not reach the disk one
@@ -16,5 +17,22 @@ export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>
       db.pragma('wal_autocheckpoint = 1000')
       db.pragma('synchronous = full')
     }
+  }
+}
+
+const SYNCHRONOUS_FULL = 2
+const TOUCH = `update sources set num = num where num = ?`
+
+/**
+ * What was just written may exist nowhere else any more: in the middle of bulk writing, too, it is on the disk before
+ * anything follows. One commit that counts makes all those before it durable.
+ */
+export function sealCommits(db: Mirror, source: number): void {
+  if (Number(db.pragma('synchronous', { simple: true })) >= SYNCHRONOUS_FULL) return
+  db.pragma('synchronous = full')
+  try {
+    prepared(db, TOUCH).run(source)
+  } finally {
+    db.pragma('synchronous = normal')
   }
 }

@@ -101,8 +101,13 @@ function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, a
   if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
   const rowid = BigInt(num)
   if (before !== null) prepared(db, DROP_TITLE).run(rowid)
+  addTitleTerms(db, num, after)
+}
+
+/** @param num of a chat that has no full-text row */
+export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): void {
   const more = [after.summary, ...todoTexts(after.todos)].filter((text) => text !== null).join('\n')
-  prepared(db, ADD_TITLE).run(rowid, indexTerms(after.title), indexTerms(more))
+  prepared(db, ADD_TITLE).run(BigInt(num), indexTerms(after.title), indexTerms(more))
 }
 
 function todoTexts(todos: string | null): string[] {

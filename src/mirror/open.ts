@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { Trouble } from '../model/trouble.ts'
@@ -14,17 +14,19 @@ const isWindows = process.platform === 'win32'
  * @throws Trouble `mirror-newer` when a later version of the program wrote the file
  */
 export function openWriter(path: string): Mirror {
+  refuseNewer(path)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   createPrivately(path)
   const db = new Database(path, { timeout: 10_000 })
   try {
     db.pragma('page_size = 16384')
     db.pragma('journal_mode = wal')
-    // A message that Cursor drops tomorrow exists only here: a commit is on the disk before it counts.
+    // A message that Cursor drops tomorrow exists only here: a commit is on the disk before it counts. See `bulk.ts`.
     db.pragma('synchronous = full')
     db.pragma('foreign_keys = on')
     db.pragma('cache_size = -16000')
-    migrate(db, path)
+    db.pragma('cell_size_check = on')
+    migrate(db)
   } catch (error) {
     db.close()
     throw error
@@ -55,15 +57,27 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-function migrate(db: Mirror, path: string): void {
-  const done = Number(db.pragma('user_version', { simple: true }))
-  if (done > migrations.length) {
+/** Asked before anything that could write: what a later version made must be as it was when that version comes back. */
+function refuseNewer(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  const db = new Database(path, { readonly: true, timeout: 10_000 })
+  try {
+    const version = versionOf(db)
+    if (version <= migrations.length) return
     throw new Trouble(
       'mirror-newer',
-      `The mirror at ${path} has schema ${done}; this version of cursordex knows ${migrations.length}.`,
+      `The mirror at ${path} has schema ${version}; this version of cursordex knows ${migrations.length}.`,
       'Run the newer cursordex that wrote it, or point --data-dir at another folder.',
     )
+  } finally {
+    db.close()
   }
+}
+
+const versionOf = (db: Mirror): number => Number(db.pragma('user_version', { simple: true }))
+
+function migrate(db: Mirror): void {
+  const done = versionOf(db)
   for (const [index, sql] of migrations.entries()) {
     if (index < done) continue
     db.transaction(() => {

@@ -14,11 +14,12 @@ export interface SourceName {
 }
 
 const ADD_SOURCE = `
-insert into sources (id, kind, path, rank, state) values (?, ?, ?, ?, 'missing') on conflict (id) do nothing
+insert into sources (id, kind, path, rank, state) values (?, ?, ?, ?, 'missing')
+on conflict (id) do update set kind = excluded.kind, path = excluded.path, rank = excluded.rank where kind = ''
 `
 const FIND_SOURCE = `select num from sources where id = ?`
 
-/** The number by which rows name this source; made at first sight. */
+/** The number by which rows name this source; made at first sight. One of which only the id was saved is told anew. */
 export function sourceNum(db: Mirror, source: SourceName): number {
   prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
   const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)

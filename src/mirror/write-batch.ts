@@ -1,6 +1,7 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
 import { writeBlobCalls } from './blob-calls.ts'
+import { sealCommits } from './bulk.ts'
 import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
 import { PendingTerms } from './pending-terms.ts'
@@ -19,7 +20,7 @@ import { writePosition, writeRows } from './write-rows.ts'
  * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
  */
 export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
-  return db.transaction(() => {
+  const written = db.transaction(() => {
     const terms = new PendingTerms()
     const tools = {
       arrange,
@@ -35,21 +36,23 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
     writeBlobCalls(db, batch)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
-    const told = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))
+    const renamed = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))
     terms.write(db, batch.isIndexedLater)
     writePaths(db, batch)
-    const moved = [...told, ...writeEvidence(db, batch)]
+    const moved = [...renamed, ...writeEvidence(db, batch)]
     if (batch.position !== null) writePosition(db, batch.source, batch.position)
-    const written = outcomes.filter((outcome) => outcome.isChanged)
+    const told = outcomes.filter((outcome) => outcome.isChanged)
     return {
       added: sum(outcomes.map((outcome) => outcome.added)),
       changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
       gone: sum(outcomes.map((outcome) => outcome.gone)),
-      chatIds: [...new Set([...written.map((outcome) => outcome.chatId), ...moved])],
+      chatIds: [...new Set([...told.map((outcome) => outcome.chatId), ...moved])],
       losses: outcomes.flatMap((outcome) => outcome.losses),
-      messages: written.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+      messages: told.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
   })()
+  if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
+  return written
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

@@ -1,4 +1,5 @@
 import { rowsAndTerms } from './0001-rows-and-terms.ts'
+import { upkeep } from './0002-upkeep.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
-export const migrations: readonly string[] = [rowsAndTerms]
+export const migrations: readonly string[] = [rowsAndTerms, upkeep]

@@ -126,7 +126,9 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
-    found = yield* position.watermark === null ? inBulk(mirror, again) : again()
+    // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
+    const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
+    found = yield* isFirst ? inBulk(mirror, again) : again()
   }
   if (depth !== 'full') yield* compareSome(file, pass, depth, found.top)
   const batch = { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, found.top, position) }

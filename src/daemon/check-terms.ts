@@ -1,0 +1,28 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** The check of the full-text tables in a process of its own. */
+export class TermsCheck {
+  readonly #mirrorPath: string
+  #child: ChildProcess | null = null
+
+  constructor(mirrorPath: string) {
+    this.#mirrorPath = mirrorPath
+  }
+
+  /** True, too, where no answer came: damage that is real is found again. */
+  run(): Promise<boolean> {
+    const path = fileURLToPath(new URL('./check-child.js', import.meta.url))
+    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.#child = child
+    return new Promise((resolve) => {
+      child.on('message', (isSound) => resolve(isSound === true))
+      child.on('error', () => resolve(true))
+      child.on('exit', () => resolve(true))
+    })
+  }
+
+  stop(): void {
+    this.#child?.kill('SIGKILL')
+  }
+}

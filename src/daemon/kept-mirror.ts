@@ -1,0 +1,133 @@
+import { basename } from 'node:path'
+import { arrangeThread } from '../indexer/arrange-thread.ts'
+import { countBacklog } from '../mirror/backlog.ts'
+import { openWriter, type Mirror } from '../mirror/open.ts'
+import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
+import { finishSettingAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
+import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../mirror/upkeep/check-pages.ts'
+import { mendTerms } from '../mirror/upkeep/mend-terms.ts'
+import { rebuildTerms } from '../mirror/upkeep/rebuild-terms.ts'
+import { lastDone, noteDone } from '../mirror/upkeep/upkeep-times.ts'
+import type { UpkeepOutcome, UpkeepTask } from './ingest-messages.ts'
+
+const TERMS_REBUILT =
+  'The full-text tables of the mirror were damaged and are made anew from its messages: nothing is lost, and searches say what they miss until it is done.'
+const TERMS_MENDED = (rows: number): string => `${rows} full-text rows of the mirror were wrong and are made anew.`
+
+const count = (value: number): string => value.toLocaleString('en')
+
+/** The sentence that a person reads of what became of a damaged mirror. */
+function tellSalvage(path: string, { file, chats, messages, lost }: SalvageReport): string {
+  const left = lost === 0 ? '' : `, while ${count(lost)} of its rows could not be read`
+  return `The mirror was damaged and is made anew: ${count(messages)} messages of ${count(chats)} chats were saved${left}; the damaged file lies at ${nextTo(path, file)}.`
+}
+
+/** The mirror's one writing connection, and what keeps the mirror sound. A check of pages comes before anything writes. */
+export class KeptMirror {
+  readonly #path: string
+  readonly #now: () => number
+  #db: Mirror | null = null
+
+  constructor(path: string, now: () => number) {
+    this.#path = path
+    this.#now = now
+  }
+
+  /**
+   * Opens the mirror. One that cannot even be opened is set aside, so that there is always one to write to: nobody reads
+   * at that time.
+   * @throws Trouble `mirror-newer`
+   */
+  get db(): Mirror {
+    return (this.#db ??= this.#open())
+  }
+
+  close(): void {
+    this.#db?.close()
+    this.#db = null
+  }
+
+  #open(): Mirror {
+    finishSettingAside(this.#path)
+    try {
+      return openWriter(this.#path)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      setAside(this.#path, this.#now())
+      return openWriter(this.#path)
+    }
+  }
+
+  /** One duty, in steps that can be ended in between. */
+  *keep(order: UpkeepTask): Generator<void, UpkeepOutcome> {
+    try {
+      return yield* this.#keep(order)
+    } catch (error) {
+      // A damaged page may be one that says when it was last looked at.
+      if (order.task === 'set-aside' || !isDamage(error)) throw error
+      return this.#outcome('rows', [])
+    }
+  }
+
+  *#keep({ task, suspected }: UpkeepTask): Generator<void, UpkeepOutcome> {
+    const news: string[] = []
+    if (task === 'set-aside') this.#setAside()
+    const isSalvaged = yield* this.#salvagePending()
+    if (isSalvaged) news.push(...this.#tellSalvages().slice(-1))
+    if (task === 'check-terms') return yield* this.#checkTerms(suspected)
+    if (task === 'salvage') return this.#outcome('none', news)
+    const found = isSalvaged ? 'none' : yield* findDamage(this.db)
+    const damage = found === 'none' && !isSalvaged ? suspected : found
+    if (damage !== 'terms') return this.#outcome(damage, news)
+    rebuildTerms(this.db)
+    return this.#outcome('none', [...news, TERMS_REBUILT])
+  }
+
+  #setAside(): void {
+    this.close()
+    setAside(this.#path, this.#now())
+  }
+
+  *#salvagePending(): Generator<void, boolean> {
+    let isSalvaged = false
+    for (let file = this.#pending(); file !== null; file = this.#pending()) {
+      yield* salvage(this.db, { path: this.#path, file, nowMs: this.#now(), arrange: arrangeThread })
+      isSalvaged = true
+    }
+    return isSalvaged
+  }
+
+  #pending(): string | null {
+    return pendingSalvage(this.db, this.#path)
+  }
+
+  /** @param suspected what the check of the full-text tables themselves, which any process can make, has shown */
+  *#checkTerms(suspected: Damage): Generator<void, UpkeepOutcome> {
+    if (hasBrokenBodies(this.db)) return this.#outcome('rows', [])
+    yield
+    const news: string[] = []
+    if (suspected === 'terms') {
+      rebuildTerms(this.db)
+      news.push(TERMS_REBUILT)
+    } else {
+      const mended = mendTerms(this.db)
+      if (mended > 0) news.push(TERMS_MENDED(mended))
+    }
+    noteDone(this.db, 'check-terms', this.#now())
+    return this.#outcome('none', news)
+  }
+
+  #tellSalvages(): string[] {
+    return listSalvages(this.db, this.#path).map((report) => tellSalvage(this.#path, report))
+  }
+
+  #outcome(damage: Damage, news: readonly string[]): UpkeepOutcome {
+    if (damage === 'rows') return { damage, news, notices: [], backlog: 0, termsCheckedAtMs: null }
+    const notices = listSalvages(this.db, this.#path).map((report) => ({
+      path: nextTo(this.#path, basename(report.file)),
+      text: tellSalvage(this.#path, report),
+    }))
+    const termsCheckedAtMs = lastDone(this.db, 'check-terms')
+    return { damage, news, notices, backlog: countBacklog(this.db), termsCheckedAtMs }
+  }
+}

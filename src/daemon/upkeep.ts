@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import type { Damage } from '../mirror/upkeep/check-pages.ts'
+import type { Trouble } from '../model/trouble.ts'
+import type { Ingest } from './ingest.ts'
+import type { UpkeepOutcome, UpkeepTask } from './ingest-messages.ts'
+import type { Logger } from './log.ts'
+
+/** How often the full-text tables are compared with the messages. */
+const TERMS_CHECK_MS = 7 * 24 * 3_600_000
+const RETRY_MS = 30_000
+
+/** All that read the mirror in this daemon: while its file is swapped for another, nobody may. */
+export interface Readers {
+  shut(): void
+  reopen(): void
+}
+
+export interface UpkeepWorld {
+  readonly log: Logger
+  readonly ingest: Pick<Ingest, 'keep'>
+  readonly readers: Readers
+  now(): number
+  later(act: () => void, delayMs: number): void
+  explain(error: unknown): Trouble
+  /** Whether the full-text tables hold together, found out without holding up anything. */
+  checkTerms(): Promise<boolean>
+  onBacklog(backlog: number): void
+}
+
+/**
+ * Keeps the mirror sound: its pages are checked before the first pass, its full-text tables every week, and both when
+ * something failed in a way that says that the file is wrong. What can be mended in place is; else the mirror is set
+ * aside and made anew.
+ */
+export class Upkeep {
+  readonly #world: UpkeepWorld
+  #doing: string | null = null
+  #trouble: Trouble | null = null
+  #notices: UpkeepOutcome['notices'] = []
+  #termsCheckedAtMs: number | null = null
+  #running: Promise<void> | null = null
+
+  constructor(world: UpkeepWorld) {
+    this.#world = world
+  }
+
+  /** What keeps passes from being run now, in words for a person. */
+  get doing(): string[] {
+    return this.#doing === null ? [] : [this.#doing]
+  }
+
+  get trouble(): Trouble | null {
+    return this.#trouble
+  }
+
+  /** What happened to this mirror, as long as the file that was set aside lies where it was put. */
+  get notices(): string[] {
+    return this.#notices.filter(({ path }) => existsSync(path)).map(({ text }) => text)
+  }
+
+  /** Resolves when the mirror is sound. Asked again meanwhile, it is the same check. */
+  check(suspected: Damage = 'none'): Promise<void> {
+    this.#running ??= this.#untilSound({ task: 'check', suspected }).finally(() => (this.#running = null))
+    return this.#running
+  }
+
+  /** To be asked now and then; does something once a week. */
+  async checkTermsIfDue(): Promise<void> {
+    if (this.#running !== null || this.#world.now() - (this.#termsCheckedAtMs ?? 0) < TERMS_CHECK_MS) return
+    const isSound = await this.#world.checkTerms()
+    this.#running ??= this.#untilSound({ task: 'check-terms', suspected: isSound ? 'none' : 'terms' }).finally(
+      () => (this.#running = null),
+    )
+    await this.#running
+  }
+
+  async #untilSound(first: UpkeepTask): Promise<void> {
+    for (let task: UpkeepTask = first; ;) {
+      try {
+        const outcome = await this.#keep(task)
+        if (outcome.damage !== 'rows') return this.#settle(outcome)
+        task = { task: 'set-aside', suspected: 'none' }
+      } catch (error) {
+        this.#trouble = this.#world.explain(error)
+        if (this.#trouble.code === 'stopped') throw error
+        this.#world.log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
+        await new Promise<void>((resolve) => this.#world.later(resolve, RETRY_MS))
+        // What was set aside is found again.
+        task = { task: 'check', suspected: 'none' }
+      }
+    }
+  }
+
+  async #keep(task: UpkeepTask): Promise<UpkeepOutcome> {
+    const isSwap = task.task === 'set-aside'
+    this.#doing = isSwap
+      ? 'salvage: the mirror is damaged; a new one is being made of all that can be saved'
+      : 'check: the mirror is being checked for damage'
+    if (isSwap) this.#world.readers.shut()
+    try {
+      return await this.#world.ingest.keep(task)
+    } finally {
+      if (isSwap) this.#world.readers.reopen()
+      this.#doing = null
+    }
+  }
+
+  #settle({ news, notices, backlog, termsCheckedAtMs }: UpkeepOutcome): void {
+    this.#trouble = null
+    this.#notices = notices
+    this.#termsCheckedAtMs = termsCheckedAtMs
+    for (const sentence of news) this.#world.log.warn(sentence)
+    this.#world.onBacklog(backlog)
+  }
+}

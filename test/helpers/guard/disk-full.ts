@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../fill-store.ts'
+import { dumpMirror, findFaults } from './dump.ts'
+import { passOver } from './healed.ts'
+
+/** A Cursor, and what a mirror that never failed holds of it. */
+export class FullDisk {
+  readonly home = new CursorHome()
+  readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-full-'))
+  readonly #wanted: string
+  readonly #leastPages: number
+  readonly #mostPages: number
+
+  constructor(chats: number) {
+    const store = this.home.global()
+    fillStore(store, { chats, messagesPerChat: 18, textLength: 300 })
+    const kept = this.#open('reference')
+    this.#leastPages = Number(kept.db.pragma('page_count', { simple: true }))
+    passOver(kept, this.home.userDir)
+    this.#mostPages = Number(kept.db.pragma('page_count', { simple: true }))
+    this.#wanted = JSON.stringify(dumpMirror(kept.db))
+    kept.close()
+  }
+
+  get pages(): number {
+    return this.#mostPages - this.#leastPages
+  }
+
+  /**
+   * Runs a pass that finds room for only a share of what it has to write, then one with room enough.
+   * @returns what is wrong, and whether the disk was full at all
+   */
+  fail(share: number, plant: (kept: KeptMirror) => void = () => undefined): { wrong: string[]; wasFull: boolean } {
+    const kept = this.#open(`mirror-${share}`)
+    try {
+      kept.db.pragma('synchronous = off')
+      kept.db.pragma(`max_page_count = ${this.#leastPages + Math.floor(share * this.pages)}`)
+      const wasFull = this.#isFull(kept)
+      plant(kept)
+      const wrong = [...findFaults(kept.db), ...(kept.db.inTransaction ? ['a transaction stands open'] : [])]
+      kept.db.prepare('select count(*) from messages').get()
+      kept.db.pragma('max_page_count = 1000000')
+      passOver(kept, this.home.userDir)
+      const isEqual = JSON.stringify(dumpMirror(kept.db)) === this.#wanted
+      return { wrong: [...wrong, ...findFaults(kept.db), ...(isEqual ? [] : ['it is not what it would be'])], wasFull }
+    } finally {
+      kept.close()
+      rmSync(join(this.#folder, `mirror-${share}.db`), { force: true })
+    }
+  }
+
+  remove(): void {
+    this.home.remove()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #open(name: string): KeptMirror {
+    return new KeptMirror(join(this.#folder, `${name}.db`), Date.now)
+  }
+
+  #isFull(kept: KeptMirror): boolean {
+    try {
+      passOver(kept, this.home.userDir)
+      return false
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL') return true
+      throw error
+    }
+  }
+}

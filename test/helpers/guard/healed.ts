@@ -1,0 +1,31 @@
+import { runPasses } from '../../../src/daemon/ingest-run.ts'
+import type { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../../src/daemon/ingest-messages.ts'
+import { discoverSources } from '../../../src/indexer/discover.ts'
+import type { PassDepth } from '../../../src/indexer/source.ts'
+
+export function keepNow(
+  kept: KeptMirror,
+  task: UpkeepTask['task'],
+  suspected: UpkeepTask['suspected'] = 'none',
+): UpkeepOutcome {
+  const steps = kept.keep({ task, suspected })
+  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+}
+
+/** What the daemon does with a mirror: at its start, and once a week. */
+export function keepSound(kept: KeptMirror): UpkeepOutcome {
+  for (const task of ['check', 'check-terms'] as const) {
+    const { damage } = keepNow(kept, task)
+    if (damage === 'rows') keepNow(kept, 'set-aside')
+  }
+  return keepNow(kept, 'salvage')
+}
+
+/** A pass over this Cursor, to its end. */
+export function passOver(kept: KeptMirror, userDir: string, depth: PassDepth = 'nudge'): void {
+  const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
+  const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
+  const steps = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
+  while (steps.next().done !== true);
+}

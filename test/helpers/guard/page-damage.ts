@@ -1,0 +1,173 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { chanceOf, garbage } from './chance.ts'
+import { dumpMirror, findFaults } from './dump.ts'
+import { keepSound, passOver } from './healed.ts'
+import { chatIdOf, messageIdOf, wordOf, type LossyHome } from './lossy-home.ts'
+
+const PAGE = 16_384
+
+/** A sound mirror, page by page: what each page belongs to, and which pages each lost message needs. */
+export class Original {
+  readonly path = join(mkdtempSync(join(tmpdir(), 'cursordex-original-')), 'mirror.db')
+  readonly bytes: Buffer
+  readonly dump: ReturnType<typeof dumpMirror>
+  readonly #needs = new Map<string, readonly number[]>()
+  readonly #chatPages: readonly number[]
+  readonly #owners: ReadonlyMap<number, string>
+
+  constructor({ indexer, lost }: LossyHome) {
+    indexer.mirror.pragma('wal_checkpoint(truncate)')
+    copyFileSync(indexer.path, this.path)
+    this.bytes = readFileSync(this.path)
+    this.dump = dumpMirror(indexer.mirror)
+    const owners = ownersOf(indexer.mirror)
+    this.#owners = new Map([...owners].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)))
+    const having = (table: string, text: string): number[] =>
+      (owners.get(table) ?? []).filter((page) => this.page(page).includes(text))
+    for (const { chat, message } of lost) {
+      const rows = having('messages', messageIdOf(chat, message))
+      this.#needs.set(`${chatIdOf(chat)} ${messageIdOf(chat, message)}`, [
+        ...rows,
+        ...having('bodies', wordOf(chat, message)),
+      ])
+    }
+    this.#chatPages = ['chats', 'sqlite_autoindex_chats_1'].flatMap((name) => owners.get(name) ?? [])
+  }
+
+  get pages(): number {
+    return this.bytes.length / PAGE
+  }
+
+  page(num: number): Buffer {
+    return this.bytes.subarray((num - 1) * PAGE, num * PAGE)
+  }
+
+  /** Of another table: a piece of a text in place of another reads as well, and only the text itself would tell. */
+  isAlike(page: number, other: number): boolean {
+    return this.#owners.get(page) === this.#owners.get(other)
+  }
+
+  /** The lost messages of which no page is among these. Of a chat both of whose names are lost only the words are known. */
+  survivors(damaged: ReadonlySet<number>): string[] {
+    if (this.#chatPages.filter((page) => damaged.has(page)).length > 1) return []
+    const isWhole = (pages: readonly number[]): boolean => pages.every((page) => !damaged.has(page))
+    return [...this.#needs].flatMap(([name, pages]) => (isWhole(pages) ? [name] : []))
+  }
+
+  remove(): void {
+    rmSync(join(this.path, '..'), { recursive: true, force: true })
+  }
+}
+
+function ownersOf(db: Mirror): Map<string, number[]> {
+  const owners = new Map<string, number[]>()
+  for (const { name, pageno } of db.prepare('select name, pageno from dbstat').all() as {
+    name: string
+    pageno: number
+  }[]) {
+    owners.set(name, [...(owners.get(name) ?? []), pageno])
+  }
+  return owners
+}
+
+export interface DamageRound {
+  /** Numbers of the pages that were overwritten. */
+  readonly damaged: ReadonlySet<number>
+  readonly bytes: Buffer
+}
+
+/** Overwrites a few pages with garbage, with nothing, or with what belongs elsewhere. */
+export function damagePages(original: Original, seed: number): DamageRound {
+  const chance = chanceOf(seed)
+  const bytes = Buffer.from(original.bytes)
+  const anyPage = (): number => 1 + Math.floor(chance() * original.pages)
+  const damaged = new Set(Array.from({ length: 1 + Math.floor(chance() * 4) }, anyPage))
+  for (const page of damaged) {
+    const kind = chance()
+    let other = anyPage()
+    while (original.isAlike(page, other)) other = anyPage()
+    const over = kind < 0.5 ? garbage(chance, PAGE) : kind < 0.75 ? Buffer.alloc(PAGE) : original.page(other)
+    over.copy(bytes, (page - 1) * PAGE)
+  }
+  return { damaged, bytes }
+}
+
+export interface Healed {
+  readonly faults: readonly string[]
+  /** Messages that another page held and that are not as they were. */
+  readonly wrong: readonly string[]
+  readonly survivors: number
+  readonly isSetAside: boolean
+}
+
+/** Lets the mirror look after itself and a pass run, and compares what it holds with what it should. */
+export function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Healed {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
+  const path = join(folder, 'mirror.db')
+  writeFileSync(path, bytes)
+  const kept = new KeptMirror(path, Date.now)
+  try {
+    const { notices } = keepSound(kept)
+    kept.db.pragma('synchronous = off')
+    passOver(kept, home.userDir)
+    const survivors = original.survivors(damaged)
+    return {
+      faults: findFaults(kept.db),
+      wrong: differences(original, dumpMirror(kept.db), new Set(survivors)),
+      survivors: survivors.length,
+      isSetAside: notices.length > 0,
+    }
+  } finally {
+    kept.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>
+
+const byName = (rows: readonly Readonly<Record<string, unknown>>[]): Rows =>
+  new Map(rows.map((row) => [String(row['name']).split(' ').slice(0, 2).join(' '), row]))
+
+/** A message that Cursor holds is as it was; one that it lost, too, where its pages are whole. */
+function differences(
+  original: Original,
+  healed: ReturnType<typeof dumpMirror>,
+  survivors: ReadonlySet<string>,
+): string[] {
+  const now = byName(healed['messages'] ?? [])
+  return [...byName(original.dump['messages'] ?? [])].flatMap(([name, before]) => {
+    if (before['is_live'] === 0 && !survivors.has(name)) return []
+    const after = now.get(name)
+    if (after === undefined) return [`${name} is not there`]
+    const told = ['parts', 'is_live', 'deleted_at', 'role', 'sent_at', 'content_hash']
+    return told
+      .filter((key) => after[key] !== before[key])
+      .map((key) => `${name}: ${key} is ${String(after[key]).slice(0, 40)}`)
+  })
+}
+
+/** How many rows SQLite reads from first to last before it meets damage: what a salvage would save that stops there. */
+export function readUntilDamage(bytes: Buffer): number {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
+  const path = join(folder, 'mirror.db')
+  writeFileSync(path, bytes)
+  let rows = 0
+  try {
+    const db = new Database(path, { readonly: true })
+    try {
+      const sql = 'select parts from messages join bodies on bodies.num = body where is_live = 0'
+      for (const _ of db.prepare(sql).iterate()) rows += 1
+    } finally {
+      db.close()
+    }
+  } catch {
+    // What was read before is what counts.
+  }
+  rmSync(folder, { recursive: true, force: true })
+  return rows
+}

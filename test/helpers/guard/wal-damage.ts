@@ -1,0 +1,102 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { arrangeThread } from '../../../src/indexer/arrange-thread.ts'
+import { emptyBatch } from '../../../src/mirror/batch.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { writeBatch } from '../../../src/mirror/write-batch.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../in-process.ts'
+import { chanceOf, garbage } from './chance.ts'
+import { dumpMirror, findFaults } from './dump.ts'
+import { keepSound, passOver } from './healed.ts'
+import { writeChat } from './lossy-home.ts'
+
+/** A mirror whose WAL holds many commits, as a power cut would find it. */
+export class WalMirror {
+  readonly home = new CursorHome()
+  readonly main: Buffer
+  readonly wal: Buffer
+  /** What a mirror holds that never failed. */
+  readonly wanted: ReturnType<typeof dumpMirror>
+
+  /** @param write what is done to the mirror while its WAL grows, one call a chat */
+  constructor(chats: number, write: (indexer: Indexer) => void = (indexer) => indexer.pass()) {
+    const store = this.home.global()
+    const indexer = new Indexer(this.home.userDir)
+    for (let chat = 0; chat < 3; chat += 1) writeChat(store, chat, 6)
+    indexer.pass()
+    indexer.mirror.pragma('wal_checkpoint(truncate)')
+    indexer.mirror.pragma('wal_autocheckpoint = 0')
+    for (let chat = 3; chat < chats; chat += 1) {
+      writeChat(store, chat, 6)
+      write(indexer)
+    }
+    copyFileSync(indexer.path, `${indexer.path}.copy`)
+    this.main = readFileSync(`${indexer.path}.copy`)
+    this.wal = readFileSync(`${indexer.path}-wal`)
+    indexer.pass()
+    this.wanted = dumpMirror(indexer.mirror)
+    indexer.remove()
+  }
+
+  remove(): void {
+    this.home.remove()
+  }
+}
+
+/** The WAL cut off, zeroed or filled with garbage at a place of its own for each seed. */
+export function damageWal(wal: Buffer, seed: number): Buffer {
+  const chance = chanceOf(seed)
+  const at = Math.floor(chance() * wal.length)
+  const length = Math.floor(chance() * 60_000) + 1
+  const damaged = Buffer.from(wal)
+  if (seed % 3 === 0) return damaged.subarray(0, at)
+  if (seed % 3 === 1) damaged.fill(0, at, Math.min(wal.length, at + length))
+  else garbage(chance, 60_000).copy(damaged, at, 0, length)
+  return damaged
+}
+
+/** @returns what is wrong after reopening, and again after a pass */
+export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-wal-'))
+  const path = join(folder, 'mirror.db')
+  writeFileSync(path, main)
+  writeFileSync(`${path}-wal`, wal)
+  const kept = new KeptMirror(path, Date.now)
+  try {
+    kept.db.pragma('synchronous = off')
+    const before = findFaults(kept.db)
+    const { notices } = keepSound(kept)
+    passOver(kept, home.userDir)
+    const isEqual = JSON.stringify(dumpMirror(kept.db)) === JSON.stringify(wanted)
+    return [
+      ...before,
+      ...notices.map(({ text }) => text),
+      ...findFaults(kept.db),
+      ...(isEqual ? [] : ['it is not what it would be']),
+    ]
+  } finally {
+    kept.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A planted fault: the position is written first, in a transaction of its own. */
+export function positionsFirst(indexer: Indexer): void {
+  const ahead = readAhead(indexer.mirror)
+  for (const { num, rowid, key } of ahead) {
+    const position = { identity: 'planted', signature: null, watermark: rowid + 7, watermarkKey: key }
+    writeBatch(indexer.mirror, { ...emptyBatch, source: num, nowMs: 0, position }, arrangeThread)
+  }
+  indexer.pass('reconcile')
+}
+
+const readAhead = (db: Mirror): { num: number; rowid: number; key: string }[] =>
+  db
+    .prepare(
+      `select num, max(source_rowid) as rowid, key from source_rows join sources on num = source
+       where kind = 'composer-kv' group by num`,
+    )
+    .all() as { num: number; rowid: number; key: string }[]
