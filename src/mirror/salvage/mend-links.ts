@@ -64,7 +64,7 @@ values (?, ?, coalesce((select min(source) from messages where chat = ?), (selec
 const DANGLING = [
   `update chats set project = null, project_source = null where project not in (select num from projects)`,
   ...['evidence', 'workspaces'].map((table) => `delete from ${table} where project not in (select num from projects)`),
-  ...['asks', 'outlines'].map((table) => `delete from ${table} where chat not in (select num from chats)`),
+  ...['asks', 'outlines', 'losses'].map((table) => `delete from ${table} where chat not in (select num from chats)`),
   ...['asks', 'row_chats', 'row_issues', 'blob_calls'].map(
     (table) => `delete from ${table} where source not in (select num from sources)`,
   ),

@@ -28,8 +28,8 @@ export function emptyMirror(version = migrations.length): Mirror {
   return db
 }
 
-/** Made anew from the messages: not worth saving. */
-const DERIVED = new Set(['unindexed'])
+/** Made anew from the messages, or by looking at the stores again: not worth saving. */
+const DERIVED = new Set(['unindexed', 'sweeps'])
 
 const LIST_TABLES = `
 select name, wr as isIndex from pragma_table_list
