@@ -1,4 +1,6 @@
+import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { openWriter, type Mirror } from '../mirror/open.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { FromWorker, IngestSetup, RunOrder, StepNews, ToWorker } from './ingest-messages.ts'
@@ -14,7 +16,11 @@ if (port === null) throw new Error('this file runs as a worker')
 const setup = workerData as IngestSetup
 const tell = (message: FromWorker): void => port.postMessage(message)
 
+/** Sources of one file may be read in runs that follow on each other. */
+const COPIES_KEPT_MS = 5000
+
 let isStopping = false
+let copiesTimer: NodeJS.Timeout | undefined
 let mirror: Mirror | null = null
 
 function openMirror(): Mirror {
@@ -23,6 +29,15 @@ function openMirror(): Mirror {
 }
 
 async function run(order: RunOrder): Promise<void> {
+  clearTimeout(copiesTimer)
+  try {
+    await runToEnd(order)
+  } finally {
+    copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
+  }
+}
+
+async function runToEnd(order: RunOrder): Promise<void> {
   const passes = runPasses(openMirror(), setup, order, Date.now)
   for (let next = passes.next(); ; next = passes.next()) {
     if (next.done === true) return tell({ kind: 'done', outcome: next.value })
@@ -53,12 +68,15 @@ port.on('message', (message: ToWorker) => {
     return
   }
   isStopping = true
+  clearTimeout(copiesTimer)
+  removeCopies()
   mirror?.close()
   port.close()
 })
 
 try {
   openMirror()
+  keepCopiesIn(join(dirname(setup.mirrorPath), 'copies'))
   tell({ kind: 'open' })
 } catch (error) {
   tellFailure(error)
