@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
 import { search } from '../api/search/search.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
 import type { RunOutcome } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
 import { takeLock } from '../daemon/lock.ts'
+import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader, openWriter } from '../mirror/open.ts'
@@ -46,7 +48,13 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       reasons: ends.map(({ state, path, detail }) => `${state}: ${path}${detail === null ? '' : `: ${detail}`}`),
       uptimeMs: Date.now() - startedAtMs,
       progress: null,
-      resources: { rssBytes: process.memoryUsage.rss(), cpuPercent: 0, longestReadMs: 0, bytesRead: 0 },
+      resources: {
+        rssBytes: process.memoryUsage.rss(),
+        cpuPercent: 0,
+        longestReadMs: 0,
+        bytesRead: 0,
+        bytesReadLastMinute: 0,
+      },
       lagMs: null,
       mirrorPath: mirrorPath(dataDir),
     }),
@@ -100,6 +108,7 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
   const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
   try {
     const mirror = openWriter(mirrorPath(settings.dataDir))
+    keepCopiesIn(join(settings.dataDir, 'copies'))
     try {
       const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
       const passes = runPasses(mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
@@ -112,6 +121,7 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
         note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
       }
     } finally {
+      removeCopies()
       mirror.close()
     }
   } catch (error) {
