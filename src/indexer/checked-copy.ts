@@ -79,14 +79,14 @@ export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCo
   if (there !== undefined && there.state === stateOf(path)) return there
   if (there !== undefined) rmSync(there.folder, { recursive: true, force: true })
   kept.delete(path)
-  const waitMs = (copiedAtMs.get(path) ?? -Infinity) + COPY_EVERY_MS - Date.now()
+  const waitMs = (copiedAtMs.get(path) ?? -Infinity) + COPY_EVERY_MS - performance.now()
   if (waitMs > 0) {
     const minutes = Math.ceil(waitMs / 60_000)
     return none('busy', `It is on a ${mount} mount and copied every ten minutes; next in ${minutes} min.`)
   }
   const reason = refusal(path, mount)
   if (reason !== null || copiesFolder === null) return none('refused', reason ?? `It is on a ${mount} mount.`)
-  copiedAtMs.set(path, Date.now())
+  copiedAtMs.set(path, performance.now())
   mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
   for (let tries = 0; tries < TRIES; tries += 1) {
     const copy = copyOnce(path, mkdtempSync(join(copiesFolder, 'copy-')))
@@ -115,7 +115,7 @@ function refusal(path: string, mount: string): string | null {
 
 /** Null where the file changed meanwhile, or the copy is not sound. */
 function copyOnce(path: string, folder: string): Kept | null {
-  const copy = join(folder, 'state.vscdb')
+  const copy = join(folder, 'store.db')
   try {
     const before = stateOf(path)
     if (before !== null) {

@@ -20,6 +20,8 @@ export interface OpenFile {
   readonly identity: string
   /** The longest time for which the file was open; 0 where a copy is read. */
   longestReadMs(): number
+  /** Whether Cursor wrote to the file since it was opened: who can wait lets it go on, it may be about to quit. */
+  isTouched(): boolean
   /**
    * Runs a few reads. Where Cursor may be writing, the file is open no longer than that: if Cursor quits while we hold
    * a handle, its closing checkpoint does not run and its backup copy is stale.
@@ -111,7 +113,8 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
       longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
     }
   }
-  return { kind: 'open', ...facts, longestReadMs: () => longestReadMs, read, close: () => undefined }
+  const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
+  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
 }
 
 /** The copy stays for the other sources that read the same file, until the run is over. */
@@ -124,7 +127,7 @@ function openNetworkCopy(
   if (copy.kind === 'none') return closed(copy.state, copy.detail)
   const db = openReadOnly(copy.path)
   const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
-  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0 }
+  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
   return { kind: 'open', ...facts, ...cost, read, close: () => db.close() }
 }
 
@@ -172,6 +175,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
       bytesRead: bytes.length,
       readMsMax: 50,
       longestReadMs: () => 0,
+      isTouched: () => false,
       read: (use) => ofFile(() => use(db)),
       close: () => db.close(),
     }
