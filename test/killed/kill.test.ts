@@ -5,7 +5,7 @@ const ROUNDS = 25
 
 test(
   `killed ${ROUNDS} times, the mirror is whole each time and ends equal to the store`,
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const { bad, line, moments } = await killRounds({ rounds: ROUNDS, seed: 1, bulkChats: 30 })
     console.log(line)
