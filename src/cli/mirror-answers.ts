@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
 import { search } from '../api/search/search.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
@@ -6,6 +7,7 @@ import { runPasses } from '../daemon/ingest-run.ts'
 import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
+import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader } from '../mirror/open.ts'
@@ -49,7 +51,13 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       reasons,
       uptimeMs: Date.now() - startedAtMs,
       progress: null,
-      resources: { rssBytes: process.memoryUsage.rss(), cpuPercent: 0, longestReadMs: 0, bytesRead: 0 },
+      resources: {
+        rssBytes: process.memoryUsage.rss(),
+        cpuPercent: 0,
+        longestReadMs: 0,
+        bytesRead: 0,
+        bytesReadLastMinute: 0,
+      },
       lagMs: null,
       mirrorPath: mirrorPath(dataDir),
     }),
@@ -104,6 +112,7 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
   const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
   try {
     const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
+    keepCopiesIn(join(settings.dataDir, 'copies'))
     try {
       return keepSound(kept, note, () => {
         const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
@@ -118,6 +127,7 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
         }
       })
     } finally {
+      removeCopies()
       kept.close()
     }
   } catch (error) {

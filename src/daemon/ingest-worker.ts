@@ -1,4 +1,6 @@
+import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type {
@@ -26,7 +28,11 @@ if (port === null) throw new Error('this file runs as a worker')
 const setup = workerData as IngestSetup
 const tell = (message: FromWorker): void => port.postMessage(message)
 
+/** Sources of one file may be read in runs that follow on each other. */
+const COPIES_KEPT_MS = 5000
+
 let isStopping = false
+let copiesTimer: NodeJS.Timeout | undefined
 const kept = new KeptMirror(setup.mirrorPath, Date.now)
 
 /** Runs it to its end, or, where the daemon stops, to the end of a step. @returns null where it was cut off */
@@ -46,9 +52,14 @@ async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step
 const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
 
 async function run(order: RunOrder): Promise<void> {
-  const passes = runPasses(kept.db, setup, order, Date.now)
-  const outcome = await drive(passes, (step) => tell({ kind: 'step', step: describeStep(step) }))
-  tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
+  clearTimeout(copiesTimer)
+  try {
+    const passes = runPasses(kept.db, setup, order, Date.now)
+    const outcome = await drive(passes, (step) => tell({ kind: 'step', step: describeStep(step) }))
+    tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
+  } finally {
+    copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
+  }
 }
 
 async function keep({ task }: UpkeepOrder): Promise<void> {
@@ -79,12 +90,15 @@ port.on('message', (message: ToWorker) => {
     return
   }
   isStopping = true
+  clearTimeout(copiesTimer)
+  removeCopies()
   kept.close()
   port.close()
 })
 
 try {
   void kept.db
+  keepCopiesIn(join(dirname(setup.mirrorPath), 'copies'))
   tell({ kind: 'open' })
 } catch (error) {
   tellFailure(error)

@@ -11,10 +11,20 @@ interface Job {
   total: number
 }
 
+const MINUTE_MS = 60_000
+
+/** What was read within one second. */
+interface Reading {
+  readonly second: number
+  bytes: number
+}
+
 /** The daemon's own measurements: what it cost, and how far a long pass has come. */
 export class Vitals {
   readonly #now: () => number
   #bytesRead = 0
+  /** Of the last minute, the latest last. */
+  #readings: Reading[] = []
   #longestReadMs = 0
   #job: Job | null = null
   #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
@@ -36,7 +46,7 @@ export class Vitals {
   }
 
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
-    this.#bytesRead += bytesRead
+    this.#noteBytes(bytesRead)
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
     // A few new messages may be read while the backlog of a large store is indexed: that is still the stage.
     if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
@@ -45,6 +55,20 @@ export class Vitals {
     job.bytesRead += bytesRead
     job.total = Math.max(job.total, total, backlog ?? 0)
     job.done = backlog === null ? Math.max(job.done, done) : job.total - backlog
+  }
+
+  #noteBytes(bytes: number): void {
+    if (bytes === 0) return
+    this.#bytesRead += bytes
+    const second = Math.floor(this.#now() / 1000)
+    const last = this.#readings.at(-1)
+    if (last?.second === second) last.bytes += bytes
+    else this.#readings = [...this.#lastMinute(), { second, bytes }]
+  }
+
+  #lastMinute(): Reading[] {
+    const sinceMs = this.#now() - MINUTE_MS
+    return this.#readings.filter(({ second }) => second * 1000 >= sinceMs)
   }
 
   #newJob(stage: Progress['stage']): Job {
@@ -83,6 +107,7 @@ export class Vitals {
       cpuPercent: this.#cpuPercent,
       longestReadMs: Math.round(this.#longestReadMs * 100) / 100,
       bytesRead: this.#bytesRead,
+      bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),
     }
   }
 }

@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  readSync,
-  statfsSync,
-  statSync,
-  type BigIntStats,
-} from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { SourceState } from '../model/source.ts'
+import { networkMount, takeCheckedCopy } from './checked-copy.ts'
 
 /** Up to this size a file that nobody's WAL protects is read into memory at once, and no lock is taken on it. */
 const COPY_BYTES_MAX = 32 * 1024 * 1024
@@ -26,6 +18,10 @@ export interface OpenFile {
   /** What the file was when it was opened; compare with a later `fileSignature`. */
   readonly signature: string
   readonly identity: string
+  /** The longest time for which the file was open; 0 where a copy is read. */
+  longestReadMs(): number
+  /** Whether Cursor wrote to the file since it was opened: who can wait lets it go on, it may be about to quit. */
+  isTouched(): boolean
   /**
    * Runs a few reads. Where Cursor may be writing, the file is open no longer than that: if Cursor quits while we hold
    * a handle, its closing checkpoint does not run and its backup copy is stale.
@@ -69,8 +65,8 @@ export function fileChangedAtMs(path: string): number {
 }
 
 /**
- * Opens a SQLite file of Cursor's for one pass, without harm: read-only, never another user's file, never on a
- * network mount, where our locks mean nothing to Cursor. A file outside WAL mode, or whose WAL is empty, is read from
+ * Opens a SQLite file of Cursor's for one pass, without harm: read-only, and never another user's file. On a network
+ * mount, where our locks mean nothing to Cursor, a checked copy is read. A file outside WAL mode, or whose WAL is empty, is read from
  * a copy in memory while it is small: no lock, no files left beside it.
  * Everything that can be wrong with the file is an answer, not an error.
  */
@@ -88,11 +84,11 @@ function openChecked(path: string): OpenFile | ClosedFile {
   if (!stat.isFile()) return closed('unreadable', `${path} is not a file.`)
   const owner = foreignOwner(stat)
   if (owner !== null) return closed('refused', owner)
-  const mount = networkMount(path)
-  if (mount !== null) return closed('refused', mount)
   const signature = fileSignature(path)
   const identity = `${stat.dev}:${stat.ino}`
   if (signature === null) return closed('missing', null)
+  const mount = networkMount(path)
+  if (mount !== null) return openNetworkCopy(path, mount, { signature, identity })
   const head = readHead(path)
   if (stat.size > 0n && !head.toString('latin1', 0, 16).startsWith('SQLite format 3\0')) {
     return closed('corrupt', 'The file is not a SQLite database.')
@@ -104,17 +100,35 @@ function openChecked(path: string): OpenFile | ClosedFile {
 }
 
 function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
+  let longestReadMs = 0
   const read = <Value>(use: (db: Db) => Value): Value => {
     // Swapped for another while a pass reads it: the next pass starts on the new one.
     if (fileIdentity(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    const startedAt = performance.now()
     const db = openReadOnly(path)
     try {
       return ofFile(() => use(db))
     } finally {
       db.close()
+      longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
     }
   }
-  return { kind: 'open', ...facts, read, close: () => undefined }
+  const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
+  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
+}
+
+/** The copy stays for the other sources that read the same file, until the run is over. */
+function openNetworkCopy(
+  path: string,
+  mount: string,
+  facts: Pick<OpenFile, 'signature' | 'identity'>,
+): OpenFile | ClosedFile {
+  const copy = takeCheckedCopy(path, mount)
+  if (copy.kind === 'none') return closed(copy.state, copy.detail)
+  const db = openReadOnly(copy.path)
+  const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
+  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
+  return { kind: 'open', ...facts, ...cost, read, close: () => db.close() }
 }
 
 function openReadOnly(path: string): Db {
@@ -160,6 +174,8 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
       identity,
       bytesRead: bytes.length,
       readMsMax: 50,
+      longestReadMs: () => 0,
+      isTouched: () => false,
       read: (use) => ofFile(() => use(db)),
       close: () => db.close(),
     }
@@ -204,21 +220,6 @@ function foreignOwner(stat: BigIntStats): string | null {
   const us = process.geteuid?.()
   if (us === undefined || stat.uid === BigInt(us)) return null
   return `The file belongs to user ${stat.uid}, and this daemon runs as ${us}: run it as the user who runs Cursor.`
-}
-
-/** Types of `statfs` for mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
-const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
-  [0x01021997, '9p'],
-  [0xff534d42, 'CIFS'],
-  [0xfe534d42, 'SMB'],
-  [0x6969, 'NFS'],
-])
-
-function networkMount(path: string): string | null {
-  if (process.platform === 'win32' || !existsSync(path)) return null
-  const name = NETWORK_MOUNTS.get(statfsSync(path).type)
-  if (name === undefined) return null
-  return `The file is on a ${name} mount, where Cursor cannot see our locks: run cursordex on the machine that runs Cursor.`
 }
 
 const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })

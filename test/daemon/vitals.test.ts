@@ -29,6 +29,20 @@ test('progress is null before a run, before it told how much there is, and after
   expect(vitals.progress).toBeNull()
 })
 
+test('the bytes of the last minute are forgotten a minute later, those of all time are not', async () => {
+  const clock = new FakeClock()
+  const vitals = new Vitals(clock.now)
+  vitals.noteStep(step({ bytesRead: 100 }))
+  await clock.advance(40_000)
+  vitals.noteStep(step({ bytesRead: 20 }))
+  vitals.noteStep(step({ bytesRead: 3 }))
+  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 123 })
+  await clock.advance(21_000)
+  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 23 })
+  await clock.advance(40_000)
+  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 0 })
+})
+
 test('progress tells the speed and the time left at that speed', async () => {
   const clock = new FakeClock()
   const vitals = new Vitals(clock.now)

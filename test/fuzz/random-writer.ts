@@ -8,11 +8,14 @@ const MESSAGES = 8
 export class RandomWriter {
   readonly #writer: Writer
   readonly #chance: Chance
+  readonly #background: (writer: Writer) => void
   #words = 0
 
-  constructor(writer: Writer, chance: Chance) {
+  /** @param background what else stands in a store or a table that takes the place of the one before */
+  constructor(writer: Writer, chance: Chance, background: (writer: Writer) => void = () => undefined) {
     this.#writer = writer
     this.#chance = chance
+    this.#background = background
   }
 
   step(): void {
@@ -68,6 +71,7 @@ export class RandomWriter {
   }
 
   #fill(writer: Writer): void {
+    this.#background(writer)
     for (let count = this.#chance.below(4); count >= 0; count -= 1) {
       const ids = this.#ids()
       writer.chat(this.#chat(), Object.fromEntries(ids.map((id) => [id, this.#word()])))

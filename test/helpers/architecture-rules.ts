@@ -156,8 +156,8 @@ const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
   /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
-/** The door to Cursor's files sets up its connections, and the lock on the data folder is SQLite's own. */
-const connectionDoors = /^src\/(indexer\/cursor-file|daemon\/lock)\.ts$/
+/** The doors to Cursor's files and to copies of them set up connections, and the lock on the data folder is SQLite's own. */
+const connectionDoors = /^src\/(indexer\/(cursor-file|checked-copy)|daemon\/lock)\.ts$/
 
 /** SQL stands with those who own it; the sample's developers talk of SQL, too. */
 export const sql: Rule = (files) =>

@@ -20,6 +20,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   /** User id to run as; only root may choose. */
   readonly uid?: number
+  /** Another build of the program than that of this checkout. */
+  readonly bin?: string
 }
 
 export interface RunOptions extends SpawnOptions {
@@ -37,8 +39,8 @@ export class Cursordex {
   #stderr = ''
   #hasEnded = false
 
-  constructor(argv: readonly string[], { env = {}, uid }: SpawnOptions = {}) {
-    this.#child = spawn(process.execPath, [cursordexBin, ...argv], {
+  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin }: SpawnOptions = {}) {
+    this.#child = spawn(process.execPath, [bin, ...argv], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
@@ -85,11 +87,12 @@ export class Cursordex {
   }
 
   /** The address of its one line on stdout. */
-  listening(): Promise<string> {
-    return waitUntil('the line that tells the address', () => {
+  listening(withinMs = 10_000): Promise<string> {
+    const look = () => {
       if (this.#hasEnded) throw new Error(`it ended before it listened: ${this.#stderr}`)
       return /^cursordex listening on (http:\S+)\n/.exec(this.#stdout)?.[1]
-    })
+    }
+    return waitUntil('the line that tells the address', look, { withinMs })
   }
 }
 

@@ -6,6 +6,7 @@ import type { Counts, Coverage, LossCounts } from '../queries/count-everything.t
 import { listSources } from '../queries/list-sources.ts'
 import type { SourceStatus } from '../queries/list-sources.ts'
 import { measureTermsBytes } from '../queries/measure-terms.ts'
+import { measureTextBytes } from '../queries/measure-text.ts'
 import { measureMirrorBytes } from './mirror-file.ts'
 import type { ApiWorld, DaemonState, Progress, Resources } from './world.ts'
 
@@ -21,8 +22,15 @@ export interface Status {
   readonly issues: Readonly<Record<string, number>>
   readonly coverage: Coverage
   readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
-  readonly resources: Resources
+  readonly resources: Resources & DiskUse
   readonly lagMs: number | null
+}
+
+interface DiskUse {
+  /** About how many bytes of text the mirror holds. */
+  readonly textBytes: number
+  /** What the mirror takes on the disk for each byte of text; null while it holds none. */
+  readonly diskPerTextByte: number | null
 }
 
 export type ReadStatus = () => Status
@@ -34,11 +42,14 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
   const now = (): number => world.now()
   const census = cached(countEverything)
   const termsBytes = cached(measureTermsBytes, TERMS_KEPT_MS)
+  const textBytes = cached(measureTextBytes)
   return () => {
     const { mirrorPath, ...live } = world.live()
     const db = mirrorIfAny(world)
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
     const ftsBytes = db === null ? 0 : termsBytes(db, now)
+    const bytes = measureMirrorBytes(mirrorPath)
+    const disk = describeDisk(bytes, db === null ? 0 : textBytes(db, now))
     return {
       state: live.state,
       reasons: live.reasons,
@@ -50,12 +61,17 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       losses,
       issues,
       coverage,
-      mirror: { path: mirrorPath, bytes: measureMirrorBytes(mirrorPath), ftsBytes },
-      resources: live.resources,
+      mirror: { path: mirrorPath, bytes, ftsBytes },
+      resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
     }
   }
 }
+
+const describeDisk = (bytes: number, textBytes: number): DiskUse => ({
+  textBytes,
+  diskPerTextByte: textBytes === 0 ? null : Math.round((bytes / textBytes) * 100) / 100,
+})
 
 /** A daemon that has just started has no mirror yet, and still tells how it is. */
 function mirrorIfAny(world: ApiWorld): Mirror | null {

@@ -17,6 +17,8 @@ export interface Resources {
   readonly cpuPercent: number
   readonly longestReadMs: number
   readonly bytesRead: number
+  /** Of Cursor's files; 0 while nothing changes. */
+  readonly bytesReadLastMinute: number
 }
 
 /** What only the running daemon knows of itself. */

@@ -48,7 +48,15 @@ describe('what each route answers', () => {
       issues: {},
       coverage: { rows: 0, read: 0, orphans: 1, issues: 0, noise: 0 },
       mirror: { path: world.mirror.path, bytes: expect.any(Number), ftsBytes: expect.any(Number) },
-      resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
+      resources: {
+        rssBytes: 1,
+        cpuPercent: 2,
+        longestReadMs: 3,
+        bytesRead: 4,
+        bytesReadLastMinute: 5,
+        textBytes: 114,
+        diskPerTextByte: expect.any(Number),
+      },
       lagMs: null,
     })
   })

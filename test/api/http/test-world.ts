@@ -25,7 +25,7 @@ const live: LiveState = {
   reasons: [],
   uptimeMs: 5,
   progress: null,
-  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
   lagMs: null,
   mirrorPath: '/nowhere/mirror.db',
 }

@@ -9,6 +9,9 @@ import { DirtyChats } from './dirty-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
 import * as store from './read.ts'
 
+/** Keys come out of the index, several hundred in a millisecond where it is in memory. */
+const KEYS_A_MS = 200
+
 /** The last rows looked at on every pass for values rewritten in place. */
 const TAIL_ROWS = 100
 const RECENT_CHATS_MAX = 50
@@ -104,7 +107,7 @@ function* pageBoth(
   let afterKey = range.from
   while (after !== null) {
     const from: Buffer = after
-    const page = file.read((db) => store.listKeyPage(db, range, from))
+    const page = file.read((db) => store.listKeyPage(db, range, from, file.readMsMax * KEYS_A_MS))
     const lastKey = page.next === null ? range.to : (page.refs.at(-1)?.key ?? range.to)
     const rows = held.listHeldRows(mirror, source, afterKey, lastKey)
     yield { refs: page.refs, known: new Map(rows.map((row) => [row.key, row])) }

@@ -96,7 +96,9 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
     if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, isCountDue: false }
     // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
     held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
-    return yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
+    const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
+    yield { ...readingStep, longestReadMs: file.longestReadMs() }
+    return end
   } catch (error) {
     const { state, detail } = endedBy(error)
     return { state, detail, isCountDue: false }

@@ -10,7 +10,8 @@ import * as store from './read.ts'
 /** A slice of this size every `SLICE_EVERY_MS` reads 20 MB a second. */
 const SLICE_OCTETS = 8 * 1024 * 1024
 const SLICE_EVERY_MS = 400
-const ROWS_A_LOOK = 1000
+/** Few, so that a slice that is cut short is short. */
+const ROWS_A_LOOK = 250
 /** A store that goes on changing is compared again after a rest: soon while it takes no time, else a tenth of the time. */
 const REST_MS = 10_000
 const LONG_REST_MS = 600_000
@@ -46,6 +47,8 @@ export function* sweepSlice(
     // Rows beyond what a number holds come all at once, and above them there is nothing.
     if (last === undefined || !store.isExact(last)) return ended(sweep, file.signature, nowMs)
     after = last.rowid
+    // The rest can wait, and a quit that met us with the file open would leave its backup stale.
+    if (file.isTouched()) break
   }
   return { ...sweep, afterRowid: after }
 }

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { canLook } from './handle-watch.ts'
+import { measureHarm, type Harm } from './measure-harm.ts'
+
+const QUITS = 20
+const COMMITS = 100
+
+function expectNoHarm({ beside, store, handles, leftOpen, rights, statesSeen }: Harm, statesMin: number): void {
+  expect(beside.errors).toEqual([])
+  expect(store).toEqual({ integrity: 'ok', digest: beside.digest })
+  expect(leftOpen).toEqual([])
+  // SQLite opens a WAL and its index for writing whatever is asked for; the database itself never.
+  expect(handles.filter((name) => name.startsWith('rw') && !/-(wal|shm)$/.test(name))).toEqual([])
+  for (const [before, after] of rights) expect(after).toBe(before)
+  expect(statesSeen).toBeGreaterThan(statesMin)
+}
+
+describe.concurrent('a Cursor that writes, quits and starts again beside the daemon', { timeout: 120_000 }, () => {
+  test('in WAL mode: meets no lock, its WAL stays short, its backups are whole', async () => {
+    const harm = await measureHarm({ journalMode: 'wal', quits: QUITS, commits: COMMITS })
+    console.log(harm.line)
+    expectNoHarm(harm, QUITS / 2)
+    expect(harm.beside.commits).toBe(QUITS * COMMITS)
+    expect(harm.beside.walBytesMax).toBeLessThanOrEqual(1.25 * harm.alone.walBytesMax)
+    // A quit that meets the few milliseconds of a read leaves its last rows in the WAL, whole. Where many share the
+    // machine, milliseconds become a tenth of a second; how rare it is otherwise, test/soak tells.
+    expect(harm.beside.staleBackups).toBeLessThanOrEqual(QUITS / 4)
+    // Where the system tells of them: it was seen reading.
+    expect(harm.handles.length > 0).toBe(canLook)
+  })
+
+  test('in rollback mode, with a store that is copied: meets no lock', async () => {
+    const harm = await measureHarm({ journalMode: 'delete', quits: QUITS, commits: 15 })
+    console.log(harm.line)
+    // A copy that Cursor wrote into is thrown away, and the next one waits longer and longer.
+    expectNoHarm(harm, 1)
+    expect(harm.beside.staleBackups).toBe(0)
+  })
+
+  test('in rollback mode, with a store too large for that: no commit fails, and none waits for long', async () => {
+    const options = { journalMode: 'delete', quits: QUITS, commits: 15, bytesBefore: 34_000_000 } as const
+    // Cursor's SQLite waits a second for a lock.
+    const harm = await measureHarm({ ...options, timeoutMs: 1000 })
+    console.log(harm.line)
+    expectNoHarm(harm, QUITS / 2)
+    expect(harm.beside.staleBackups).toBe(0)
+  })
+})

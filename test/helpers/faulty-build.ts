@@ -1,0 +1,40 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+interface Planting {
+  /** A compiled file, from `dist` on. */
+  readonly file: string
+  readonly replace: string
+  readonly by: string
+}
+
+/** A copy of the compiled program with a fault in it: what a test must notice. */
+export class FaultyBuild {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-faulty-'))
+  readonly bin = join(this.#folder, 'dist', 'cli', 'bin.js')
+
+  /** @throws where the place to plant in is not there any more */
+  constructor(...plantings: readonly Planting[]) {
+    for (const name of ['dist', 'config', 'package.json']) {
+      cpSync(join(root, name), join(this.#folder, name), { recursive: true })
+    }
+    symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'))
+    for (const { file, replace, by } of plantings) {
+      const path = join(this.#folder, 'dist', file)
+      const text = readFileSync(path, 'utf8')
+      if (!text.includes(replace)) throw new Error(`nothing to plant the fault in: ${file} holds no ${replace}`)
+      writeFileSync(
+        path,
+        text.replace(replace, () => by),
+      )
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}

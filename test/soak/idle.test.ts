@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { fillStore } from '../helpers/fill-store.ts'
+import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { pause } from '../helpers/wait-until.ts'
+
+interface Told {
+  readonly resources: { readonly bytesReadLastMinute: number; readonly cpuPercent: number }
+}
+
+test('a minute after what follows on a change, the last minute shows no byte read', async () => {
+  const place = new Workplace()
+  try {
+    const store = place.cursor.global()
+    fillStore(store, { chats: 100, messagesPerChat: 20, textLength: 6000 })
+    const { url } = await place.serve()
+    await untilReady(url)
+    store.message('chat-1', 'late', { type: 1, text: 'a change' })
+    // The chats of today after 15 s, every value after 10 s, a count within a minute.
+    await pause(90_000)
+    await untilReady(url)
+    await pause(65_000)
+    const { resources } = await getJson<Told>(url, '/api/status')
+    console.log(`idle minute: ${resources.bytesReadLastMinute} bytes read, ${resources.cpuPercent} % of a core`)
+    expect(resources.bytesReadLastMinute).toBe(0)
+  } finally {
+    await place.remove()
+  }
+})
