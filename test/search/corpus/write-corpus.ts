@@ -1,0 +1,31 @@
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { Chance } from '../../../src/sample/chance.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import type { CorpusChat } from './make-corpus.ts'
+import { projectNames } from './planted.ts'
+import { chatRow, messageRow } from './rows.ts'
+
+/** Writes the chats into a store of Cursor's and lets the real indexer read it. */
+export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
+  const home = new CursorHome()
+  const store = home.global()
+  store.db.transaction(() => {
+    for (const chat of chats) {
+      for (const each of chat.messages) store.message(chat.id, each.id, messageRow(each, chat.model))
+      store.chat(chat.id, chatRow(chat))
+    }
+  })()
+  for (const name of projectNames) {
+    const mine = chats.filter(({ project }) => project === name).map(({ id }) => id)
+    const folder = `file:///home/ada/code/${encodeURIComponent(name)}`
+    home.workspace(new Chance(name).hex(32), { folder }, mine)
+  }
+  home.close()
+  const indexer = new Indexer(home.userDir)
+  indexer.pass('reconcile')
+  const remove = (): void => {
+    indexer.remove()
+    home.remove()
+  }
+  return { indexer, remove }
+}
