@@ -8,7 +8,7 @@ export const liveOf = (mirrorPath: string): LiveState => ({
   reasons: [],
   uptimeMs: 5,
   progress: null,
-  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 0 },
   lagMs: null,
   mirrorPath,
 })
