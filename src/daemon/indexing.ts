@@ -70,6 +70,7 @@ export class Indexing {
       explain: (error) => explainTrouble(error, setup.mirrorPath),
       checkTerms: () => this.#termsCheck.run(),
       onBacklog: (backlog) => this.#onBacklog(backlog),
+      onMade: () => this.#readAll(),
     })
     this.#watch = startWatch(
       (folder) => this.#follow.onEvent(folder),
@@ -126,6 +127,8 @@ export class Indexing {
   /** Runs a pass over everything now, and resolves once all of it can be found. */
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
+    // At the start it may not be known yet whether the mirror is sound.
+    if (!this.#hasStarted) await this.#upkeep.check()
     this.#follow.discover()
     const ids = this.#follow.sources.map((source) => source.id)
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0 }
@@ -251,6 +254,10 @@ export class Indexing {
       this.#pacer.wake()
     }
     this.#timers.later(() => this.#upkeep.check(suspected).then(goOn, () => undefined), delayMs)
+  }
+
+  #readAll(): void {
+    for (const { id } of this.#follow.sources) this.#pacer.nudge(id, 'reconcile')
   }
 
   #onBacklog(backlog: number): void {

@@ -25,6 +25,8 @@ export interface UpkeepWorld {
   /** Whether the full-text tables hold together, found out without holding up anything. */
   checkTerms(): Promise<boolean>
   onBacklog(backlog: number): void
+  /** A new mirror took the place of a damaged one: all sources are to be read. */
+  onMade(): void
 }
 
 /**
@@ -75,10 +77,16 @@ export class Upkeep {
   }
 
   async #untilSound(first: UpkeepTask): Promise<void> {
+    let isMade = false
     for (let task: UpkeepTask = first; ;) {
       try {
         const outcome = await this.#keep(task)
-        if (outcome.damage !== 'rows') return this.#settle(outcome)
+        if (outcome.damage !== 'rows') {
+          this.#settle(outcome)
+          if (isMade) this.#world.onMade()
+          return
+        }
+        isMade = true
         task = { task: 'set-aside', suspected: 'none' }
       } catch (error) {
         this.#trouble = this.#world.explain(error)

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { UpkeepOutcome, UpkeepTask } from '../../src/daemon/ingest-messages.ts'
+import { Upkeep } from '../../src/daemon/upkeep.ts'
+import { Trouble } from '../../src/model/trouble.ts'
+import { pino } from 'pino'
+
+const WEEK_MS = 7 * 24 * 3_600_000
+const sound: UpkeepOutcome = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
+
+/** An upkeep whose worker answers with these, one after the other, and all that happened. */
+function upkeepOf(answers: readonly (UpkeepOutcome | Trouble)[]) {
+  const happened: string[] = []
+  const world = { nowMs: WEEK_MS * 100, areTermsSound: true }
+  const left = [...answers]
+  const upkeep = new Upkeep({
+    log: pino({ level: 'silent' }),
+    ingest: {
+      keep: ({ task, suspected }: UpkeepTask) => {
+        happened.push(suspected === 'none' ? task : `${task} ${suspected}`)
+        const answer = left.shift() ?? sound
+        return answer instanceof Trouble ? Promise.reject(answer) : Promise.resolve(answer)
+      },
+    },
+    readers: { shut: () => happened.push('shut'), reopen: () => happened.push('reopen') },
+    now: () => world.nowMs,
+    later: (act, delayMs) => {
+      happened.push(`later ${delayMs}`)
+      queueMicrotask(act)
+    },
+    explain: (error) => error as Trouble,
+    checkTerms: () => Promise.resolve(world.areTermsSound),
+    onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
+    onMade: () => happened.push('made'),
+  })
+  return { upkeep, happened, world }
+}
+
+test('a damaged mirror is swapped while nobody reads', async () => {
+  const { upkeep, happened } = upkeepOf([
+    { ...sound, damage: 'rows' },
+    { ...sound, backlog: 7 },
+  ])
+  await upkeep.check()
+  expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'backlog 7', 'made'])
+})
+
+test('what fails in the middle is taken up again, and told meanwhile', async () => {
+  const full = new Trouble('disk-full', 'The disk is full.', 'Make room.')
+  const { upkeep, happened } = upkeepOf([{ ...sound, damage: 'rows' }, full, sound])
+  const done = upkeep.check()
+  await upkeep.check()
+  await done
+  expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'later 30000', 'check', 'backlog 0', 'made'])
+  expect(upkeep.trouble).toBeNull()
+})
+
+test('the full-text tables are compared once a week, however often it is asked', async () => {
+  const { upkeep, happened, world } = upkeepOf([{ ...sound, termsCheckedAtMs: WEEK_MS * 99.5 }])
+  await upkeep.check()
+  await upkeep.checkTermsIfDue()
+  expect(happened).toEqual(['check', 'backlog 0'])
+  world.nowMs += WEEK_MS
+  world.areTermsSound = false
+  await upkeep.checkTermsIfDue()
+  expect(happened.slice(2)).toEqual(['check-terms terms', 'backlog 0'])
+})
+
+test('a notice stands as long as the file it speaks of', async () => {
+  const notices = [
+    { path: '/nowhere/mirror-damaged.db', text: 'gone' },
+    { path: import.meta.filename, text: 'there' },
+  ]
+  const { upkeep } = upkeepOf([{ ...sound, notices }])
+  await upkeep.check()
+  expect(upkeep.notices).toEqual(['there'])
+})
