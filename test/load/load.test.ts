@@ -4,7 +4,7 @@ import { FaultyBuild } from '../helpers/faulty-build.ts'
 import { measureLoad } from './measure-load.ts'
 
 /** For a machine that many share; what waits for searches waits longer. */
-const WAIT_MS_MAX = 5000
+const WAIT_MS_MAX = 3500
 const SEARCH_MS_MAX = 30_000
 
 describe('while the first ingest of a large store runs, and hostile searches with it', { timeout: 180_000 }, () => {
@@ -22,7 +22,9 @@ describe('while the first ingest of a large store runs, and hostile searches wit
   })
 
   test('a search in the main thread, and a third search process, are noticed', async () => {
-    const busy = '{ const end = Date.now() + 1500; while (Date.now() < end) continue; }'
+    // Once, and for less than a connection is kept.
+    const untilLate = `const end = Date.now() + ${WAIT_MS_MAX + 1000}; while (Date.now() < end) continue;`
+    const busy = `if (globalThis.wasBusy !== true) { globalThis.wasBusy = true; ${untilLate} }`
     const build = new FaultyBuild(
       {
         file: 'daemon/main.js',

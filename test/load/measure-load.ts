@@ -21,7 +21,7 @@ const SEARCHERS = 8
 /** What must not wait: for a search, or for indexing. */
 const quick = ['/api/health', '/api/status', '/api/chats?limit=200', '/api/projects']
 /** Where the first ingest is over sooner, searches go on for so long. */
-const LEAST_MS = 5000
+const LEAST_MS = 3000
 
 export interface LoadOutcome {
   /** How long each took, in milliseconds, by path; searches under `search`. */
