@@ -9,7 +9,7 @@ import { serveSlowStore, slowQuery } from './slow-store.ts'
 const place = new Workplace()
 let url: string
 beforeAll(async () => {
-  url = await serveSlowStore(place, 4000, 100)
+  url = await serveSlowStore(place, 8000, 50)
 }, 300_000)
 afterAll(() => place.remove())
 
