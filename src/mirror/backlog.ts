@@ -23,7 +23,7 @@ export function countBacklog(db: Mirror): number {
 /** A message of the backlog and the terms to be written for it. */
 export interface CutMessage {
   readonly key: number
-  /** Of the words from which the terms were cut. */
+  /** Of the words and marks from which the terms were cut. */
   readonly contentHash: string
   readonly terms: MessageTerms
 }
@@ -52,7 +52,7 @@ interface Waiting {
 }
 
 const LIST = `
-select unindexed.key, content_hash as contentHash, body, octet_length(bodies.parts) as octets
+select unindexed.key, content_hash || marks as contentHash, body, octet_length(bodies.parts) as octets
 from unindexed cross join messages on messages.key = unindexed.key cross join bodies on bodies.num = body
 where unindexed.key < ?
 order by unindexed.key desc limit ?
@@ -75,7 +75,7 @@ const READ_PARTS = `select parts from bodies where num = ?`
 const readParts = (db: Mirror, body: number): string =>
   prepared<{ parts: string }>(db, READ_PARTS).get(body)?.parts ?? '[]'
 
-const IS_SAME = `select 1 from messages where key = ? and content_hash = ?`
+const IS_SAME = `select 1 from messages where key = ? and content_hash || marks = ?`
 
 /**
  * Writes full-text rows in one transaction: killed at any moment, each message has its row or still waits for it. One

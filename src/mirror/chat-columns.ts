@@ -6,6 +6,7 @@ import type { Mirror } from './open.ts'
 import type { OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision } from './revision.ts'
+import { writeDictionary } from './write-dictionary.ts'
 
 /** The columns that sources fill: the chat's own row, and for the merged ones every list that names it. */
 export interface FactColumns extends MergedHead {
@@ -94,7 +95,9 @@ function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, a
   const rowid = BigInt(num)
   if (before !== null) prepared(db, DROP_TITLE).run(rowid)
   const more = [after.summary, ...todoTexts(after.todos)].filter((text) => text !== null).join('\n')
-  prepared(db, ADD_TITLE).run(rowid, indexTerms(after.title), indexTerms(more))
+  const terms = [indexTerms(after.title), indexTerms(more)]
+  prepared(db, ADD_TITLE).run(rowid, ...terms)
+  writeDictionary(db, terms)
 }
 
 function todoTexts(todos: string | null): string[] {

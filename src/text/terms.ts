@@ -158,7 +158,7 @@ function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: nu
 }
 
 /** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */
-function isHash(text: string, start: number, end: number): boolean {
+export function isHash(text: string, start: number, end: number): boolean {
   if (end - start < HASH_LENGTH_MIN) return false
   let seen = 0
   for (let at = start; at < end; at += 1) {

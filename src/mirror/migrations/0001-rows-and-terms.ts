@@ -20,6 +20,9 @@
  *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
  * - `sweeps` says how far a comparison of every value of a store has come, and the state of the file that was found
  *   equal to the last byte.
+ * - `messages.marks` says what a message is beside its words: the kinds of its parts, its tools, its errors. The same
+ *   stands in a column of the full-text table, as terms that no text holds, and so do its paths: whatever words can ask
+ *   for is met there. `names` lists the tools and models there are, `terms` the terms, for what stands inside a word.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -216,6 +219,7 @@ create table messages (
   content_hash text not null,
   user_text integer,
   text_keys text,
+  marks text not null default '[]',
   is_index_capped integer not null,
   unique (chat, id, source)
 ) strict;
@@ -257,12 +261,22 @@ create table sweeps (
   ended_at integer
 ) strict;
 
+create table names (
+  kind text not null,
+  name text not null,
+  primary key (kind, name)
+) strict, without rowid;
+
+create table terms (
+  term text primary key
+) strict, without rowid;
+
 create table unindexed (
   key integer primary key
 ) strict;
 
 create virtual table message_terms using fts5 (
-  text, thinking, code, tool, attachment,
+  text, thinking, code, tool, attachment, marks,
   content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
