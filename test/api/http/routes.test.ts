@@ -133,9 +133,10 @@ describe('errors', () => {
     ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
     ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
     ['a date that is none', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
-    ['a date in words', '/api/search?to=yesterday', {}, 400, 'bad-parameter'],
+    ['a date in unknown words', '/api/search?to=someday', {}, 400, 'bad-parameter'],
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
-    ['a parameter of another day', '/api/search?facets=role', {}, 400, 'not-yet'],
+    ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
+    ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
     ['chats of a commit', '/api/chats?commit=abc', {}, 400, 'not-yet'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {
