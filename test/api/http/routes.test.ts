@@ -58,6 +58,19 @@ describe('what each route answers', () => {
     expect(body['total']).toBeGreaterThan(0)
   })
 
+  it('search in one language, by fields or by parameters', async () => {
+    const fields = await bodyOf(await world.ask('/api/search?q=project:shop+role:user'))
+    const parameters = await bodyOf(
+      await world.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
+    )
+    expect(fields['total']).toBeGreaterThan(0)
+    expect(parameters).toMatchObject({
+      items: [{ message: { chatId: 'talk' }, matchCount: fields['total'] }],
+      facets: { role: [{ value: 'user', label: 'user', count: fields['total'] }], month: expect.any(Array) },
+      plan: { filters: ['project:shop', 'role:user'] },
+    })
+  })
+
   it('chats', async () => {
     const body = await bodyOf(await world.ask('/api/chats?project=shop&q=login'))
     expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
