@@ -19,13 +19,19 @@ export function* walkMessages(
   }
   const walks = branches.map((branch) => walkBranch(db, branch, order, deadline))
   try {
-    const heads = walks.map((walk) => walk.next())
+    // A walk that has ended stands behind every key.
+    const end = order === 'newest' ? -Infinity : Infinity
+    const pick = order === 'newest' ? Math.max : Math.min
+    const step = (walk: Generator<number, void>): number => walk.next().value ?? end
+    const heads = walks.map(step)
     for (;;) {
-      const keys = heads.flatMap((head) => (head.done === true ? [] : [head.value]))
-      if (keys.length === 0) return
-      const next = order === 'newest' ? Math.max(...keys) : Math.min(...keys)
+      let next = end
+      for (const head of heads) next = pick(next, head)
+      if (next === end) return
       yield next
-      for (const [index, walk] of walks.entries()) if (heads[index]?.value === next) heads[index] = walk.next()
+      walks.forEach((walk, index) => {
+        if (heads[index] === next) heads[index] = step(walk)
+      })
     }
   } finally {
     for (const walk of walks) walk.return()
