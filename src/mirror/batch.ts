@@ -52,6 +52,8 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks'> {
   readonly isIndexCapped: boolean
   /** What of its texts is compared with other sources'; see `text-key.ts`. */
   readonly textKeys: string | null
+  /** JSON: what `marksOf` says of its parts. */
+  readonly marks: string
   /** Equal for two prompts of the same words; null for what no user wrote. */
   readonly userText: number | null
 }

@@ -1,4 +1,4 @@
-import { indexTerms } from '../text/terms.ts'
+import { indexTermBytes } from '../text/terms.ts'
 import type { ChatId } from '../model/ids.ts'
 import type { DerivedChat } from './derive-chat.ts'
 import type { MergedHead } from './heads.ts'
@@ -6,6 +6,7 @@ import type { Mirror } from './open.ts'
 import type { OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision } from './revision.ts'
+import { writeDictionary } from './write-dictionary.ts'
 
 /** The columns that sources fill: the chat's own row, and for the merged ones every list that names it. */
 export interface FactColumns extends MergedHead {
@@ -107,7 +108,9 @@ function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, a
 /** @param num of a chat that has no full-text row */
 export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): void {
   const more = [after.summary, ...todoTexts(after.todos)].filter((text) => text !== null).join('\n')
-  prepared(db, ADD_TITLE).run(BigInt(num), indexTerms(after.title), indexTerms(more))
+  const terms = [indexTermBytes(after.title), indexTermBytes(more)]
+  prepared(db, ADD_TITLE).run(BigInt(num), ...terms)
+  writeDictionary(db, terms)
 }
 
 function todoTexts(todos: string | null): string[] {

@@ -28,6 +28,8 @@ export interface MessageColumns {
   readonly content_hash: string
   readonly user_text: number | null
   readonly text_keys: string | null
+  /** JSON: what `marksOf` says of its parts. */
+  readonly marks: string
   readonly is_index_capped: number
 }
 

@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { textKey, textKeys } from './text-key.ts'
 import { searchColumns } from '../text/columns.ts'
+import { marksOf } from '../text/marks.ts'
 import type { Ask, MessageDraft, MessageWrite } from './batch.ts'
 
 const noAsks: readonly Ask[] = []
@@ -28,6 +29,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
     textKeys: textKeys(parts),
+    marks: JSON.stringify(marksOf(parts)),
     userText: draft.role === 'user' ? textKey(parts) : null,
   }
 }

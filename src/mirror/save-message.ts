@@ -1,6 +1,7 @@
 import type { Mirror } from './open.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import { prepared } from './prepared.ts'
+import { writeNames } from './write-names.ts'
 import type { WriteTools } from './write-tools.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
@@ -29,6 +30,7 @@ const COLUMNS = [
   'content_hash',
   'user_text',
   'text_keys',
+  'marks',
   'is_index_capped',
 ] as const satisfies readonly (keyof MessageColumns)[]
 
@@ -55,6 +57,7 @@ export function saveMessage(
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
     prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
+    writeNames(db, columns.marks, columns.model)
     return true
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
@@ -63,6 +66,7 @@ export function saveMessage(
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
   if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
+  writeNames(db, columns.marks, columns.model)
   return true
 }
 
@@ -88,7 +92,7 @@ function moveTerms(
   key: number,
   parts: () => string,
 ): void {
-  const isSameContent = held.content_hash === columns.content_hash
+  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
   if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
   if (held.is_shadowed === 0) terms.drop(held.key)
   if (columns.is_shadowed === 0) terms.add(key, parts())

@@ -37,7 +37,7 @@ export interface ThreadOutcome {
 const LIST_HELD = `
 select key, source, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
-  octets, content_hash, user_text, text_keys, is_index_capped
+  octets, content_hash, user_text, text_keys, marks, is_index_capped
 from messages where chat = ?
 `
 
@@ -110,6 +110,7 @@ function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
     content_hash: columns.content_hash,
     user_text: columns.user_text,
     text_keys: columns.text_keys,
+    marks: columns.marks,
     is_index_capped: columns.is_index_capped,
   }
 }
@@ -242,6 +243,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     content_hash: message.contentHash,
     user_text: message.userText,
     text_keys: message.textKeys,
+    marks: message.marks,
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson }

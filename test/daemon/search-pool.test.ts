@@ -28,7 +28,7 @@ async function openPool(deadlineMs = 5000): Promise<searchPool.SearchPool> {
   return pool
 }
 
-const all = requestOf('', { chatIds: ['one'] })
+const all = requestOf('', { filters: { chat: ['one'] } })
 
 test('at most two searches run at a time; the others wait and are answered', async () => {
   const pool = await openPool()

@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import type { SearchRequest } from '../../src/api/search/request.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { sortKeyFloor } from '../../src/mirror/sort-key.ts'
+import { writeDictionary } from '../../src/mirror/write-dictionary.ts'
+import { writeNames } from '../../src/mirror/write-names.ts'
+import { cutParts, writeTerms } from '../../src/mirror/write-terms.ts'
 import type { Part } from '../../src/model/part.ts'
-import { searchColumns } from '../../src/text/columns.ts'
-import { indexTerms } from '../../src/text/terms.ts'
+import { marksOf } from '../../src/text/marks.ts'
+import { indexTermBytes } from '../../src/text/terms.ts'
 
 /** A real mirror in a folder of its own, below the test file's home and gone with it. */
 export function openTestMirror(): Mirror {
@@ -37,11 +40,9 @@ export function insertChat(db: Mirror, chat: ChatRow): number {
     values (@id, 1, 'split', @title, 'cursor', @summary, @project, 1)
   `
   const num = Number(db.prepare(sql).run({ id, title, summary, project }).lastInsertRowid)
-  db.prepare('insert into chat_terms (rowid, title, summary) values (?, ?, ?)').run(
-    BigInt(num),
-    indexTerms(title),
-    indexTerms(summary ?? ''),
-  )
+  const terms = [indexTermBytes(title), indexTermBytes(summary ?? '')]
+  db.prepare('insert into chat_terms (rowid, title, summary) values (?, ?, ?)').run(BigInt(num), ...terms)
+  writeDictionary(db, terms)
   return num
 }
 
@@ -65,8 +66,8 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
   const key = freeKey(db, sortKeyFloor(createdAtMs))
   const sql = `
     insert into messages (key, chat, source, body, id, role, position, created_at, model, is_orphan, is_shadowed, is_simulated,
-      is_embedded, is_live, tool_calls, octets, content_hash, is_index_capped)
-    values (@key, @chat, 1, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, '', 0)
+      is_embedded, is_live, tool_calls, octets, content_hash, marks, is_index_capped)
+    values (@key, @chat, 1, @body, @id, @role, @position, @createdAtMs, @model, @isOrphan, @isShadowed, 0, 0, @isLive, 0, 0, '', @marks, 0)
   `
   const flags = {
     isOrphan: Number(isOrphan),
@@ -83,21 +84,13 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
     position: isOrphan ? null : position,
     createdAtMs,
     model,
+    marks: JSON.stringify(marksOf(parts)),
     ...flags,
   }
   db.prepare(sql).run(row)
-  if (message.isShadowed !== true) insertTerms(db, key, parts)
+  if (message.isShadowed !== true) writeTerms(db, key, cutParts(JSON.stringify(parts)))
+  writeNames(db, row.marks, model)
   return key
-}
-
-function insertTerms(db: Mirror, key: number, parts: readonly Part[]): void {
-  const { columns } = searchColumns(parts)
-  const sql = `
-    insert into message_terms (rowid, text, thinking, code, tool, attachment)
-    values (@key, @text, @thinking, @code, @tool, @attachment)
-  `
-  const terms = Object.fromEntries(Object.entries(columns).map(([name, text]) => [name, indexTerms(text)]))
-  db.prepare(sql).run({ key: BigInt(key), ...terms })
 }
 
 function freeKey(db: Mirror, floor: number): number {
@@ -111,6 +104,7 @@ function freeKey(db: Mirror, floor: number): number {
 
 /** A request with nothing but a query, to be changed where a test needs it. */
 export function requestOf(q: string, changes: Partial<SearchRequest> = {}): SearchRequest {
-  const none = { projectNums: null, roles: null, chatIds: null, fromMs: null, toMs: null }
-  return { q, ...none, sort: 'relevance', limit: 20, offset: 0, ...changes }
+  const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 0, 20, 12) }
+  const plain = { filters: {}, clock, sort: 'relevance', group: 'message', facets: [], explain: false } as const
+  return { q, ...plain, limit: 20, offset: 0, ...changes }
 }

@@ -26,6 +26,14 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(names:
 export const anyOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(z.array(z.enum(names, `must be ${list(names)}`)).readonly())
 
+/** Names joined by commas, or the parameter repeated. */
+export const listOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  optional(
+    values
+      .transform((given) => given.flatMap((value) => value.split(',')))
+      .pipe(z.array(z.enum(names, `must be names of ${list(names)}, joined by commas`))),
+  )
+
 export const flag = () =>
   optional(one(z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true')))
 

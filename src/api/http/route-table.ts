@@ -11,7 +11,11 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/', explains: 'This page.' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers, without any work.' },
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and what could not be read.' },
-  { method: 'GET', path: '/api/search', explains: 'Messages by their words: q, project, role, chat, from, to, sort.' },
+  {
+    method: 'GET',
+    path: '/api/search',
+    explains: 'Messages by their words and fields: q, the filters, from, to, sort, group, facets, explain.',
+  },
   { method: 'GET', path: '/api/chats', explains: 'Chats, newest first: project, mode, model, from, to, q, sort.' },
   { method: 'GET', path: '/api/chats/:id', explains: 'One chat, with its files, tools and subagents.' },
   { method: 'GET', path: '/api/chats/:id/messages', explains: "A chat's messages in order; around=<messageId>." },

@@ -1,13 +1,11 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
-import { findMatches } from './find-matches.ts'
 import type { TitleHit } from './find-titles.ts'
-import { findUnmatched } from './find-unmatched.ts'
 import type { Found } from './hit.ts'
-import type { QueryPlan } from './plan.ts'
+import type { QueryPlan } from './plan/plan.ts'
 import { RANKED_MAX, rankMatches } from './rank.ts'
 import type { SearchRequest, SearchSort } from './request.ts'
-import type { Scope } from './scope.ts'
+import { walkMessages } from './walk.ts'
 
 /** What stands on one page of the answer: messages and title hits in one order. */
 export interface Page {
@@ -19,43 +17,45 @@ export interface Page {
 export function findPage(
   db: Mirror,
   plan: QueryPlan,
-  scope: Scope,
   titles: readonly TitleHit[],
   request: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
   deadline: Deadline,
 ): Page {
   const { sort, offset } = request
   const end = offset + request.limit
-  const isRanked = sort === 'relevance' && plan.rankMatch !== null
+  const isRanked = sort === 'relevance' && plan.hasWords
   const wanted = isRanked ? Math.max(RANKED_MAX, end) : end
-  const messages = findMessages(db, plan, scope, sort, wanted, deadline)
+  const messages = findMessages(db, plan, sort, wanted, deadline)
   const isWhole = messages.length < wanted && !deadline.hasPassed()
-  const titled = titles.map((hit): Found => ({
-    key: hit.key,
-    score: isRanked ? hit.score : 0,
-    titled: { title: hit.title, summary: hit.summary },
-  }))
+  const titled = titles.map((hit) => foundTitle(hit, isRanked))
   const listed = isRanked ? mergeByRank(messages, titled) : mergeByTime(messages, titled, sort)
   return { found: listed.slice(offset, end), messageCount: isWhole ? messages.length : null }
 }
 
-function findMessages(
+export const foundTitle = (hit: TitleHit, isRanked: boolean): Found => ({
+  key: hit.key,
+  score: isRanked ? hit.score : 0,
+  titled: { title: hit.title, summary: hit.summary },
+})
+
+/** The first messages by time, newest first where they are ranked. @param rows at most so many */
+export function findMessages(
   db: Mirror,
   plan: QueryPlan,
-  scope: Scope,
   sort: SearchSort,
   rows: number,
   deadline: Deadline,
 ): readonly Found[] {
-  if (sort === 'relevance' && plan.rankMatch !== null) {
-    return rankMatches(db, plan.rankMatch, scope, rows, deadline).map((message) => ({ ...message, titled: null }))
+  if (rows <= 0) return []
+  if (sort === 'relevance' && plan.hasWords) {
+    return rankMatches(db, plan.branches, rows, deadline).map((message) => ({ ...message, titled: null }))
   }
-  const order = sort === 'oldest' ? 'oldest' : 'newest'
-  const keys =
-    plan.match === null
-      ? findUnmatched(db, plan.exclude, scope, order, rows, deadline)
-      : findMatches(db, plan.match, scope, order, rows, deadline)
-  return keys.map((key) => ({ key, score: 0, titled: null }))
+  const found: Found[] = []
+  for (const key of walkMessages(db, plan.branches, sort === 'oldest' ? 'oldest' : 'newest', deadline)) {
+    found.push({ key, score: 0, titled: null })
+    if (found.length >= rows) break
+  }
+  return found
 }
 
 /** Only the newest matches are ranked: those behind them follow by time. */

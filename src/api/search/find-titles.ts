@@ -1,8 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import { chatsWithMatch } from './matching-chats.ts'
-import type { QueryPlan } from './plan.ts'
-import type { Scope } from './scope.ts'
+import type { Branch } from './plan/branch.ts'
+import type { QueryPlan } from './plan/plan.ts'
+import { compileTests } from './plan/test-sql.ts'
 
 /** A chat found by its title or summary, none of whose messages matches. */
 export interface TitleHit {
@@ -20,36 +21,59 @@ interface TitleCandidate {
   readonly rank: number
 }
 
-const SELECT_CANDIDATES = `
-  select c.num, c.title, c.summary, bm25(chat_terms, 1.0, 0.5) as rank
-  from chat_terms cross join chats c on c.num = chat_terms.rowid
-  where chat_terms match @match
-    and (@chats is null or c.num in (select value from json_each(@chats)))
-    and exists (select 1 from messages m where m.chat = c.num)
-  order by chat_terms.rowid desc
-  limit 1000
-`
-
-const SELECT_CARRIER = `
-  select m.key from messages m
-  where m.chat = @chat and m.is_orphan = 0 and m.key between @low and @high
-    and (@roles is null or m.role in (select value from json_each(@roles)))
-  order by m.position, m.key
-  limit 1
-`
+interface Carried extends TitleCandidate {
+  readonly key: number
+  readonly place: number
+}
 
 /** The last 1,000 chats that match by their title or summary are looked at. */
-export function findTitles(db: Mirror, plan: QueryPlan, scope: Scope, deadline: Deadline): readonly TitleHit[] {
-  if (plan.match === null) return []
+export function findTitles(db: Mirror, plan: QueryPlan, deadline: Deadline): readonly TitleHit[] {
+  const best = new Map<number, Carried>()
+  for (const carried of plan.titleBranches.flatMap((branch) => carriedBy(db, branch))) {
+    const before = best.get(carried.num)
+    if (before === undefined) best.set(carried.num, carried)
+    else {
+      const isFirst = carried.place < before.place || (carried.place === before.place && carried.key < before.key)
+      const { key, place } = isFirst ? carried : before
+      best.set(carried.num, { ...before, key, place, rank: Math.min(before.rank, carried.rank) })
+    }
+  }
+  const matching = chatsWithMatch(db, plan.branches, [...best.keys()], deadline)
+  return [...best.values()].flatMap(({ num, key, title, summary, rank }) =>
+    matching.has(num) ? [] : [{ key, score: -rank, title, summary }],
+  )
+}
+
+function carriedBy(db: Mirror, branch: Branch): readonly Carried[] {
+  const { low, high } = branch
+  const ofChats = branch.chats === null ? '' : 'and c.num in (select value from json_each(@chats))'
   const candidates = db
-    .prepare<[object], TitleCandidate>(SELECT_CANDIDATES)
-    .all({ match: plan.rankMatch ?? plan.match, chats: scope.chats })
-  if (candidates.length === 0) return []
-  const nums = candidates.map((candidate) => candidate.num)
-  const matching = chatsWithMatch(db, plan, scope, nums, deadline)
-  const selectCarrier = db.prepare<[object], number>(SELECT_CARRIER).pluck()
-  return candidates.flatMap(({ num, title, summary, rank }) => {
-    const key = matching.has(num) ? undefined : selectCarrier.get({ chat: num, ...scope })
-    return key === undefined ? [] : [{ key, score: -rank, title, summary }]
+    .prepare<[object], TitleCandidate>(`
+      select c.num, c.title, c.summary, bm25(chat_terms, 1.0, 0.5) as rank
+      from chat_terms cross join chats c on c.num = chat_terms.rowid
+      where chat_terms match @match ${ofChats} and exists (select 1 from messages m where m.chat = c.num)
+      order by chat_terms.rowid desc
+      limit 1000
+    `)
+    .all({ match: branch.rankMatch, ...(branch.chats === null ? {} : { chats: JSON.stringify(branch.chats) }) })
+  const tests = compileTests(branch, true)
+  const selectRange = db.prepare<[object], { low: number | null; high: number | null }>(SELECT_KEY_RANGE)
+  const selectCarrier = db.prepare<[object], { key: number; place: number }>(`
+    select m.key, m.position as place from messages m
+    where m.chat = @chat and m.is_orphan = 0 and m.key between @low and @high and ${tests.sql ?? '1'}
+    order by m.position, m.key
+    limit 1
+  `)
+  return candidates.flatMap((candidate) => {
+    const range = selectRange.get({ chat: candidate.num, low, high })
+    if (range === undefined || range.low === null || range.high === null) return []
+    const bounds = { low: BigInt(range.low), high: BigInt(range.high) }
+    const carrier = selectCarrier.get({ chat: candidate.num, ...tests.params, ...bounds })
+    return carrier === undefined ? [] : [{ ...candidate, ...carrier }]
   })
 }
+
+/** Bounds so narrow that asking the index about one chat is a short look. */
+const SELECT_KEY_RANGE = `
+  select min(key) as low, max(key) as high from messages where chat = @chat and key between @low and @high
+`

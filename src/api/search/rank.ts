@@ -1,6 +1,8 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
-import type { Scope } from './scope.ts'
+import type { Branch } from './plan/branch.ts'
+import { compileTests } from './plan/test-sql.ts'
+import { walkMessages } from './walk.ts'
 
 export interface RankedMessage {
   readonly key: number
@@ -12,21 +14,7 @@ export interface RankedMessage {
 export const RANKED_MAX = 10_000
 
 // What a person or the model said counts for more than what a tool printed. Columns in the order of the table.
-const RANK_ALL = `
-  select rowid as key, bm25(message_terms, 1.0, 0.5, 0.8, 0.4, 0.3) as rank
-  from message_terms
-  where message_terms match @match and rowid between @low and @high
-  order by rowid desc
-`
-const RANK_PASSING = `
-  select message_terms.rowid as key,
-    case when (@chats is null or m.chat in (select value from json_each(@chats)))
-      and (@roles is null or m.role in (select value from json_each(@roles)))
-    then bm25(message_terms, 1.0, 0.5, 0.8, 0.4, 0.3) end as rank
-  from message_terms cross join messages m on m.key = message_terms.rowid
-  where message_terms match @match and message_terms.rowid between @low and @high
-  order by message_terms.rowid desc
-`
+const SCORE = `bm25(message_terms, 1.0, 0.5, 0.8, 0.4, 0.3, 0.0)`
 
 /**
  * The newest messages that match and pass the filters, newest first, each with its score.
@@ -34,15 +22,39 @@ const RANK_PASSING = `
  */
 export function rankMatches(
   db: Mirror,
-  match: string,
-  scope: Scope,
+  branches: readonly Branch[],
   rows: number,
   deadline: Deadline,
 ): readonly RankedMessage[] {
+  const [only] = branches
+  if (branches.length === 1 && only !== undefined) return rankBranch(db, only, rows, deadline)
+  const best = new Map<number, number>()
+  for (const { key, score } of branches.flatMap((branch) => rankBranch(db, branch, rows, deadline))) {
+    best.set(key, Math.max(score, best.get(key) ?? score))
+  }
+  const ranked = [...best].map(([key, score]) => ({ key, score }))
+  return ranked.sort((a, b) => b.key - a.key).slice(0, rows)
+}
+
+function rankBranch(db: Mirror, branch: Branch, rows: number, deadline: Deadline): readonly RankedMessage[] {
   const ranked: RankedMessage[] = []
-  const isFiltered = scope.chats !== null || scope.roles !== null
-  const statement = db.prepare<[object], { key: number; rank: number | null }>(isFiltered ? RANK_PASSING : RANK_ALL)
-  for (const row of statement.iterate({ match, ...scope })) {
+  if (branch.rankMatch === null || !branch.hasWords) {
+    for (const key of walkMessages(db, [branch], 'newest', deadline)) {
+      ranked.push({ key, score: 0 })
+      if (ranked.length >= rows) break
+    }
+    return ranked
+  }
+  const tests = compileTests(branch)
+  const join = tests.sql === null ? '' : 'cross join messages m on m.key = message_terms.rowid'
+  const statement = db.prepare<[object], { key: number; rank: number | null }>(`
+    select message_terms.rowid as key, ${tests.sql === null ? SCORE : `case when ${tests.sql} then ${SCORE} end`} as rank
+    from message_terms ${join}
+    where message_terms match @match and message_terms.rowid between @low and @high
+    order by message_terms.rowid desc
+  `)
+  const params = { match: branch.rankMatch, low: branch.low, high: branch.high, ...tests.params }
+  for (const row of statement.iterate(params)) {
     if (row.rank !== null) ranked.push({ key: row.key, score: -row.rank })
     if (ranked.length >= rows || deadline.isPassedAtRow()) break
   }

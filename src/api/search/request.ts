@@ -1,22 +1,30 @@
-import type { ColumnName } from '../../text/columns.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { ProjectRef } from '../../model/project.ts'
+import type { ColumnName } from '../../text/columns.ts'
+import type { Clock } from '../periods.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
 export type SearchSort = (typeof searchSorts)[number]
 
-/** `null` in a filter: not given. An empty list is a filter that nothing passes. */
+export const facetNames = ['project', 'role', 'part', 'tool', 'model', 'month'] as const
+export type FacetName = (typeof facetNames)[number]
+
+/** Filters beside the query, each with the values any of which will do: what a field of the query means, they mean. */
+export const filterNames = ['project', 'role', 'in', 'tool', 'model', 'mode', 'path', 'chat', 'from', 'to'] as const
+export type FilterName = (typeof filterNames)[number]
+export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>>
+
 export interface SearchRequest {
   readonly q: string
-  readonly projectNums: readonly number[] | null
-  readonly roles: readonly Role[] | null
-  readonly chatIds: readonly string[] | null
-  /** Epoch milliseconds, inclusive. A message without a time passes no date filter. */
-  readonly fromMs: number | null
-  /** Epoch milliseconds, exclusive. */
-  readonly toMs: number | null
+  readonly filters: SearchFilters
+  /** In which zone dates are read, and what `today` is. */
+  readonly clock: Clock
   readonly sort: SearchSort
+  /** One item a message, or a chat. */
+  readonly group: 'message' | 'chat'
+  readonly facets: readonly FacetName[]
+  readonly explain: boolean
   readonly limit: number
   readonly offset: number
   /** Milliseconds from the start of the search after which it answers with what it has; none when not given. */
@@ -41,13 +49,49 @@ export interface SearchHit {
   readonly snippet: string
   /** Higher is better; comparable within one answer only. 0 where nothing was ranked. */
   readonly score: number
+  /** Of an item that stands for its chat: how many of the chat's messages were found. */
+  readonly matchCount?: number
 }
 
 export interface SearchSuggestion {
-  /** For `without-word` the query to try; for `without-filter` the name of the filter to drop. */
+  /** For `without-word` the query to try; for `without-filter` the filter to drop, as it is named or written. */
   readonly text: string
   readonly reason: 'spelling' | 'without-filter' | 'without-word'
   readonly count: number
+  /** The query to try, where the filter to drop stands in it. */
+  readonly query?: string
+}
+
+export interface FacetValue {
+  /** What to ask for. */
+  readonly value: string
+  readonly label: string
+  readonly count: number
+}
+
+/** A search's plan, for people. */
+export interface SearchExplanation {
+  /** The query as it was understood, written anew. */
+  readonly query: string
+  /** The same as a tree, a line a node. */
+  readonly tree: readonly string[]
+  /** What stands beside the query. */
+  readonly filters: readonly string[]
+  /** The ways in which a message can pass; one is enough. */
+  readonly ways: readonly {
+    /** What the full-text index is asked. */
+    readonly match: string | null
+    /** What is left out. */
+    readonly exclude: string | null
+    /** Least and greatest key of a message: dates, and where the chats lie. */
+    readonly keys: readonly [string, string] | null
+    readonly chats: number | null
+    readonly tests: readonly string[]
+  }[]
+  /** What titles are asked. */
+  readonly titles: readonly string[]
+  /** What is done, in order. */
+  readonly steps: readonly string[]
 }
 
 export interface SearchAnswer {
@@ -57,9 +101,11 @@ export interface SearchAnswer {
   readonly totalIsExact: boolean
   readonly tookMs: number
   readonly items: readonly SearchHit[]
-  readonly facets: Readonly<Record<string, readonly { value: string; label: string; count: number }[]>>
+  readonly facets: Readonly<Record<string, readonly FacetValue[]>>
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
   /** True where the deadline cut the search short. */
   readonly isPartial: boolean
+  /** How the query was understood and worked off, where that was asked for. */
+  readonly plan?: SearchExplanation
 }

@@ -1,18 +1,21 @@
 import { countBacklog } from '../../mirror/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/matcher.ts'
+import { countFacets } from './count-facets.ts'
 import { countMessages } from './count-messages.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
+import { explainSearch } from './explain.ts'
+import { filterNodes } from './filter-nodes.ts'
+import { findGroups } from './find-groups.ts'
 import { findPage } from './find-page.ts'
-import { findTitles } from './find-titles.ts'
-import { makeHits } from './hit.ts'
-import { parseQuery, type ParsedQuery } from './parse.ts'
-import { planQuery } from './plan.ts'
-import type { SearchAnswer, SearchRequest } from './request.ts'
-import { hasFilter, resolveScope } from './scope.ts'
+import { findTitles, type TitleHit } from './find-titles.ts'
+import { makeHits, type Found } from './hit.ts'
+import { parseQuery, type ParsedQuery } from './language/parse.ts'
+import { planQuery, type QueryPlan } from './plan/plan.ts'
+import type { SearchAnswer, SearchHit, SearchRequest } from './request.ts'
 import { suggestRelaxed } from './suggest-relaxed.ts'
 
-type Outcome = Pick<SearchAnswer, 'total' | 'totalIsExact' | 'items' | 'suggestions' | 'warnings'>
+type Outcome = Pick<SearchAnswer, 'total' | 'totalIsExact' | 'items' | 'facets' | 'suggestions' | 'warnings' | 'plan'>
 
 /**
  * Answers a search. Total in `q`: whatever it holds, there is an answer, and what was not understood stands in
@@ -33,7 +36,6 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
     ...outcome,
     totalIsExact: outcome.totalIsExact && !isPartial && backlog === 0,
     tookMs: Math.round(performance.now() - startedAtMs),
-    facets: {},
     warnings: [
       ...outcome.warnings,
       ...(backlog > 0 ? [`${backlog} older messages were not searched: they are still being indexed.`] : []),
@@ -45,26 +47,73 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
 
 function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Outcome {
   const parsed = parseQuery(request.q)
-  if (parsed.clauses.length === 0 && !hasFilter(request)) return emptyOutcome(parsed)
-  const plan = planQuery(parsed.clauses)
-  const scope = resolveScope(db, request)
-  const titles = findTitles(db, plan, scope, deadline)
-  const page = findPage(db, plan, scope, titles, request, deadline)
-  const messages =
-    page.messageCount === null ? countMessages(db, plan, scope, deadline) : { count: page.messageCount, isExact: true }
-  const shown = page.found.length === 0 ? 0 : request.offset + page.found.length
-  const total = Math.max(messages.count + titles.length, shown)
-  const relaxed = total === 0 ? suggestRelaxed(db, parsed.clauses, request, deadline) : null
+  const filters = filterNodes(request.filters)
+  const trees = [...filters, ...(parsed.tree === null ? [] : [parsed.tree])]
+  if (trees.length === 0) return emptyOutcome(parsed, request)
+  const plan = planQuery(db, trees, request.clock)
+  const titles = findTitles(db, plan, deadline)
+  const listed = request.group === 'chat' ? listGroups : listMessages
+  const { total, totalIsExact, items } = listed(db, plan, titles, request, deadline)
+  const { facets, warnings } = countFacets(db, plan, trees, titles, request, deadline)
+  const relaxed = total === 0 ? suggestRelaxed(db, parsed.tree, request, deadline) : null
   return {
     total,
-    totalIsExact: messages.isExact,
-    items: makeHits(db, page.found, createMatcher(plan.phrases)),
+    totalIsExact,
+    items,
+    facets,
     suggestions: relaxed?.suggestions ?? [],
-    warnings: [...parsed.warnings, ...(relaxed?.warnings ?? [])],
+    warnings: [...new Set([...parsed.warnings, ...plan.warnings, ...warnings, ...(relaxed?.warnings ?? [])])],
+    ...(request.explain ? { plan: explainSearch(plan, parsed.tree, filters, request) } : {}),
   }
 }
 
-function emptyOutcome(parsed: ParsedQuery): Outcome {
+type Listed = Pick<Outcome, 'total' | 'totalIsExact' | 'items'>
+
+function listMessages(
+  db: Mirror,
+  plan: QueryPlan,
+  titles: readonly TitleHit[],
+  request: SearchRequest,
+  deadline: Deadline,
+): Listed {
+  const page = findPage(db, plan, titles, request, deadline)
+  const messages =
+    page.messageCount === null
+      ? countMessages(db, plan.branches, deadline)
+      : { count: page.messageCount, isExact: true }
+  const shown = page.found.length === 0 ? 0 : request.offset + page.found.length
+  return {
+    total: Math.max(messages.count + titles.length, shown),
+    totalIsExact: messages.isExact,
+    items: dress(db, page.found, plan),
+  }
+}
+
+function listGroups(
+  db: Mirror,
+  plan: QueryPlan,
+  titles: readonly TitleHit[],
+  request: SearchRequest,
+  deadline: Deadline,
+): Listed {
+  const { page, total, isExact } = findGroups(db, plan, titles, request, deadline)
+  const items = page.flatMap(({ best, matchCount }) => dress(db, [best], plan).map((hit) => ({ ...hit, matchCount })))
+  return { total, totalIsExact: isExact, items }
+}
+
+const dress = (db: Mirror, found: readonly Found[], plan: QueryPlan): readonly SearchHit[] =>
+  makeHits(db, found, createMatcher(plan.phrases))
+
+function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): Outcome {
   const warnings = parsed.warnings.length > 0 ? parsed.warnings : ['Nothing was asked for: give a word or a filter.']
-  return { total: 0, totalIsExact: true, items: [], suggestions: [], warnings }
+  const none = { query: '', tree: [], filters: [], ways: [], titles: [], steps: ['answer that nothing was asked for'] }
+  return {
+    total: 0,
+    totalIsExact: true,
+    items: [],
+    facets: Object.fromEntries(facets.map((name) => [name, []])),
+    suggestions: [],
+    warnings,
+    ...(explain ? { plan: none } : {}),
+  }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { z } from 'zod'
+import { partNames } from '../../api/search/language/read-field.ts'
 import { roles } from '../../model/message.ts'
 import { countText, localTime } from '../formats.ts'
 import { snippetSpans } from '../highlight.ts'
@@ -23,37 +24,65 @@ const searchAnswer = z.object({
       chat: z.object({ id: z.string(), title: z.string() }),
       project: z.object({ name: z.string() }).nullable(),
       snippet: z.string(),
+      matchCount: z.number().optional(),
     }),
   ),
-  suggestions: z.array(z.object({ text: z.string(), reason: z.string(), count: z.number() })).default([]),
+  suggestions: z
+    .array(z.object({ text: z.string(), reason: z.string(), count: z.number(), query: z.string().optional() }))
+    .default([]),
   warnings: z.array(z.unknown()).default([]),
 })
 type SearchAnswer = z.infer<typeof searchAnswer>
 
+const languageHelp = `The words of a search:
+  one two              both of them, in any order
+  "one two"            side by side
+  one -two             without the other; a literal flag is quoted: "-k"
+  conf*  *fig*         what begins so, what holds it
+  one OR two           either; parentheses group: (one OR two) three
+  project:shop role:user in:code tool:edit model:gpt mode:agent path:src/api chat:ID
+  before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
+  is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
+  A field that is repeated means any of its values; - before one excludes it.
+`
+
 interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]
   readonly role?: readonly string[]
+  readonly in?: readonly string[]
+  readonly tool?: readonly string[]
+  readonly model?: readonly string[]
+  readonly mode?: readonly string[]
+  readonly path?: readonly string[]
   readonly chat?: readonly string[]
   readonly sort?: string
+  readonly group?: string
 }
 
 export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
     .description('find messages')
-    .argument('[words...]', 'what to search for: words, "a phrase", word*, -word')
+    .argument('[words...]', 'what to search for, as told below')
     // A word with a dash before it is the search language's way to exclude.
     .allowUnknownOption()
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--role <role>', `only messages of this role: ${roles.join(' or ')}`)
+  addRepeatable(command, '--in <part>', `only in this kind of part: ${partNames.join(', ')}`)
+  addRepeatable(command, '--tool <tool>', 'only messages that call this tool')
+  addRepeatable(command, '--model <model>', 'only messages of this model')
+  addRepeatable(command, '--mode <mode>', 'only chats of this mode')
+  addRepeatable(command, '--path <path>', 'only messages that name this file or folder')
   addRepeatable(command, '--chat <chatId>', 'only this chat')
   addDates(command)
   command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
+  command.addOption(new Option('--group <by>', 'one result a chat, its best').choices(['chat']))
   addJson(addPage(command))
+  command.addHelpText('after', `\n${languageHelp}`)
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
-    "cursordex search 'deploy -staging' --role user --sort newest --json",
+    "cursordex search '(tool:edit OR tool:write) migration -test after:7d' --sort newest --json",
   )
   command.action(() => search(command, session))
 }
@@ -95,9 +124,10 @@ function renderFound(found: SearchAnswer, session: Session): string {
   const hasIds = screen.width === null || screen.width >= 130
   if (hasIds) columns.push({ title: 'chat id' })
   if (screen.width === null) columns.push({ title: 'message id' })
-  const rows = found.items.map(({ message, chat, project, snippet }): Cell[] => {
+  const rows = found.items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
-    return [time, project?.name ?? '-', chat.title, snippetSpans(snippet), chat.id, message.id].slice(0, columns.length)
+    const title = matchCount > 1 ? `${chat.title} (${matchCount})` : chat.title
+    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id].slice(0, columns.length)
   })
   return rows.length === 0 ? '' : renderTable(columns, rows, screen)
 }
@@ -110,10 +140,11 @@ async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   await notePage(session, found)
 }
 
-/** What to leave out is told by its flags; a query to try instead is told as it is typed. */
-function suggestionText({ text, reason, count }: SearchAnswer['suggestions'][number]): string {
+/** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
+function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
   const found = countText(count, 'result')
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
+  if (query !== undefined) return `Without ${text}: ${found}`
   const flags = text.split(' ').map((name) => `--${name}`)
   return `Without ${flags.join(' ')}: ${found}`
 }

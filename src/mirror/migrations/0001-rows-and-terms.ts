@@ -23,6 +23,9 @@
  * - `source_rows.missed_at` stands in rows that vanished among so many that it may be an accident: they count as held
  *   until that is confirmed. `losses` has a line for each thing that Cursor dropped, as a person would count them: a chat
  *   that went whole is one.
+ * - `messages.marks` says what a message is beside its words: the kinds of its parts, its tools, its errors. The same
+ *   stands in a column of the full-text table, as terms that no text holds, and so do its paths: whatever words can ask
+ *   for is met there. `names` lists the tools and models there are, `terms` the terms, for what stands inside a word.
  * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
  *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
  *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
@@ -221,6 +224,7 @@ create table messages (
   content_hash text not null,
   user_text integer,
   text_keys text,
+  marks text not null default '[]',
   is_index_capped integer not null,
   unique (chat, id, source)
 ) strict;
@@ -271,12 +275,22 @@ create table sweeps (
   ended_at integer
 ) strict;
 
+create table names (
+  kind text not null,
+  name text not null,
+  primary key (kind, name)
+) strict, without rowid;
+
+create table terms (
+  term text primary key
+) strict, without rowid;
+
 create table unindexed (
   key integer primary key
 ) strict;
 
 create virtual table message_terms using fts5 (
-  text, thinking, code, tool, attachment,
+  text, thinking, code, tool, attachment, marks,
   content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 

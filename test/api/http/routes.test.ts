@@ -67,6 +67,19 @@ describe('what each route answers', () => {
     expect(body['total']).toBeGreaterThan(0)
   })
 
+  it('search in one language, by fields or by parameters', async () => {
+    const fields = await bodyOf(await world.ask('/api/search?q=project:shop+role:user'))
+    const parameters = await bodyOf(
+      await world.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
+    )
+    expect(fields['total']).toBeGreaterThan(0)
+    expect(parameters).toMatchObject({
+      items: [{ message: { chatId: 'talk' }, matchCount: fields['total'] }],
+      facets: { role: [{ value: 'user', label: 'user', count: fields['total'] }], month: expect.any(Array) },
+      plan: { filters: ['project:shop', 'role:user'] },
+    })
+  })
+
   it('chats', async () => {
     const body = await bodyOf(await world.ask('/api/chats?project=shop&q=login'))
     expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
@@ -142,9 +155,10 @@ describe('errors', () => {
     ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
     ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
     ['a date that is none', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
-    ['a date in words', '/api/search?to=yesterday', {}, 400, 'bad-parameter'],
+    ['a date in unknown words', '/api/search?to=someday', {}, 400, 'bad-parameter'],
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
-    ['a parameter of another day', '/api/search?facets=role', {}, 400, 'not-yet'],
+    ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
+    ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
     ['chats of a commit', '/api/chats?commit=abc', {}, 400, 'not-yet'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {

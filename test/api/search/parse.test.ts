@@ -1,10 +1,40 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { parseQuery, type QueryNode } from '../../../src/api/search/parse.ts'
-import { planQuery } from '../../../src/api/search/plan.ts'
-import { openTestMirror } from '../../helpers/mirror-rows.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseQuery } from '../../../src/api/search/language/parse.ts'
+import type { Branch } from '../../../src/api/search/plan/branch.ts'
+import { planQuery } from '../../../src/api/search/plan/plan.ts'
+import { printQuery } from '../../../src/api/search/language/print.ts'
+import type { QueryNode } from '../../../src/api/search/language/tree.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { insertChat, insertMessage, openTestMirror } from '../../helpers/mirror-rows.ts'
+import { tokenize } from '../../../src/text/terms.ts'
 
-const match = (query: string): string | null => planQuery(parseQuery(query).clauses).match
+let db: Mirror
+beforeAll(() => {
+  db = openTestMirror()
+  const parts = [
+    { kind: 'text', text: 'getUserName 数据 据 库 username' },
+    {
+      kind: 'tool',
+      name: 'read_file',
+      status: 'error',
+      callId: null,
+      input: null,
+      output: null,
+      error: 'x',
+      paths: ['src/a.ts'],
+    },
+  ] as const
+  insertMessage(db, insertChat(db, { id: 'chat', title: 'one' }), { id: 'm', parts, model: 'gpt-5', createdAtMs: 1e12 })
+})
+afterAll(() => void db.close())
+
+const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 0, 20) }
+const ways = (query: string): readonly Branch[] => {
+  const { tree } = parseQuery(query)
+  return tree === null ? [] : planQuery(db, [tree], clock).branches
+}
+const match = (query: string): string | null => ways(query)[0]?.match ?? null
 const warnings = (query: string): readonly string[] => parseQuery(query).warnings
 
 describe('a query becomes an expression', () => {
@@ -34,8 +64,22 @@ describe('a query becomes an expression', () => {
     ['数据abc', '"数据 据 abc"'],
     ['abc库', '"abc 库" *'],
     ['name:value', '"name value"'],
-    ['a OR b', '"a" AND "or" AND "b"'],
+    ['a OR b', '("a" OR "b")'],
+    ['a b OR c', '(("a" AND "b") OR "c")'],
+    ['a (b OR c)', '"a" AND ("b" OR "c")'],
+    ['a (b c)', '"a" AND "b" AND "c"'],
+    ['a OR (b -c)', '("a" OR ("b" NOT "c"))'],
+    ['a -(b OR c)', '("a") NOT (("b" OR "c"))'],
+    ['-(-a)', '"a"'],
+    ['OR a', '"or" AND "a"'],
+    ['a OR', '"a" AND "or"'],
+    ['a or b', '"a" AND "or" AND "b"'],
     ['NEAR(a b)', '"near" AND "a" AND "b"'],
+    ['in:code a b', '{code} : ("a") AND {code} : ("b")'],
+    ['in:code in:text a', '{text code} : ("a")'],
+    ['-in:tool a', '{text code thinking attachment} : ("a")'],
+    ['in:code (a OR in:text b)', '{code} : ("a")'],
+    ['*serna*', '("username" OR "getusername" OR "serna")'],
     ['a\u0000b', '"a" AND "b"'],
     ['-one', null],
     ['', null],
@@ -45,15 +89,11 @@ describe('a query becomes an expression', () => {
   })
 
   test('exclusions alone are left to the search', () => {
-    expect(planQuery(parseQuery('-one -two').clauses)).toMatchObject({
-      match: null,
-      exclude: '"one" OR "two"',
-      phrases: [],
-    })
+    expect(ways('-one -two')).toMatchObject([{ match: null, exclude: '"one" OR "two"', phrases: [] }])
   })
 
   test('words that stand together rank higher, and match the same', () => {
-    expect(planQuery(parseQuery('one twoThree four*').clauses).rankMatch).toBe(
+    expect(ways('one twoThree four*')[0]?.rankMatch).toBe(
       '"one" AND (("two three" OR "twothree") OR "one two three") AND ("four" * OR "two three four" *)',
     )
   })
@@ -63,7 +103,15 @@ describe('what was not taken as meant is told', () => {
   test.each([
     ['an open quotation mark', 'one "two three', /not closed/],
     ['a prefix of one letter', 'one k*', /"k\*"/],
-    ['a star in front', '*inside*', /"inside"/],
+    ['a star in front', '*ending', /"ending"/],
+    ['a single sign inside', '*k*', /single character/],
+    ['an open parenthesis', '(one two', /not closed/],
+    ['too many parentheses', `${'('.repeat(25)}one`, /20 deep/],
+    ['OR with nothing beside it', 'one OR', /OR was searched for as a word/],
+    ['a state that is none', 'is:purple', /"is:purple".*archived, deleted, subagent or orphan/],
+    ['a date that is none', 'on:someday', /"on:someday".*yesterday/],
+    ['a field without a value', 'tool: grep', /"tool:".*nothing stands behind/],
+    ['too many fields', Array.from({ length: 40 }, (_, n) => `tool:t${n}`).join(' '), /first 32 fields/],
     ['punctuation alone', 'one ???', /"\?\?\?"/],
     ['too many words', Array.from({ length: 40 }, (_, n) => `w${n}`).join(' '), /first 32 words/],
     ['a word too long', 'x'.repeat(80), /first 64 characters/],
@@ -72,57 +120,89 @@ describe('what was not taken as meant is told', () => {
     expect(warnings(query).join('\n')).toMatch(warning)
   })
 
-  test.each(['one two', '"one two" -three', 'conf*', '库', 'getUserName', 'x'.repeat(64)])(
-    '%j needs no warning',
-    (query) => {
-      expect(warnings(query)).toEqual([])
-    },
+  test.each([
+    'one two',
+    '"one two" -three',
+    'conf*',
+    '库',
+    'getUserName',
+    'x'.repeat(64),
+    'std::path::join',
+    '(a OR b) -c',
+    'f(a) on:"last week"',
+    'after:last week x',
+    '*inside*',
+  ])('%j needs no warning', (query) => {
+    expect(warnings(query)).toEqual([])
+  })
+})
+
+const countTerms = (node: QueryNode | null): number => {
+  if (node === null || node.kind === 'field') return 0
+  if (node.kind === 'not') return countTerms(node.node)
+  if (node.kind === 'words' || node.kind === 'inside') return tokenize(node.text).length
+  return node.nodes.reduce((sum, each) => sum + countTerms(each), 0)
+}
+const depthOf = (node: QueryNode | null): number => {
+  if (node === null) return 0
+  if (node.kind === 'not') return 1 + depthOf(node.node)
+  return node.kind === 'and' || node.kind === 'or' ? 1 + Math.max(...node.nodes.map(depthOf)) : 1
+}
+
+const operators = ['"', '*', '-', ' ', '(', ')', ' OR ', ':', '“', '^', '{', '+', 'NOT', 'NEAR', '\u0000', '\ud800']
+const words = ['a', 'user', 'getUserName', '数据', '*ser*', 'nam*', 'last', 'week', 'src/a.ts']
+const fields = [
+  'tool:',
+  'in:code',
+  'in:title',
+  'is:orphan',
+  'has:error',
+  'on:2026-01',
+  'after:7d',
+  'path:src',
+  'model:gpt*',
+  'role:user',
+]
+const anyQuery = fc
+  .array(fc.oneof(fc.string({ unit: 'binary', maxLength: 5 }), fc.constantFrom(...operators, ...words, ...fields)), {
+    maxLength: 60,
+  })
+  .map((pieces) => pieces.join(''))
+
+test('any string gives a tree within bounds, and expressions that SQLite runs', () => {
+  const statement = db.prepare('select count(*) from message_terms where message_terms match ?').pluck()
+  fc.assert(
+    fc.property(anyQuery, (text) => {
+      const { tree } = parseQuery(text)
+      expect(countTerms(tree)).toBeLessThanOrEqual(32)
+      expect(depthOf(tree)).toBeLessThanOrEqual(64)
+      for (const { match: expression, rankMatch, exclude } of ways(text)) {
+        const counts = [expression, rankMatch].map((each) => (each === null ? null : statement.get(each)))
+        expect(counts[1]).toBe(counts[0])
+        if (exclude !== null) statement.get(exclude)
+      }
+    }),
+    { numRuns: 1000 },
   )
 })
 
-const countTerms = (node: QueryNode): number => {
-  if (node.kind === 'not') return countTerms(node.node)
-  return node.kind === 'and' ? node.nodes.reduce((sum, each) => sum + countTerms(each), 0) : node.terms.length
-}
-
-test('any string gives an expression that SQLite runs', () => {
-  const db = openTestMirror()
-  db.exec(`insert into message_terms (rowid, text) values (1, 'get user name 数据 据库 库')`)
-  const statement = db.prepare('select count(*) from message_terms where message_terms match ?').pluck()
-  const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom(
-      '"',
-      '*',
-      '-',
-      ' ',
-      '(',
-      ')',
-      'a',
-      'OR',
-      'NOT',
-      'NEAR',
-      '数据',
-      '\u0000',
-      '\ud800',
-      '^',
-      ':',
-      '{',
-      '+',
-      '“',
-    ),
-  )
-  const query = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''))
+test('a query that is printed and read again is the same', () => {
   fc.assert(
-    fc.property(query, (text) => {
-      const { clauses } = parseQuery(text)
-      const plan = planQuery(clauses)
-      expect(clauses.reduce((sum, clause) => sum + countTerms(clause.node), 0)).toBeLessThanOrEqual(32)
-      const counts = [plan.match, plan.rankMatch].map((each) => (each === null ? null : statement.get(each)))
-      expect(counts[1]).toBe(counts[0])
-      if (plan.exclude !== null) statement.get(plan.exclude)
+    fc.property(anyQuery, (text) => {
+      const { tree } = parseQuery(text)
+      expect(parseQuery(printQuery(tree)).tree).toEqual(tree)
     }),
-    { numRuns: 3000 },
+    { numRuns: 5000 },
   )
-  db.close()
+})
+
+test.each([
+  ['tool:a  tool:b -role:user', 'tool:a tool:b -role:user'],
+  ['a ((b OR c)) "d e" "f"', 'a (b OR c) "d e" f'],
+  ['project:"my shop" path:“a b”*', 'project:"my shop" path:"a b"*'],
+  ['-(a b) -(c)', '-(a b) -c'],
+  ['after:last week', 'after:"last week"'],
+  ['ROLE:User "role:user"', 'role:user "role:user"'],
+])('%j is written %j', (query, printed) => {
+  expect(printQuery(parseQuery(query).tree)).toBe(printed)
 })

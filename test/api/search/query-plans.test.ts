@@ -31,7 +31,7 @@ test('the index is walked by match within rowid bounds, and messages are met by 
   const requests = (['relevance', 'newest', 'oldest'] as const).flatMap((sort) =>
     ['needle', 'need*', '-needle', ''].flatMap((q) => [
       requestOf(q, { sort, limit: 1 }),
-      requestOf(q, { sort, limit: 1, roles: ['user'], chatIds: ['chat', 'other'], fromMs: 1e11 }),
+      requestOf(q, { sort, limit: 1, filters: { role: ['user'], chat: ['chat', 'other'], from: ['1975'] } }),
     ]),
   )
   const statements = statementsOf(db, requests)
@@ -46,7 +46,8 @@ test('the index is walked by match within rowid bounds, and messages are met by 
     rows: 10,
     chat: 1,
     chats: '[1]',
-    roles: null,
+    p0: '[1]',
+    p1: '["user"]',
   }
   for (const sql of overTerms) {
     const plan = db

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDeadline } from '../../../src/api/search/deadline.ts'
-import type { SearchRequest } from '../../../src/api/search/request.ts'
+import type { SearchFilters, SearchRequest } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
@@ -90,8 +90,8 @@ describe('words', () => {
   })
 
   test('an empty query with a filter lists, without one it warns', () => {
-    expect(ids('', { roles: ['user'], limit: 2 })).toEqual(['m16', 'm15'])
-    const [first] = search(db, requestOf('', { roles: ['user'] })).items
+    expect(ids('', { filters: { role: ['user'] }, limit: 2 })).toEqual(['m16', 'm15'])
+    const [first] = search(db, requestOf('', { filters: { role: ['user'] } })).items
     expect(first).toMatchObject({ part: 'text', snippet: 'javascript on github', score: 0 })
     const nothing = search(db, requestOf(''))
     expect(nothing).toMatchObject({ total: 0, items: [] })
@@ -134,36 +134,36 @@ describe('filters', () => {
   })
   afterAll(closeAfterEach())
 
-  test.each<[string, Partial<SearchRequest>, string[]]>([
+  test.each<[string, SearchFilters, string[]]>([
     ['none', {}, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
-    ['a project', { projectNums: [1] }, ['m0', 'm3']],
-    ['two projects', { projectNums: [1, 2] }, ['m0', 'm1', 'm3', 'm4']],
-    ['an unknown project', { projectNums: [] }, []],
-    ['a role', { roles: ['assistant'] }, ['m3', 'm4', 'm5']],
-    ['both roles', { roles: ['assistant', 'user'] }, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
-    ['a chat', { chatIds: ['three'] }, ['m2', 'm5', 'timeless']],
-    ['from a day on', { fromMs: MONDAY_MS + 4 * DAY_MS }, ['m4', 'm5']],
-    ['before a day', { toMs: MONDAY_MS + 2 * DAY_MS }, ['m0', 'm1']],
-    ['between', { fromMs: MONDAY_MS + DAY_MS, toMs: MONDAY_MS + 2 * DAY_MS }, ['m1']],
-    ['a range that is empty', { fromMs: MONDAY_MS + DAY_MS, toMs: MONDAY_MS }, []],
-    ['before all time', { toMs: -1e15 }, []],
-    ['all at once', { projectNums: [1], roles: ['user'], chatIds: ['one'], fromMs: MONDAY_MS }, ['m0']],
+    ['a project', { project: ['red'] }, ['m0', 'm3']],
+    ['two projects', { project: ['red', 'blue'] }, ['m0', 'm1', 'm3', 'm4']],
+    ['an unknown project', { project: ['green'] }, []],
+    ['a role', { role: ['assistant'] }, ['m3', 'm4', 'm5']],
+    ['both roles', { role: ['assistant', 'user'] }, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
+    ['a chat', { chat: ['three'] }, ['m2', 'm5', 'timeless']],
+    ['from a day on', { from: ['2026-01-09'] }, ['m4', 'm5']],
+    ['before a day', { to: ['2026-01-07'] }, ['m0', 'm1']],
+    ['between', { from: ['2026-01-06'], to: ['2026-01-07'] }, ['m1']],
+    ['a range that is empty', { from: ['2026-01-06'], to: ['2026-01-05'] }, []],
+    ['before all time', { to: ['0001'] }, []],
+    ['all at once', { project: ['red'], role: ['user'], chat: ['one'], from: ['2026-01-05'] }, ['m0']],
   ])('%s', (_, filters, expected) => {
     for (const sort of ['relevance', 'newest', 'oldest'] as const) {
-      const answer = search(db, requestOf('needle', { ...filters, sort }))
+      const answer = search(db, requestOf('needle', { filters, sort }))
       expect(answer.items.map((item) => item.message.id).sort()).toEqual(expected)
       expect(answer).toMatchObject({ total: expected.length, totalIsExact: true })
     }
-    expect(found('-absent', filters)).toEqual(expected)
+    expect(found('-absent', { filters })).toEqual(expected)
     // Without a filter an empty query asks for nothing.
-    expect(found('', filters)).toEqual(Object.keys(filters).length > 0 ? expected : [])
+    expect(found('', { filters })).toEqual(Object.keys(filters).length > 0 ? expected : [])
   })
 
   test('nothing found offers what would', () => {
-    expect(search(db, requestOf('needle', { projectNums: [] })).suggestions).toEqual([
+    expect(search(db, requestOf('needle', { filters: { project: ['green'] } })).suggestions).toEqual([
       { text: 'project', reason: 'without-filter', count: 7 },
     ])
-    expect(search(db, requestOf('needle haystack', { roles: ['user'] })).suggestions).toEqual([
+    expect(search(db, requestOf('needle haystack', { filters: { role: ['user'] } })).suggestions).toEqual([
       { text: 'needle', reason: 'without-word', count: 4 },
     ])
     expect(search(db, requestOf('needle -needle')).suggestions).toContainEqual({
@@ -171,7 +171,7 @@ describe('filters', () => {
       reason: 'without-word',
       count: 7,
     })
-    expect(search(db, requestOf('haystack', { roles: ['user'] })).warnings).toEqual([
+    expect(search(db, requestOf('haystack', { filters: { role: ['user'] } })).warnings).toEqual([
       expect.stringContaining('4 messages'),
     ])
   })
@@ -316,9 +316,9 @@ describe('a hit', () => {
     expect(found('needle')).toEqual(['first', 'old', 'said'])
     expect(found('needl*')).toEqual(['first', 'old', 'said'])
     // Filters decide which message carries a title, and whether a message of the chat matches at all.
-    expect(ids('needle', { roles: ['assistant'] })).toEqual(['second'])
-    expect(found('needle', { fromMs: MONDAY_MS, toMs: MONDAY_MS + DAY_MS })).toEqual(['first'])
-    expect(found('needle', { chatIds: ['summed'] })).toEqual(['old'])
+    expect(ids('needle', { filters: { role: ['assistant'] } })).toEqual(['second'])
+    expect(found('needle', { filters: { from: ['2026-01-05'], to: ['2026-01-06'] } })).toEqual(['first'])
+    expect(found('needle', { filters: { chat: ['summed'] } })).toEqual(['old'])
     expect([0, 1, 2].flatMap((offset) => ids('needle', { offset, limit: 1, sort: 'newest' }))).toEqual([
       'said',
       'first',
@@ -346,7 +346,10 @@ describe('time and size', () => {
       }
     })()
     expect(search(db, requestOf('needle'))).toMatchObject({ total: 100_000, totalIsExact: false, isPartial: false })
-    expect(search(db, requestOf('needle', { roles: ['user'] }))).toMatchObject({ total: 100_000, totalIsExact: false })
+    expect(search(db, requestOf('needle', { filters: { role: ['user'] } }))).toMatchObject({
+      total: 100_000,
+      totalIsExact: false,
+    })
     expect(search(db, requestOf('needle -rare', { sort: 'newest' })).items[9]?.message.id).toBe('m99999')
     expect(ids('-rare', { sort: 'newest', limit: 11 }).at(-1)).toBe('m99998')
     // Pages behind the ranked matches go on by time.

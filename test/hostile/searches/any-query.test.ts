@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type * as parser from '../../../src/api/search/parse.ts'
+import type * as parser from '../../../src/api/search/language/parse.ts'
 import { askSearches } from './ask-searches.ts'
 
 /** What is wrong with the reading of queries for the length of one test. */
 const planted = vi.hoisted((): { parse: ((query: string) => void) | null } => ({ parse: null }))
 
-vi.mock('../../../src/api/search/parse.ts', async (importOriginal) => {
+vi.mock('../../../src/api/search/language/parse.ts', async (importOriginal) => {
   const real = await importOriginal<typeof parser>()
   return {
     ...real,

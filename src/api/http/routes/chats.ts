@@ -4,7 +4,7 @@ import { getChat } from '../../queries/get-chat.ts'
 import { chatSorts, listChats } from '../../queries/list-chats.ts'
 import { listMessages } from '../../queries/list-messages.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
-import { readPeriod } from '../dates.ts'
+import { readBounds, readClock } from '../dates.ts'
 import { flag, limit, offset, oneOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
@@ -33,7 +33,7 @@ export function chatRoutes(world: ApiWorld): Hono {
 
   routes.get('/api/chats', (c) => {
     const query = readQuery(c, listParameters, { notYet: ['commit', 'repo'] })
-    const { fromMs, toMs } = readPeriod(query, world.timeZone)
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
     const db = world.mirror()
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),

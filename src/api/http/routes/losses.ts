@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { listLosses } from '../../queries/list-losses.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
-import { readPeriod } from '../dates.ts'
+import { readBounds, readClock } from '../dates.ts'
 import { limit, offset, readQuery, word, words } from '../params.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -10,7 +10,7 @@ const parameters = { project: words(), from: word(), to: word(), tz: word(), lim
 export function lossRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/losses', (c) => {
     const query = readQuery(c, parameters)
-    const { fromMs, toMs } = readPeriod(query, world.timeZone)
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
     const db = world.mirror()
     const projectNums = query.project === null ? null : resolveProjects(db, query.project)
     return c.json(listLosses(db, { projectNums, fromMs, toMs, limit: query.limit, offset: query.offset }))

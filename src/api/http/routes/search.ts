@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { roles } from '../../../model/message.ts'
-import { resolveProjects } from '../../queries/resolve-projects.ts'
-import { searchSorts } from '../../search/request.ts'
-import { readPeriod } from '../dates.ts'
-import { anyOf, limit, offset, oneOf, readQuery, text, word, words } from '../params.ts'
+import { partNames } from '../../search/language/read-field.ts'
+import { facetNames, filterNames, searchSorts, type SearchFilters } from '../../search/request.ts'
+import { readBounds, readClock } from '../dates.ts'
+import { anyOf, flag, limit, listOf, offset, oneOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -14,29 +14,43 @@ const parameters = {
   q: text(),
   project: words(),
   role: anyOf(roles),
+  in: anyOf(partNames),
+  tool: words(),
+  model: words(),
+  mode: words(),
+  path: words(),
   chat: words(),
   from: word(),
   to: word(),
   tz: word(),
   sort: oneOf(searchSorts),
+  group: oneOf(['chat']),
+  facets: listOf(facetNames),
+  explain: flag(),
   limit: limit(),
   offset: offset(OFFSET_MAX),
 }
 
-const notYet = ['in', 'tool', 'model', 'mode', 'path', 'group', 'facets', 'explain']
-
 export function searchRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/search', async (c) => {
-    const query = readQuery(c, parameters, { notYet })
-    const { fromMs, toMs } = readPeriod(query, world.timeZone)
+    const query = readQuery(c, parameters)
+    const clock = readClock(query.tz, world)
+    // Read for its faults alone: the search reads them as it reads the dates of a query.
+    readBounds(query, clock)
+    const filters: SearchFilters = Object.fromEntries(
+      filterNames.flatMap((name) => {
+        const given = query[name]
+        return given === null ? [] : [[name, typeof given === 'string' ? [given] : given]]
+      }),
+    )
     const answer = await world.search({
       q: query.q ?? '',
-      projectNums: query.project === null ? null : resolveProjects(world.mirror(), query.project),
-      roles: query.role,
-      chatIds: query.chat,
-      fromMs,
-      toMs,
+      filters,
+      clock,
       sort: query.sort ?? 'relevance',
+      group: query.group ?? 'message',
+      facets: query.facets ?? [],
+      explain: query.explain ?? false,
       limit: query.limit,
       offset: query.offset,
     })

@@ -1,0 +1,136 @@
+import { Temporal } from 'temporal-polyfill'
+
+/** A stretch of time that a person named. */
+export interface Period {
+  /** Epoch milliseconds, inclusive. */
+  readonly startMs: number
+  /** Epoch milliseconds, exclusive. */
+  readonly endMs: number
+}
+
+/** Where and when a date was named. */
+export interface Clock {
+  /** IANA name of the zone in which dates are read. */
+  readonly timeZone: string
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+}
+
+type Unit = 'year' | 'month' | 'week' | 'day' | 'hour'
+type PlainDate = Temporal.PlainDate
+
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+const unitsByLetter: Readonly<Record<string, Unit>> = { h: 'hour', d: 'day', w: 'week', m: 'month', y: 'year' }
+
+/**
+ * The stretch that a date or a word for one names: a moment (`2026-03-01T09:30Z`), a day, a month, a quarter, a year,
+ * `today`, `yesterday`, `7d` (the last seven days and today), `last week`, `this month`, `monday` (the latest one). A
+ * day begins with its first moment in the zone, which is not always midnight.
+ * @returns null for what names none, or none that a calendar holds
+ */
+export function readPeriod(text: string, clock: Clock): Period | null {
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, ' ')
+  return attempt(
+    () =>
+      readMoment(text.trim(), clock.timeZone) ??
+      readCalendar(word, clock.timeZone) ??
+      readDayName(word, clock) ??
+      readSpan(word, clock) ??
+      readNamedUnit(word, clock),
+  )
+}
+
+export function isTimeZone(name: string): boolean {
+  return attempt(() => new Temporal.ZonedDateTime(0n, name)) !== null
+}
+
+/** The local month of a moment: its name, and where it begins. */
+export function monthOf(ms: number, timeZone: string): { readonly name: string; readonly startMs: number } {
+  const date = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
+  return { name: date.toPlainYearMonth().toString(), startMs: startOf(date.with({ day: 1 }), timeZone) }
+}
+
+function readMoment(text: string, timeZone: string): Period | null {
+  const match = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?/u.exec(text)
+  if (match === null) return null
+  // In a query a bare plus is a space: `T09:30 01:00` was typed as `T09:30+01:00`.
+  const typed = text.replace(/ (?=\d{2}:?\d{2}$)/u, '+')
+  const startMs =
+    attempt(() => Temporal.Instant.from(typed).epochMilliseconds) ??
+    Temporal.PlainDateTime.from(typed).toZonedDateTime(timeZone).epochMilliseconds
+  return { startMs, endMs: startMs + (match[1] === undefined ? 60_000 : 1000) }
+}
+
+function readCalendar(word: string, timeZone: string): Period | null {
+  const [, year = '', month, day, quarter] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?|-q([1-4]))?$/.exec(word) ?? []
+  if (year === '') return null
+  const unit = quarter !== undefined ? 'quarter' : day !== undefined ? 'day' : month !== undefined ? 'month' : 'year'
+  const firstMonth = quarter === undefined ? Number(month ?? 1) : Number(quarter) * 3 - 2
+  const parts = { year: Number(year), month: firstMonth, day: Number(day ?? 1) }
+  const first = Temporal.PlainDate.from(parts, { overflow: 'reject' })
+  const next = first.add(unit === 'quarter' ? { months: 3 } : { [`${unit}s`]: 1 })
+  return between(first, next, timeZone)
+}
+
+function readDayName(word: string, { timeZone, nowMs }: Clock): Period | null {
+  const today = dateOf(nowMs, timeZone)
+  if (word === 'today') return between(today, today.add({ days: 1 }), timeZone)
+  if (word === 'yesterday') return between(today.subtract({ days: 1 }), today, timeZone)
+  const [, last, name = ''] = /^(last )?([a-z]+)$/.exec(word) ?? []
+  const weekday = weekdays.findIndex((each) => each === name || each.slice(0, 3) === name) + 1
+  if (weekday === 0) return null
+  const ago = (today.dayOfWeek - weekday + 7) % 7
+  const first = today.subtract({ days: last !== undefined && ago === 0 ? 7 : ago })
+  return between(first, first.add({ days: 1 }), timeZone)
+}
+
+/** So long back from now, whole days from their first moment; what is of today is inside. */
+function readSpan(word: string, { timeZone, nowMs }: Clock): Period | null {
+  const [, count = '', letter = ''] = /^(\d{1,4})([hdwmy])$/.exec(word) ?? []
+  const unit = unitsByLetter[letter]
+  if (unit === undefined) return null
+  const today = dateOf(nowMs, timeZone)
+  const endMs = startOf(today.add({ days: 1 }), timeZone)
+  if (unit === 'hour') return { startMs: nowMs - Number(count) * 3_600_000, endMs }
+  return { startMs: startOf(today.subtract({ [`${unit}s`]: Number(count) }), timeZone), endMs }
+}
+
+/** A week begins on Monday. */
+function readNamedUnit(word: string, { timeZone, nowMs }: Clock): Period | null {
+  const [, which, unit] = /^(this|last)[ -]?(week|month|year)$/.exec(word) ?? []
+  if (unit === undefined) return null
+  const today = dateOf(nowMs, timeZone)
+  const firsts: Readonly<Record<string, PlainDate>> = {
+    week: today.subtract({ days: today.dayOfWeek - 1 }),
+    month: today.with({ day: 1 }),
+    year: today.with({ month: 1, day: 1 }),
+  }
+  const first = firsts[unit] ?? today
+  const length = { [`${unit}s`]: 1 }
+  return which === 'this'
+    ? between(first, first.add(length), timeZone)
+    : between(first.subtract(length), first, timeZone)
+}
+
+const dateOf = (ms: number, timeZone: string): PlainDate =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
+
+const startOf = (date: PlainDate, timeZone: string): number => date.toZonedDateTime(timeZone).epochMilliseconds
+
+const between = (first: PlainDate, next: PlainDate, timeZone: string): Period => ({
+  startMs: startOf(first, timeZone),
+  endMs: startOf(next, timeZone),
+})
+
+/** Temporal tells a text that it cannot read by a RangeError. */
+function attempt<Value>(parse: () => Value): Value | null {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}

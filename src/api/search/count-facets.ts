@@ -1,0 +1,118 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { monthOf } from '../periods.ts'
+import { countMessages } from './count-messages.ts'
+import type { Deadline } from './deadline.ts'
+import { findTitles, type TitleHit } from './find-titles.ts'
+import { partNames } from './language/read-field.ts'
+import type { QueryNode } from './language/tree.ts'
+import { planQuery, type QueryPlan } from './plan/plan.ts'
+import type { FacetName, FacetValue, SearchRequest } from './request.ts'
+import { walkMessages } from './walk.ts'
+
+/** So many of the newest messages found are counted. */
+const COUNTED_MAX = 20_000
+/** So many values of one facet are told, the most frequent first. */
+const VALUES_MAX = 100
+
+export interface Facets {
+  readonly facets: Readonly<Record<string, readonly FacetValue[]>>
+  readonly warnings: readonly string[]
+}
+
+/** How what was found spreads over projects, tools and so on: what asking for one of them as well would leave. */
+export function countFacets(
+  db: Mirror,
+  plan: QueryPlan,
+  trees: readonly QueryNode[],
+  titles: readonly TitleHit[],
+  request: SearchRequest,
+  deadline: Deadline,
+): Facets {
+  if (request.facets.length === 0) return { facets: {}, warnings: [] }
+  const keys = titles.map((hit) => hit.key)
+  let isCut = false
+  for (const key of walkMessages(db, plan.branches, 'newest', deadline)) {
+    isCut = keys.length >= COUNTED_MAX
+    if (isCut) break
+    keys.push(key)
+  }
+  const json = JSON.stringify(keys)
+  const count: Readonly<Record<FacetName, () => readonly FacetValue[]>> = {
+    part: () => countParts(db, trees, request, deadline),
+    month: () => countMonths(db, json, request.clock.timeZone),
+    project: () => countValues(db, PROJECTS, json),
+    role: () => countValues(db, ROLES, json),
+    tool: () => countValues(db, TOOLS, json),
+    model: () => countValues(db, MODELS, json),
+  }
+  const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
+  const warnings = isCut ? [`The facets count the newest ${COUNTED_MAX} messages that were found.`] : []
+  return { facets, warnings }
+}
+
+const PROJECTS = `
+  select p.id as value, p.name as label, count(*) as count
+  from json_each(@keys) k
+  cross join messages m on m.key = k.value
+  cross join chats c on c.num = m.chat
+  cross join projects p on p.num = c.project
+  group by p.num order by count desc, label limit @limit
+`
+const ROLES = `
+  select m.role as value, m.role as label, count(*) as count
+  from json_each(@keys) k cross join messages m on m.key = k.value
+  group by 1 order by count desc, label limit @limit
+`
+const TOOLS = `
+  select substr(t.value, 6) as value, substr(t.value, 6) as label, count(*) as count
+  from json_each(@keys) k cross join messages m on m.key = k.value cross join json_each(m.marks) t
+  where t.value glob 'tool:*'
+  group by 1 order by count desc, label limit @limit
+`
+const MODELS = `
+  select coalesce(m.model, c.model) as value, coalesce(m.model, c.model) as label, count(*) as count
+  from json_each(@keys) k cross join messages m on m.key = k.value cross join chats c on c.num = m.chat
+  where coalesce(m.model, c.model) is not null
+  group by 1 order by count desc, label limit @limit
+`
+
+function countValues(db: Mirror, sql: string, keys: string): readonly FacetValue[] {
+  return db.prepare<[object], FacetValue>(sql).all({ keys, limit: VALUES_MAX })
+}
+
+/** Counted by the search itself: a part counts where all that is asked for stands in that kind of part. */
+function countParts(
+  db: Mirror,
+  trees: readonly QueryNode[],
+  request: SearchRequest,
+  deadline: Deadline,
+): readonly FacetValue[] {
+  const counts = partNames.map((name): FacetValue => {
+    const within: QueryNode = { kind: 'field', name: 'in', values: [name] }
+    const plan = planQuery(db, [within, ...trees], request.clock)
+    const { count } = countMessages(db, plan.branches, deadline)
+    return { value: name, label: name, count: count + findTitles(db, plan, deadline).length }
+  })
+  return counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+}
+
+const TIMES = `
+  select m.created_at from json_each(@keys) k cross join messages m on m.key = k.value
+  where m.created_at is not null order by m.created_at desc
+`
+
+/** The newest first. */
+function countMonths(db: Mirror, keys: string, timeZone: string): readonly FacetValue[] {
+  const months: { value: string; label: string; count: number }[] = []
+  let startMs = Infinity
+  for (const time of db.prepare<[object], number>(TIMES).pluck().iterate({ keys })) {
+    if (time < startMs) {
+      const month = monthOf(time, timeZone)
+      startMs = month.startMs
+      months.push({ value: month.name, label: month.name, count: 0 })
+    }
+    const last = months.at(-1)
+    if (last !== undefined) last.count += 1
+  }
+  return months.slice(0, VALUES_MAX)
+}

@@ -1,0 +1,117 @@
+/** What a person typed, cut at white space, quotes and parentheses. */
+export type QueryToken =
+  | { readonly kind: 'open' | 'close'; readonly isNegated: boolean; readonly source: string }
+  | { readonly kind: 'or'; readonly source: string }
+  | { readonly kind: 'chunk'; readonly text: string; readonly isNegated: boolean; readonly source: string }
+  | {
+      readonly kind: 'quote'
+      /** What stands before the quotation mark and belongs to it: `path:`. */
+      readonly field: string | null
+      readonly text: string
+      readonly isNegated: boolean
+      readonly isPrefix: boolean
+      readonly isClosed: boolean
+      readonly source: string
+    }
+
+const openingQuote = /["“„]/
+const closingQuote = /["”“]/
+const fieldBeforeQuote = /^[a-z]+:(?=["“„])/i
+const DEPTH_MAX = 20
+
+/** Total: any string has a list of tokens, in which every parenthesis that opens is closed, at most 20 deep. */
+export function lexQuery(query: string, warnings: string[]): readonly QueryToken[] {
+  const tokens: QueryToken[] = []
+  let depth = 0
+  let at = 0
+  while (at < query.length) {
+    if (/\s/.test(query.charAt(at))) {
+      at += 1
+      continue
+    }
+    if (query.charAt(at) === ')' && depth > 0) {
+      tokens.push({ kind: 'close', isNegated: false, source: ')' })
+      depth -= 1
+      at += 1
+      continue
+    }
+    const { token, end } = readToken(query, at, depth > 0)
+    if (token.kind === 'open') {
+      depth += 1
+      if (depth > DEPTH_MAX) warnings.push(`Parentheses more than ${DEPTH_MAX} deep were ignored.`)
+    }
+    tokens.push(token)
+    at = end
+  }
+  if (depth > 0) warnings.push('A parenthesis is not closed: it was taken to reach to the end.')
+  for (; depth > 0; depth -= 1) tokens.push({ kind: 'close', isNegated: false, source: '' })
+  return withoutDepths(tokens)
+}
+
+/** A parenthesis that lies too deep groups nothing. */
+function withoutDepths(tokens: readonly QueryToken[]): readonly QueryToken[] {
+  let depth = 0
+  return tokens.filter((token) => {
+    if (token.kind === 'open') depth += 1
+    const isKept = (token.kind !== 'open' && token.kind !== 'close') || depth <= DEPTH_MAX
+    if (token.kind === 'close') depth -= 1
+    return isKept
+  })
+}
+
+interface Read {
+  readonly token: QueryToken
+  readonly end: number
+}
+
+function readToken(query: string, start: number, isInside: boolean): Read {
+  // `--flag` is what people paste from a shell, not an exclusion.
+  const isNegated = query.charAt(start) === '-' && /[^\s\-)]/.test(query.charAt(start + 1))
+  const from = isNegated ? start + 1 : start
+  if (query.charAt(from) === '(') {
+    return { token: { kind: 'open', isNegated, source: query.slice(start, from + 1) }, end: from + 1 }
+  }
+  const [field = ''] = fieldBeforeQuote.exec(query.slice(from, from + 20)) ?? []
+  if (openingQuote.test(query.charAt(from + field.length))) return readQuote(query, { start, from, field, isNegated })
+  const end = chunkEnd(query, from, isInside)
+  const text = query.slice(from, end)
+  if (text === 'OR' && !isNegated) return { token: { kind: 'or', source: text }, end }
+  return { token: { kind: 'chunk', text, isNegated, source: query.slice(start, end) }, end }
+}
+
+/** `f(a)` is one chunk; the parenthesis that closes a group is none of its own. */
+function chunkEnd(query: string, from: number, isInside: boolean): number {
+  let own = 0
+  let at = from
+  for (; at < query.length; at += 1) {
+    const sign = query.charAt(at)
+    if (/[\s"“”„]/.test(sign)) break
+    if (sign === '(') own += 1
+    if (sign !== ')') continue
+    if (isInside && own === 0) break
+    own = Math.max(0, own - 1)
+  }
+  // A closing quote that nothing opened is skipped as a chunk of its own.
+  return Math.max(at, from + 1)
+}
+
+interface QuoteStart {
+  readonly start: number
+  readonly from: number
+  readonly field: string
+  readonly isNegated: boolean
+}
+
+function readQuote(query: string, { start, from, field, isNegated }: QuoteStart): Read {
+  const open = from + field.length
+  const rest = query.slice(open + 1)
+  const length = rest.search(closingQuote)
+  const isClosed = length >= 0
+  const text = isClosed ? rest.slice(0, length) : rest
+  const close = open + 1 + text.length + (isClosed ? 1 : 0)
+  const isPrefix = isClosed && query.charAt(close) === '*'
+  const end = close + (isPrefix ? 1 : 0)
+  const source = query.slice(start, end)
+  const name = field === '' ? null : field.slice(0, -1)
+  return { token: { kind: 'quote', field: name, text, isNegated, isPrefix, isClosed, source }, end }
+}

@@ -1,0 +1,67 @@
+import type { TermPhrase } from '../../../text/matcher.ts'
+import type { ColumnName } from '../../../text/columns.ts'
+
+/** What a full-text row must hold: something that the index alone can answer. */
+export type Match = PhrasesMatch | GroupMatch | ButMatch
+
+export interface PhrasesMatch {
+  readonly kind: 'phrases'
+  /** Any of them will do. */
+  readonly phrases: readonly TermPhrase[]
+  /** Null: anywhere. */
+  readonly columns: readonly ColumnName[] | null
+  /** False for marks and paths, which say nothing of how well a message fits. */
+  readonly isWord: boolean
+}
+
+interface GroupMatch {
+  readonly kind: 'all' | 'any'
+  readonly nodes: readonly Match[]
+}
+
+interface ButMatch {
+  readonly kind: 'but'
+  readonly node: Match
+  readonly except: Match
+}
+
+/** As an FTS5 expression, its terms quoted. */
+export function expressionOf(match: Match): string {
+  switch (match.kind) {
+    case 'phrases':
+      return phrasesExpression(match, match.phrases)
+    case 'but':
+      return `(${expressionOf(match.node)} NOT ${expressionOf(match.except)})`
+    default:
+      return group(match.nodes.map(expressionOf), match.kind === 'all' ? ' AND ' : ' OR ')
+  }
+}
+
+export function phrasesExpression({ columns }: PhrasesMatch, phrases: readonly TermPhrase[]): string {
+  const any = group(phrases.map(phraseExpression), ' OR ')
+  if (columns === null) return any
+  return `{${columns.join(' ')}} : ${phrases.length > 1 ? any : `(${any})`}`
+}
+
+function group(expressions: readonly string[], operator: string): string {
+  return expressions.length === 1 ? (expressions[0] ?? '') : `(${expressions.join(operator)})`
+}
+
+function phraseExpression({ terms, isPrefix }: TermPhrase): string {
+  const phrase = `"${terms.join(' ').replaceAll('"', '""')}"`
+  return isPrefix ? `${phrase} *` : phrase
+}
+
+/** What of it is to be marked in a passage. */
+export function wantedPhrases(match: Match): readonly TermPhrase[] {
+  if (match.kind === 'phrases') return match.isWord ? match.phrases : []
+  return match.kind === 'but' ? wantedPhrases(match.node) : match.nodes.flatMap(wantedPhrases)
+}
+
+/** Every phrase, those of exclusions too. */
+export function allPhrases(match: Match): readonly TermPhrase[] {
+  if (match.kind === 'phrases') return match.phrases
+  return match.kind === 'but'
+    ? [...allPhrases(match.node), ...allPhrases(match.except)]
+    : match.nodes.flatMap(allPhrases)
+}

@@ -1,0 +1,109 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { sortKeyFloor } from '../../../mirror/sort-key.ts'
+import { asPathTerm, markTerm } from '../../../text/marks.ts'
+import { readPeriod, type Clock } from '../../periods.ts'
+import { resolveProjects } from '../../queries/resolve-projects.ts'
+import type { FieldName, FieldNode } from '../language/tree.ts'
+import { allHold, anyHolds, never, type Condition, type Test } from './condition.ts'
+import { findNames } from './match-names.ts'
+import { wordPhrases } from './word-phrases.ts'
+
+type Resolve = (db: Mirror, values: readonly string[], clock: Clock) => Condition
+
+/** Keys below stand for messages without a time, which pass no date: this is a week after the epoch. */
+const FIRST_DATED_KEY = 1_024_000_000_000n
+export const LAST_KEY = 9_223_372_036_854_775_807n
+
+const CHATS_OF_PROJECTS = `select num from chats where project in (select value from json_each(?))`
+const CHATS_OF_IDS = `select num from chats where id in (select value from json_each(?))`
+const CHATS_OF_MODES = `select num from chats where mode in (select value from json_each(?))`
+const CHATS_OF_STATES = `
+  select num from chats, json_each(?) s where (s.value = 'archived' and is_archived = 1) or (s.value = 'subagent' and is_subagent = 1)
+`
+
+const IS_OF_ROLE = `m.role in (select value from json_each(?))`
+const IS_ORPHAN = `m.is_orphan = 1`
+const IS_DELETED = `m.is_live = 0 or m.chat in (select num from chats where is_live = 0)`
+// What a message does not name itself is its chat's.
+const IS_OF_MODEL = `
+  m.model in (select value from json_each(?))
+  or (m.model is null and m.chat in (select num from chats where model in (select value from json_each(?))))
+`
+
+const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
+  project: (db, values) => chats(db, CHATS_OF_PROJECTS, resolveProjects(db, values), `project is ${list(values)}`),
+  chat: (db, values) => chats(db, CHATS_OF_IDS, values, `chat is ${list(values)}`),
+  mode: (db, values) => {
+    const names = findNames(db, 'mode', values)
+    return names.length === 0 ? never : chats(db, CHATS_OF_MODES, names, `mode is ${list(names)}`)
+  },
+  model: (db, values) => {
+    const names = findNames(db, 'model', values)
+    const json = JSON.stringify(names)
+    return names.length === 0 ? never : columns(IS_OF_MODEL, [json, json], `model is ${list(names)}`)
+  },
+  role: (_, values) => columns(IS_OF_ROLE, [JSON.stringify(values)], `role is ${list(values)}`),
+  tool: (db, values) => anyHolds(findNames(db, 'tool', values).map((name) => mark(`tool:${name}`))),
+  path: (_, values) => anyHolds(values.map(pathCondition)),
+  has: (_, values) => anyHolds(values.map((value) => mark(`has:${value}`))),
+  is: (db, values) => anyHolds(values.map((value) => stateCondition(db, value))),
+  before: (_, values, clock) => periods(values, clock, 'before'),
+  after: (_, values, clock) => periods(values, clock, 'after'),
+  on: (_, values, clock) => periods(values, clock, 'on'),
+}
+
+/** What of the mirror a field means. Where `in:` restricts words, that is said with the words. */
+export function resolveField(db: Mirror, { name, values }: FieldNode, clock: Clock): Condition {
+  if (name === 'in') return anyHolds(values.map((value) => (value === 'title' ? never : mark(`in:${value}`))))
+  return resolvers[name](db, values, clock)
+}
+
+const list = (values: readonly string[]): string => values.join(' or ')
+
+const columns = (sql: string, values: readonly (string | number)[], says: string): Condition => ({
+  kind: 'test',
+  test: { kind: 'sql', sql, values, says },
+})
+
+function chats(db: Mirror, sql: string, values: readonly (string | number)[], says: string): Condition {
+  const nums = db.prepare<[string], number>(sql).pluck().all(JSON.stringify(values))
+  return { kind: 'test', test: { kind: 'chats', nums, says } }
+}
+
+function mark(name: string): Condition {
+  const phrases = [{ terms: [markTerm(name)], isPrefix: false }]
+  return { kind: 'match', match: { kind: 'phrases', phrases, columns: null, isWord: false } }
+}
+
+/** Its parts side by side; where a star stands in it, what is before and what is behind. */
+function pathCondition(value: string): Condition {
+  const pieces = value.split('*')
+  const conditions = pieces.flatMap((piece, index): readonly Condition[] => {
+    const isPrefix = index < pieces.length - 1 && /[\p{L}\p{M}\p{N}]$/u.test(piece)
+    const phrases = wordPhrases(piece, isPrefix).map((phrase) => ({ ...phrase, terms: phrase.terms.map(asPathTerm) }))
+    if (phrases.length === 0) return []
+    return [{ kind: 'match', match: { kind: 'phrases', phrases, columns: null, isWord: false } }]
+  })
+  return conditions.length === 0 ? never : allHold(conditions)
+}
+
+function stateCondition(db: Mirror, state: string): Condition {
+  if (state === 'archived' || state === 'subagent') return chats(db, CHATS_OF_STATES, [state], `chat is ${state}`)
+  return state === 'orphan' ? columns(IS_ORPHAN, [], 'is an orphan') : columns(IS_DELETED, [], 'is deleted in Cursor')
+}
+
+/** `before` a stretch is earlier than its start, `after` it from its start on. */
+function periods(values: readonly string[], clock: Clock, relation: 'before' | 'after' | 'on'): Condition {
+  const tests = values.flatMap((value): readonly Test[] => {
+    const period = readPeriod(value, clock)
+    if (period === null) return []
+    const start = keyAt(period.startMs)
+    const low = relation === 'before' ? FIRST_DATED_KEY : start
+    const high = relation === 'after' ? LAST_KEY : (relation === 'on' ? keyAt(period.endMs) : start) - 1n
+    const says = `time is ${relation} ${value}`
+    return [{ kind: 'keys', low: low > FIRST_DATED_KEY ? low : FIRST_DATED_KEY, high, says }]
+  })
+  return anyHolds(tests.map((test) => ({ kind: 'test', test })))
+}
+
+const keyAt = (ms: number): bigint => BigInt(sortKeyFloor(ms))

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { monthOf, readPeriod } from '../../src/api/periods.ts'
+
+/** A Tuesday. */
+const NOW = '2026-01-20T12:34:56.000Z'
+const read = (text: string, timeZone = 'UTC', now = NOW): string | null => {
+  const period = readPeriod(text, { timeZone, nowMs: Date.parse(now) })
+  const iso = (ms: number) => new Date(ms).toISOString().replace(/:00\.000Z$/, '')
+  return period === null ? null : `${iso(period.startMs)} ${iso(period.endMs)}`
+}
+
+describe('dates and times', () => {
+  test.each([
+    ['2026-03-01', 'UTC', '2026-03-01T00:00 2026-03-02T00:00'],
+    ['2026-03-01', 'Asia/Tokyo', '2026-02-28T15:00 2026-03-01T15:00'],
+    // The clocks of Beirut went from 24:00 to 01:00: that day has no midnight.
+    ['2021-03-28', 'Asia/Beirut', '2021-03-27T22:00 2021-03-28T21:00'],
+    // Days of 23 and of 25 hours.
+    ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00 2026-03-29T22:00'],
+    ['2026-10-25', 'Europe/Berlin', '2026-10-24T22:00 2026-10-25T23:00'],
+    ['2026-03-01T09:30:00Z', 'Asia/Tokyo', '2026-03-01T09:30 2026-03-01T09:30:01.000Z'],
+    ['2026-03-01T09:30+01:00', 'UTC', '2026-03-01T08:30 2026-03-01T08:31'],
+    ['2026-03-01T09:30 01:00', 'UTC', '2026-03-01T08:30 2026-03-01T08:31'],
+    ['2026-03-01T09:30', 'Europe/Berlin', '2026-03-01T08:30 2026-03-01T08:31'],
+    ['2026-02', 'UTC', '2026-02-01T00:00 2026-03-01T00:00'],
+    ['2026', 'America/New_York', '2026-01-01T05:00 2027-01-01T05:00'],
+    ['2026-Q3', 'UTC', '2026-07-01T00:00 2026-10-01T00:00'],
+    ['2026-q4', 'UTC', '2026-10-01T00:00 2027-01-01T00:00'],
+  ])('%s in %s is %s', (text, timeZone, expected) => {
+    expect(read(text, timeZone)).toBe(expected)
+  })
+})
+
+describe('words', () => {
+  test.each([
+    ['today', '2026-01-20T00:00 2026-01-21T00:00'],
+    ['Yesterday', '2026-01-19T00:00 2026-01-20T00:00'],
+    ['7d', '2026-01-13T00:00 2026-01-21T00:00'],
+    ['2w', '2026-01-06T00:00 2026-01-21T00:00'],
+    ['3m', '2025-10-20T00:00 2026-01-21T00:00'],
+    ['1y', '2025-01-20T00:00 2026-01-21T00:00'],
+    ['2h', '2026-01-20T10:34:56.000Z 2026-01-21T00:00'],
+    ['this week', '2026-01-19T00:00 2026-01-26T00:00'],
+    ['last week', '2026-01-12T00:00 2026-01-19T00:00'],
+    ['last-month', '2025-12-01T00:00 2026-01-01T00:00'],
+    ['this month', '2026-01-01T00:00 2026-02-01T00:00'],
+    ['last year', '2025-01-01T00:00 2026-01-01T00:00'],
+    ['monday', '2026-01-19T00:00 2026-01-20T00:00'],
+    ['tue', '2026-01-20T00:00 2026-01-21T00:00'],
+    ['last tuesday', '2026-01-13T00:00 2026-01-14T00:00'],
+    ['wednesday', '2026-01-14T00:00 2026-01-15T00:00'],
+  ])('%s is %s', (text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test('are of the zone that is asked', () => {
+    expect(read('today', 'Asia/Tokyo', '2026-01-20T15:00:00Z')).toBe('2026-01-20T15:00 2026-01-21T15:00')
+    // A week in which the clocks change is 167 hours long.
+    expect(read('this week', 'Europe/Berlin', '2026-03-25T12:00:00Z')).toBe('2026-03-22T23:00 2026-03-29T22:00')
+  })
+
+  test('the month of a moment is of the zone too', () => {
+    const ms = Date.parse('2026-01-31T23:30:00Z')
+    expect(monthOf(ms, 'UTC').name).toBe('2026-01')
+    expect(monthOf(ms, 'Europe/Berlin')).toEqual({ name: '2026-02', startMs: Date.parse('2026-01-31T23:00:00Z') })
+  })
+})
+
+test.each(['', 'someday', '2026-3-1', '2026-13-01', '2025-02-29', '2026-13', '2026-Q5', '20260301', '1772355600000'])(
+  '%j is no date',
+  (text) => {
+    expect(read(text)).toBeNull()
+  },
+)
+test.each(['2026-03-01T25:00Z', '7x', '99999d', 'last', 'last day', 'next week', 'mon tue'])('nor is %j', (text) => {
+  expect(read(text)).toBeNull()
+})

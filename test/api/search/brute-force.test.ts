@@ -1,0 +1,102 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { search } from '../../../src/api/search/search.ts'
+import type { SearchRequest } from '../../../src/api/search/request.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
+import { findByForce, write, type Asked } from './brute-force.ts'
+import { NOW_MS, plainCorpus, vocabulary, type PlainCorpus } from './plain-corpus.ts'
+
+let corpus: PlainCorpus
+beforeAll(() => {
+  corpus = plainCorpus()
+})
+afterAll(() => void corpus.db.close())
+
+const values: Readonly<Record<string, readonly string[]>> = {
+  project: ['red', '/blue', 'project-green', 'none'],
+  role: ['user', 'assistant'],
+  in: ['text', 'code', 'tool', 'thinking', 'attachment', 'title'],
+  tool: ['edit', 'edit_file', 'grep', 'write', 'gre*', 'none'],
+  model: ['gpt', 'gpt-5', 'GPT-5-Mini', 'cl*'],
+  mode: ['agent', 'ask', 'none'],
+  path: ['src', 'src/api', 'search.ts', 'src/ap*', 'readme'],
+  chat: ['chat0', 'chat1', 'chat2', 'none'],
+  before: ['today', '7d', '2026-01', '2026-01-10', 'last week'],
+  after: ['today', '7d', '2026-01', '2026-01-10', 'last week'],
+  on: ['today', '7d', '2026-01', '2026-01-10', 'last week'],
+  is: ['archived', 'deleted', 'subagent', 'orphan'],
+  has: ['code', 'error', 'thinking'],
+}
+
+const word = fc
+  .oneof(
+    {
+      weight: 6,
+      arbitrary: fc
+        .constantFrom(...vocabulary, 'username', 'javascript', 'absent', '据', 'apple user', 'user name')
+        .map((text) => ({ text, star: '' as const })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('app', 'use', 'getUser', 'que').map((text) => ({ text, star: 'end' as const })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('ppl', 'ser', 'tUserN', 'script').map((text) => ({ text, star: 'both' as const })),
+    },
+  )
+  .map((given): Asked => ({ is: 'word', ...given }))
+const field = fc
+  .constantFrom(...Object.keys(values))
+  .chain((name) => fc.constantFrom(...(values[name] ?? [])).map((value): Asked => ({ is: 'field', name, value })))
+const { query } = fc.letrec<{ query: Asked; group: Asked }>((tie) => ({
+  query: fc.oneof(
+    { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
+    { weight: 4, arbitrary: word },
+    { weight: 3, arbitrary: field },
+    { weight: 2, arbitrary: tie('query').map((of): Asked => ({ is: 'not', of })) },
+    { weight: 5, arbitrary: tie('group') },
+  ),
+  group: fc
+    .tuple(
+      fc.constantFrom('and' as const, 'and' as const, 'or' as const),
+      fc.array(tie('query'), { minLength: 1, maxLength: 3 }),
+    )
+    .map(([is, all]): Asked => ({ is, all })),
+}))
+
+const clock = { timeZone: 'UTC', nowMs: NOW_MS }
+
+function found(q: string, changes: Partial<SearchRequest> = {}): readonly string[] {
+  const answer = search(corpus.db, requestOf(q, { clock, limit: 1000, ...changes }))
+  const items = answer.items.map(({ message, part }) =>
+    part === 'title' ? `${message.chatId} ${message.id}` : message.id,
+  )
+  expect(answer).toMatchObject({ total: items.length, totalIsExact: true })
+  return items.sort()
+}
+
+test('a search finds what a reading of all messages finds', () => {
+  let withHits = 0
+  fc.assert(
+    fc.property(query, fc.constantFrom('relevance', 'newest', 'oldest'), (asked, sort) => {
+      const expected = findByForce(corpus, asked)
+      if (expected.length > 0 && expected.length < 200) withHits += 1
+      expect(found(write(asked), { sort })).toEqual(expected)
+    }),
+    { numRuns: 2000 },
+  )
+  expect(withHits).toBeGreaterThan(600)
+}, 120_000)
+
+test('what is excluded is all that is not found, of whatever is asked', () => {
+  const messagesOf = (q: string): readonly string[] => found(q).filter((id) => !id.includes(' '))
+  const all = corpus.messages.map((message) => message.id).sort()
+  fc.assert(
+    fc.property(query, (asked) => {
+      const parts = [messagesOf(`-(${write(asked)})`), messagesOf(write(asked))]
+      expect(parts.flat().sort()).toEqual(all)
+    }),
+    { numRuns: 300 },
+  )
+}, 120_000)

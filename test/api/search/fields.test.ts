@@ -1,0 +1,187 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type {
+  FacetValue,
+  FilterName,
+  SearchAnswer,
+  SearchFilters,
+  SearchRequest,
+} from '../../../src/api/search/request.ts'
+import { search } from '../../../src/api/search/search.ts'
+import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import { NOW_MS, plainCorpus, vocabulary, type PlainCorpus } from './plain-corpus.ts'
+
+let corpus: PlainCorpus
+beforeAll(() => {
+  corpus = plainCorpus()
+})
+afterAll(() => void corpus.db.close())
+
+const clock = { timeZone: 'UTC', nowMs: NOW_MS }
+const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer =>
+  search(corpus.db, requestOf(q, { clock, limit: 500, ...changes }))
+const outcome = (q: string, changes: Partial<SearchRequest> = {}) => {
+  const { items, total } = ask(q, changes)
+  return { total, items: items.map(({ message, part }) => [message.id, part]) }
+}
+
+const filters: readonly [FilterName, string, readonly string[]][] = [
+  ['project', 'project', ['red', 'project-blue', '/green', 'none']],
+  ['role', 'role', ['user', 'assistant']],
+  ['in', 'in', ['text', 'code', 'tool', 'thinking', 'attachment', 'title']],
+  ['tool', 'tool', ['edit_file', 'edit', 'gr*']],
+  ['model', 'model', ['gpt-5', 'gpt', 'claude']],
+  ['mode', 'mode', ['agent', 'ask']],
+  ['path', 'path', ['src/api', 'search.ts', 'src/ap*']],
+  ['chat', 'chat', ['chat3', 'chat4']],
+  ['from', 'after', ['7d', '2026-01-03', '2026-01-12T09:30Z']],
+  ['to', 'before', ['yesterday', '2026-01', '2026-01-12T09:30Z']],
+]
+
+test('a filter beside the query and the field in it find the same', () => {
+  const chosen = fc
+    .constantFrom(...filters)
+    .chain(([name, field, values]) =>
+      fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 2 }).map((some) => ({ name, field, some })),
+    )
+  fc.assert(
+    fc.property(chosen, fc.constantFrom('', ...vocabulary), ({ name, field, some }, word) => {
+      const written = some.map((value) => `${field}:${value}`).join(' ')
+      expect(outcome(`${written} ${word}`)).toEqual(outcome(word, { filters: { [name]: some } }))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a filter beside the query narrows it, even where the query has the same field', () => {
+  const ids = (q: string, narrowed: Partial<SearchRequest> = {}) => outcome(q, narrowed).items.map(([id]) => id)
+  const grepping = new Set(ids('-in:title tool:grep (apple OR user)'))
+  const beside = ids('-in:title tool:edit (apple OR user)', { filters: { tool: ['grep'] }, sort: 'newest' })
+  expect(beside).toEqual(
+    ids('-in:title tool:edit (apple OR user)', { sort: 'newest' }).filter((id) => grepping.has(id)),
+  )
+  expect(beside.length).toBeGreaterThan(0)
+})
+
+test('filters alone answer newest first', () => {
+  const times = ask('has:error').items.map((item) => item.message.createdAt ?? '')
+  expect(times).toEqual(times.toSorted().toReversed())
+  expect(ask('has:error').items.every((item) => item.score === 0)).toBe(true)
+})
+
+describe('one item a chat', () => {
+  test.each(['relevance', 'newest', 'oldest'] as const)('by %s: its best message, and how many there are', (sort) => {
+    const single = ask('apple', { sort })
+    const grouped = ask('apple', { sort, group: 'chat' })
+    const firsts = single.items.filter(
+      (item, index) => single.items.findIndex((other) => other.chat.id === item.chat.id) === index,
+    )
+    expect(grouped.items.map((item) => item.message.id)).toEqual(firsts.map((item) => item.message.id))
+    expect(grouped.total).toBe(firsts.length)
+    expect(grouped.items.reduce((sum, item) => sum + (item.matchCount ?? 0), 0)).toBe(single.total)
+    const pages = [0, 3, 6].flatMap((offset) => ask('apple', { sort, group: 'chat', offset, limit: 3 }).items)
+    expect(pages).toEqual(grouped.items.slice(0, 9))
+  })
+})
+
+describe('facets', () => {
+  const names = ['project', 'role', 'part', 'tool', 'model', 'month'] as const
+  const filterOf = (name: (typeof names)[number], value: string): SearchFilters => {
+    if (name !== 'month') return { [name === 'part' ? 'in' : name]: [value] }
+    const [year = 0, month = 0] = value.split('-').map(Number)
+    return { from: [value], to: [month === 12 ? `${year + 1}-01` : `${year}-${String(month + 1).padStart(2, '0')}`] }
+  }
+
+  // Titles are left out: one can come to stand for its chat where a filter takes the chat's messages away.
+  test.each(['-in:title apple', '-in:title (apple OR "user name" -retry)', 'has:error', 'in:text user role:user'])(
+    'of %j say what each value would leave',
+    (q) => {
+      const { facets, total } = ask(q, { facets: names })
+      expect(Object.keys(facets).sort()).toEqual([...names].sort())
+      for (const name of names) {
+        const told = facets[name] as readonly FacetValue[]
+        const narrowed = told.map(({ value }) => ask('', { filters: filterOf(name, value), q }).total)
+        expect([name, told.map(({ count }) => count)]).toEqual([name, narrowed])
+      }
+      expect(facets['role']?.reduce((sum, { count }) => sum + count, 0)).toBe(total)
+    },
+  )
+
+  test('a project is named by its id, with its name', () => {
+    const { facets } = ask('apple', { facets: ['project'] })
+    expect(facets['project']).toContainEqual({ value: 'project-red', label: 'red', count: expect.any(Number) })
+    expect(ask('', { facets: ['project'] }).facets).toEqual({ project: [] })
+  })
+
+  test('a month begins with its first moment in the zone', () => {
+    const db = openTestMirror()
+    insertMessage(db, insertChat(db, { id: 'c' }), { id: 'm', parts: 'x', createdAtMs: Date.UTC(2026, 0, 31, 23, 30) })
+    const months = (timeZone: string) =>
+      search(db, requestOf('x', { clock: { timeZone, nowMs: NOW_MS }, facets: ['month'] })).facets['month']
+    expect(months('UTC')).toEqual([{ value: '2026-01', label: '2026-01', count: 1 }])
+    expect(months('Europe/Berlin')).toEqual([{ value: '2026-02', label: '2026-02', count: 1 }])
+    db.close()
+  })
+})
+
+test('a plan says how the query was understood, and what is done', () => {
+  const { plan } = ask('(tool:grep OR in:code apple) -user', { explain: true, filters: { role: ['user'] } })
+  expect(plan).toMatchObject({
+    query: '(tool:grep OR in:code apple) -user',
+    tree: ['and', '  or', '    tool:grep', '    and', '      in:code', '      apple', '  not', '    user'],
+    filters: ['role:user'],
+    ways: [{ tests: ['role is user'], match: expect.stringContaining('{code} : ("apple")') }],
+    steps: [
+      expect.stringContaining('walk the index'),
+      expect.stringContaining('rank'),
+      expect.stringContaining('count'),
+    ],
+  })
+  expect(ask('apple').plan).toBeUndefined()
+})
+
+describe('why nothing is found', () => {
+  const suggestions = (q: string, changes: Partial<SearchRequest> = {}) => ask(q, changes).suggestions
+
+  test('a field of the query that is in the way', () => {
+    const count = outcome('apple').total
+    expect(suggestions('apple tool:none')).toContainEqual({
+      text: 'tool:none',
+      reason: 'without-filter',
+      count,
+      query: 'apple',
+    })
+    expect(suggestions('apple', { filters: { tool: ['none'] } })).toEqual([
+      { text: 'tool', reason: 'without-filter', count },
+    ])
+  })
+
+  test('a word beside a field, a word inside parentheses, and both ends of a stretch of time', () => {
+    expect(suggestions('haystack role:user')).toContainEqual(
+      expect.objectContaining({ text: 'role:user', reason: 'without-word' }),
+    )
+    expect(suggestions('(apple haystack) OR haystack')).toContainEqual(
+      expect.objectContaining({ text: 'apple OR haystack', reason: 'without-word' }),
+    )
+    expect(suggestions('apple after:2030 before:2020')).toContainEqual(
+      expect.objectContaining({ text: 'after:2030 before:2020', reason: 'without-filter', query: 'apple' }),
+    )
+  })
+})
+
+test('what stands inside very many words is searched for in some of them, and said so', () => {
+  const db = openTestMirror()
+  const chat = insertChat(db, { id: 'c' })
+  const letter = (n: number): string => String.fromCharCode(97 + (n % 26))
+  const words = Array.from({ length: 300 }, (_, n) => `${letter(n)}${letter(n / 26)}midd${letter(n / 7)}`)
+  insertMessage(db, chat, { id: 'm', parts: words.join(' ') })
+  const answer = search(db, requestOf('*midd*'))
+  expect(answer.total).toBe(1)
+  expect(answer.warnings).toEqual([expect.stringContaining('only some of them')])
+  db.close()
+})
+
+test('more than 32 things by OR are cut, and said so', () => {
+  const q = Array.from({ length: 6 }, (_, n) => `(apple${n} OR role:user)`).join(' ')
+  expect(ask(q).warnings).toContainEqual(expect.stringContaining('more than 32'))
+})
