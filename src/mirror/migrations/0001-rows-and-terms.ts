@@ -15,11 +15,6 @@
  *   thread holds already. `outlines` says of each what became of the chat's own row.
  * - `heads` keeps what every list says of a chat, the chat's own row among them, so that each can be read anew without
  *   the others; the columns of `chats` are made from it.
- * - `asks` names what a message's row leaves out and another value of the store may hold; a chat's own ask, with no
- *   message, says that a copy of its thread is kept elsewhere. A number is never used twice, so that whoever answers
- *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
- * - `sweeps` says how far a comparison of every value of a store has come, and the state of the file that was found
- *   equal to the last byte.
  * - `source_rows.missed_at` stands in rows that vanished among so many that it may be an accident: they count as held
  *   until that is confirmed. `losses` has a line for each thing that Cursor dropped, as a person would count them: a chat
  *   that went whole is one.
@@ -246,33 +241,6 @@ create index losses_by_time on losses (at, chat, kind, message_id);
 create table bodies (
   num integer primary key,
   parts text not null
-) strict;
-
-create table asks (
-  num integer primary key autoincrement,
-  chat integer not null references chats (num),
-  source integer not null references sources (num),
-  message_id text not null,
-  kind text not null,
-  name text not null,
-  path text,
-  unique (chat, source, message_id, kind, name)
-) strict;
-
-create table blob_calls (
-  source integer not null references sources (num),
-  call_id text not null,
-  blob text not null,
-  primary key (source, call_id, blob)
-) strict, without rowid;
-
-create table sweeps (
-  source integer primary key references sources (num),
-  verified_signature text,
-  signature text,
-  after_rowid integer not null,
-  started_at integer not null,
-  ended_at integer
 ) strict;
 
 create table names (

@@ -1,15 +1,19 @@
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
+import { NOW_MS } from '../corpus/make-corpus.ts'
 import { LOOKED_AT, type Engine } from './engine.ts'
 
 /**
- * cursordex's own search, the function behind HTTP and the command line, asked with nothing but the query. The one file
- * that knows how it is called: what it comes to need (the time, which is `NOW_MS`, or a time zone, which is UTC) is given here.
+ * cursordex's own search, the function behind HTTP and the command line, asked with nothing but the query and
+ * the time of the corpus. The one file that knows how it is called.
  */
 export function product(mirror: Mirror): Engine {
   return ({ q }) => {
-    const { items, suggestions } = search(mirror, requestOf(q, { limit: LOOKED_AT }))
+    const { items, suggestions } = search(
+      mirror,
+      requestOf(q, { limit: LOOKED_AT, clock: { timeZone: 'UTC', nowMs: NOW_MS } }),
+    )
     return {
       hits: items.map(({ message, part }) => ({
         messageId: part === 'title' ? null : message.id,
