@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../cursor-file.ts'
+import { isFolder } from '../../is-folder.ts'
 import type { PassEnd, Source } from '../../source.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
@@ -23,16 +23,6 @@ const placesIn = (home: string): readonly Place[] => [
   { folder: join(home, 'chats'), layout: 'by-folder' },
   { folder: join(home, 'acp-sessions'), layout: 'flat' },
 ]
-
-function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    // A home that may not be entered; other homes are read.
-    if (error instanceof Error && 'code' in error) return false
-    throw error
-  }
-}
 
 function cliStoreSource(place: Place): Source {
   const { folder } = place

@@ -1,7 +1,8 @@
 import { hash as digest } from 'node:crypto'
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../cursor-file.ts'
+import { isFolder } from '../../is-folder.ts'
 import type { PassDepth, PassEnd, Source } from '../../source.ts'
 import type { WholeContent } from '../../whole-store.ts'
 import { writeWhole } from '../../write-whole.ts'
@@ -36,16 +37,6 @@ function listProjects(root: string): string[] {
   } catch (error) {
     // No agent ran yet, or the folder is not ours to read.
     if (error instanceof Error && 'code' in error) return []
-    throw error
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    // One project that may not be entered costs no other.
-    if (error instanceof Error && 'code' in error) return false
     throw error
   }
 }
