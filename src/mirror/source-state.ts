@@ -111,6 +111,14 @@ export function isGoneRow(db: Mirror, source: number, key: string): boolean {
   return prepared(db, WAS_ROW).get(source, key) !== undefined
 }
 
+const IS_KNOWN = `
+select 1 from source_rows where source = ? and key = ? union all select 1 from row_issues where source = ? and key = ?
+`
+
+/** Whether anything is known of this row: that it is held, that it was, or why it could not be read. */
+export const isRowKnown = (db: Mirror, source: number, key: string): boolean =>
+  prepared(db, IS_KNOWN).get(source, key, source, key) !== undefined
+
 export function countHeldRows(db: Mirror, source: number): number {
   return prepared<{ count: number }>(db, COUNT_ROWS).get(source)?.count ?? 0
 }

@@ -140,6 +140,29 @@ test('a torn row hid the good copy of its message in the chat', () => {
   expect(one('select reason from row_issues')).toEqual({ reason: 'bad-json' })
 })
 
+test('a position stood on a row that was gone before it could be read', () => {
+  writeChat('a', { m1: 'first' })
+  indexer.pass()
+  for (let moment = 1; moment <= 10; moment += 1) {
+    const key = `bubbleId:a:gone${moment}`
+    store.put(key, { _v: 3, type: 2, text: `said at moment ${moment}` })
+    let calls = 0
+    indexer.now = () => {
+      calls += 1
+      if (calls === moment) store.delete(key)
+      return Date.now()
+    }
+    indexer.pass()
+    indexer.now = Date.now
+    expect(
+      one(`select watermark_key as key from sources where kind = 'composer-kv' and not exists (
+        select 1 from source_rows where source = num and key = watermark_key)`),
+    ).toBe(undefined)
+    store.delete(key)
+    indexer.pass()
+  }
+})
+
 describe('a store of an unknown layout was called read and empty:', () => {
   test.each([
     ['text that is not UTF-8', `pragma encoding = 'UTF-16le'; create table cursorDiskKV (key text unique, value blob)`],

@@ -10,10 +10,12 @@ test('a position that is written before its rows is noticed', { timeout: 120_000
     file: 'indexer/sources/composer-kv/index.js',
     replace: 'yield* readDirty(file, pass, found, null);',
     by: `{
-      const position = nextPosition(file, found.top, position0);
+      const { identity, signature } = file;
+      const [watermark, watermarkKey] = [found.top?.rowid ?? 0, found.top?.key ?? null];
+      const position = { identity, signature, watermark, watermarkKey };
       writeBatch(mirror, { ...emptyBatch, source: num, nowMs: request.now(), position }, arrangeThread);
       yield* readDirty(file, pass, found, null);
-    }`.replace('position0', 'held.readPosition(mirror, num)'),
+    }`,
   })
   try {
     const kindOf = (): 'backlog' => 'backlog'

@@ -133,7 +133,12 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     found = yield* isFirst ? inBulk(mirror, again) : again()
   }
   if (depth !== 'full') yield* compareSome(file, pass, depth, found.top)
-  const batch = { ...emptyBatch, source: num, nowMs: request.now(), position: nextPosition(file, found.top, position) }
+  const batch = {
+    ...emptyBatch,
+    source: num,
+    nowMs: request.now(),
+    position: nextPosition(file, pass, found.top, position),
+  }
   writeBatch(mirror, batch, arrangeThread)
   if (depth === 'full' || position.watermark === null) noteVerified(mirror, num, file.signature, request.now())
   return { state: 'ok', detail: null, isCountDue: counts === null, again: againAfter(file, pass, depth, position) }
@@ -275,11 +280,11 @@ function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Gen
   }
 }
 
-function nextPosition(file: OpenFile, top: RowRef | null, before: held.HeldPosition): Position {
-  return {
-    identity: file.identity,
-    signature: file.signature,
-    watermark: top?.rowid ?? before.watermark ?? 0,
-    watermarkKey: top?.key ?? null,
+function nextPosition(file: OpenFile, { mirror, num }: Pass, top: RowRef | null, before: held.HeldPosition): Position {
+  const { identity, signature } = file
+  // Gone again before it could be read: a position may only stand on what is held.
+  if (top !== null && !held.isRowKnown(mirror, num, top.key)) {
+    return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
   }
+  return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
 }
