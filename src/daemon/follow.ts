@@ -8,7 +8,6 @@ import type { Order } from './pacer.ts'
 
 /** A store that changed within the hour is looked at every second, like the global one; the others every minute. */
 const WARM_MS = 3_600_000
-const COUNT_AFTER_MS = 60_000
 const CONFIRM_AGAIN_MS = 60_000
 const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
 /**
@@ -204,8 +203,7 @@ export class Follow {
     // What cannot be read is tried again when it changes.
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
-    if (end.isCountDue) this.#passLater(followed, { depth: 'count', inMs: COUNT_AFTER_MS })
-    for (const again of end.again ?? []) this.#passLater(followed, again)
+    for (const again of end.again) this.#passLater(followed, again)
     if (end.pendingLoss !== null) this.#confirmLater(followed, end.pendingLoss.confirmableAtMs)
     this.#check(followed)
   }

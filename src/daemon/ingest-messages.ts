@@ -56,8 +56,7 @@ export interface SourceEnd {
   readonly path: string
   readonly state: SourceState
   readonly detail: string | null
-  readonly isCountDue: boolean
-  readonly again?: readonly Again[]
+  readonly again: readonly Again[]
   /** What vanished in such a number that it is not believed yet. */
   readonly pendingLoss: PendingLoss | null
 }

@@ -76,7 +76,7 @@ function* passOver(source: Source, mirror: Mirror, request: PassRequest): Genera
     if (!isOfFiles) throw error
     const { state, detail } = closedBy(error)
     saveSourceState(mirror, sourceNum(mirror, source), state, detail, null)
-    return { state, detail, isCountDue: false }
+    return { state, detail, again: [] }
   }
 }
 

@@ -52,16 +52,17 @@ export const readingStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, 
 export interface PassEnd {
   readonly state: SourceState
   readonly detail: string | null
-  /** True when a cheap pass left the counting of rows for later. */
-  readonly isCountDue: boolean
   /** When to pass again without a change of the file, and how deep. */
-  readonly again?: readonly Again[]
+  readonly again: readonly Again[]
 }
 
 export interface Again {
   readonly depth: PassDepth
   readonly inMs: number
 }
+
+/** What a cheap pass left to a count: rows are counted once a minute at most. */
+export const countLater: Again = { depth: 'count', inMs: 60_000 }
 
 /**
  * One store of Cursor's. An adapter knows its format; nothing of the format leaves it.

@@ -63,7 +63,7 @@ export function describeSource(format: SourceCase): void {
         if (next.done === true) return summarise(steps, next.value)
         steps.push(next.value)
         if (steps.length < stopAfter) continue
-        pass.return({ state: 'ok', detail: null, isCountDue: false })
+        pass.return({ state: 'ok', detail: null, again: [] })
         return null
       }
     }

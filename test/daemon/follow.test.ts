@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Follow } from '../../src/daemon/follow.ts'
 import type { SourceEnd } from '../../src/daemon/ingest-messages.ts'
 import type { Order } from '../../src/daemon/pacer.ts'
-import type { PassDepth } from '../../src/indexer/source.ts'
+import { countLater, type PassDepth } from '../../src/indexer/source.ts'
 import type { SourceId } from '../../src/model/ids.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -46,7 +46,7 @@ function runAll(
   const orders: Order[] = follow.sources.map(({ id }) => ({ id, depth }))
   const finish = follow.begin(orders)
   meanwhile()
-  const well = { state: 'ok', detail: null, isCountDue: false, pendingLoss: null } as const
+  const well = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
   const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
   finish({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends })
 }
@@ -90,10 +90,10 @@ test('what vanished in great number is compared again when it can be settled, on
 
 test('a count that every cheap pass left for later ran once for each of them', async () => {
   begin()
-  for (let turn = 0; turn < 20; turn += 1) runAll({ isCountDue: true })
+  for (let turn = 0; turn < 20; turn += 1) runAll({ again: [countLater] })
   await clock.advance(60_000)
   expect(takeNudges()).toEqual(['count'])
-  runAll({ isCountDue: true })
+  runAll({ again: [countLater] })
   await clock.advance(60_000)
   expect(takeNudges()).toEqual(['count'])
 })
@@ -156,7 +156,7 @@ test('a store that is busy is tried again after 1, 2, 4 … 60 seconds, and poll
 
 test('a count that a cheap pass left out is asked for a minute later', async () => {
   begin()
-  runAll({ isCountDue: true })
+  runAll({ again: [countLater] })
   await clock.advance(59_999)
   expect(takeNudges()).toEqual([])
   await clock.advance(1)

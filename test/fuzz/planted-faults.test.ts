@@ -20,6 +20,9 @@ vi.mock(import('../../src/indexer/sources/composer-kv/compare-values.ts'), async
     compareValues: function* (...given: Parameters<typeof actual.compareValues>) {
       return off.values ? 0 : yield* actual.compareValues(...given)
     },
+    compareAbove: function* (...given: Parameters<typeof actual.compareAbove>) {
+      return off.values ? { octets: 0, last: null } : yield* actual.compareAbove(...given)
+    },
   }
 })
 

@@ -21,11 +21,11 @@ export function diarySources(root: string): Source[] {
     signature: () => (existsSync(path) ? listDiaries(path).map(stateOf).join(' ') : null),
     *pass(mirror, request) {
       const signature = source.signature()
-      if (signature === null) return { state: 'missing', detail: null, isCountDue: false }
+      if (signature === null) return { state: 'missing', detail: null, again: [] }
       const pieces = listDiaries(path).map(readDiary)
       const store = { workspaces: [], identity: path, signature, bytesRead: 0, longestReadMs: 0 }
       yield* writeWhole(mirror, source, { ...store, pieces }, request)
-      return { state: 'ok', detail: null, isCountDue: false }
+      return { state: 'ok', detail: null, again: [] }
     },
   }
   return [source]

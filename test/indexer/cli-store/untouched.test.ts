@@ -72,7 +72,7 @@ test('a pass that was ended in between goes on with what it had not written', ()
   const [source] = home.sources
   const steps = source?.pass(home.mirror, { depth: 'nudge', now: Date.now })
   while (home.chatIds.length < 4) steps?.next()
-  steps?.return({ state: 'ok', detail: null, isCountDue: false })
+  steps?.return({ state: 'ok', detail: null, again: [] })
   expect(opened(() => home.pass())).toEqual(['e'])
   expect(home.chatIds).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(opened(() => home.pass())).toEqual([])

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { globalItemsSource } from '../../../src/indexer/sources/global-items/index.ts'
-import type { PassDepth, PassEnd } from '../../../src/indexer/source.ts'
+import { countLater, type PassDepth, type PassEnd } from '../../../src/indexer/source.ts'
 import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
 import { globalEras, makeHeaderTable, putHeader, putItem } from '../../helpers/eras/global-items.ts'
 import { Indexer } from '../../helpers/in-process.ts'
@@ -49,7 +49,7 @@ test('it looks at the store of the chats, and has a name of its own', () => {
 
 test('what lists say of a chat is kept, and makes no chat', () => {
   for (const era of globalEras) era.write(store.db)
-  expect(pass().end).toEqual({ state: 'ok', detail: null, isCountDue: false })
+  expect(pass().end).toEqual({ state: 'ok', detail: null, again: [] })
   expect(all('select * from chats')).toEqual([])
   expect(all(`select chat_id from heads where list = 'header-list'`)).toHaveLength(4)
   expect(all(`select distinct method from evidence order by method`)).toEqual([
@@ -92,21 +92,21 @@ describe('a nudge', () => {
 
   it('does nothing where the file is as it was', () => {
     nowMs += 60_000
-    expect(pass()).toMatchObject({ didRead: false, end: { isCountDue: false } })
+    expect(pass()).toMatchObject({ didRead: false, end: { again: [] } })
   })
 
   it('reads nothing where only messages were written, and asks for a thorough look later', () => {
     writeMessage()
     nowMs += 60_000
-    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', isCountDue: true } })
+    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', again: [countLater] } })
   })
 
   it('looks every five seconds at most, and then sees what it left', () => {
     putHeader(store.db, { composerId: 'b', recency: nowMs + 1, value: { name: 'two' } })
     nowMs += 4999
-    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', isCountDue: true } })
+    expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', again: [countLater] } })
     nowMs += 1
-    expect(pass()).toMatchObject({ didRead: true, end: { isCountDue: false } })
+    expect(pass()).toMatchObject({ didRead: true, end: { again: [] } })
     expect(all('select chat_id from heads')).toHaveLength(2)
   })
 

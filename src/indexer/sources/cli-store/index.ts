@@ -40,7 +40,7 @@ function cliStoreSource(place: Place): Source {
       const num = held.sourceNum(mirror, source)
       const end = (state: PassEnd['state'], detail: string | null, syncedAtMs: number | null): PassEnd => {
         held.saveSourceState(mirror, num, state, detail, syncedAtMs)
-        return { state, detail, isCountDue: false }
+        return { state, detail, again: [] }
       }
       const found = lookInto(place)
       if (found.kind === 'closed') return end(found.state, found.detail, null)

@@ -1,9 +1,7 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
+import { readPortion } from '../../read-portion.ts'
 import { tryRead } from '../../try-read.ts'
-
-const PAGE_OCTETS_MAX = 4 * 1024 * 1024
-const PAGE_ROWS_MAX = 1000
 
 /** Of what the table of facts can hold, only these are read: a key lies there too. */
 export const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
@@ -44,17 +42,12 @@ export type RawBlob =
 
 /** The first of these blobs, as many as one short transaction reads; at least one. */
 export function readBlobs(db: Database.Database, ids: readonly string[], msMax: number): ReadonlyMap<string, RawBlob> {
-  const startedAt = performance.now()
   const found = new Map<string, RawBlob>()
-  let octets = 0
-  db.transaction(() => {
-    for (const id of ids.slice(0, PAGE_ROWS_MAX)) {
-      const blob = readBlob(db, id)
-      found.set(id, blob)
-      octets += blob.kind === 'blob' ? blob.data.length : 0
-      if (octets >= PAGE_OCTETS_MAX || performance.now() - startedAt > msMax) break
-    }
-  })()
+  readPortion(db, ids, msMax, (id) => {
+    const blob = readBlob(db, id)
+    found.set(id, blob)
+    return blob.kind === 'blob' ? blob.data.length : 0
+  })
   return found
 }
 

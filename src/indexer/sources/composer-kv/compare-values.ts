@@ -2,7 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { findHeldRow } from '../../../mirror/source-state.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { DirtyChats } from './dirty-chats.ts'
-import { readPage, type RowRef } from './read.ts'
+import { isExact, listAbove, readPage, type RowRef } from './read.ts'
 
 export interface CompareStep {
   readonly bytesRead: number
@@ -14,6 +14,23 @@ interface Compared {
   readonly file: OpenFile
   readonly mirror: Mirror
   readonly num: number
+}
+
+/**
+ * Compares the next rows above this rowid, at most so many.
+ * @returns how many bytes were read, and the last rowid; null for that where nothing is left
+ */
+export function* compareAbove(
+  compared: Compared,
+  after: number,
+  rowsMax: number,
+  dirty: DirtyChats,
+): Generator<CompareStep, { readonly octets: number; readonly last: number | null }> {
+  const refs = compared.file.read((db) => listAbove(db, after, rowsMax))
+  const octets = yield* compareValues(compared, refs, dirty)
+  const last = refs.at(-1)
+  // Rows beyond what a number holds come all at once, and above them there is nothing.
+  return { octets, last: last === undefined || !isExact(last) ? null : last.rowid }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Comparison } from '../../mass-loss.ts'
 import { isCanaryWell } from './canary.ts'
-import { compareValues, type CompareStep } from './compare-values.ts'
+import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
 import * as store from './read.ts'
@@ -123,13 +123,8 @@ export function* sweepValues(
   source: number,
   dirty: DirtyChats,
 ): Generator<CompareStep, void> {
-  for (let after = 0; ;) {
-    const from = after
-    const refs = file.read((db) => store.listAbove(db, from, 1000))
-    yield* compareValues({ file, mirror, num: source }, refs, dirty)
-    const last = refs.at(-1)
-    // Rows beyond what a number holds come all at once, and above them there is nothing.
-    if (last === undefined || !store.isExact(last)) return
-    after = last.rowid
+  for (let after: number | null = 0; after !== null;) {
+    const look: { last: number | null } = yield* compareAbove({ file, mirror, num: source }, after, 1000, dirty)
+    after = look.last
   }
 }

@@ -5,6 +5,7 @@ import { judgeMissing, massRule } from '../../mass-loss.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
   INDEXED_AT_ONCE,
+  countLater,
   isAtLeast,
   readingStep,
   type Again,
@@ -63,7 +64,7 @@ export function composerKvSource(userDir: string): Source {
       if (request.depth === 'nudge' && fileSignature(path) === held.readPosition(mirror, num).signature) {
         held.saveSourceState(mirror, num, 'ok', null, null)
         const again = sweepAgain(mirror, num, fileSignature(path), request.now())
-        return { state: 'ok', detail: null, isCountDue: false, again }
+        return { state: 'ok', detail: null, again }
       }
       const end = yield* openAndPass(path, { mirror, num, id, request, written: 0, isInDoubt: false })
       const syncedAtMs = end.state === 'ok' ? request.now() : null
@@ -90,10 +91,10 @@ interface Pass {
 
 function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
   const file = openCursorFile(path)
-  if (file.kind === 'closed') return { state: file.state, detail: file.detail, isCountDue: false }
+  if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
     const table = file.read(findTable)
-    if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, isCountDue: false }
+    if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
     // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
     held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
     const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
@@ -101,7 +102,7 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
     return end
   } catch (error) {
     const { state, detail } = endedBy(error)
-    return { state, detail, isCountDue: false }
+    return { state, detail, again: [] }
   } finally {
     file.close()
   }
@@ -141,7 +142,11 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   }
   writeBatch(mirror, batch, arrangeThread)
   if (depth === 'full' || position.watermark === null) noteVerified(mirror, num, file.signature, request.now())
-  return { state: 'ok', detail: null, isCountDue: counts === null, again: againAfter(file, pass, depth, position) }
+  return {
+    state: 'ok',
+    detail: null,
+    again: [...(counts === null ? [countLater] : []), ...againAfter(file, pass, depth, position)],
+  }
 }
 
 /** The chats at work, or the next slice of all there is. */

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
+import { readPortion, type Portion } from '../../read-portion.ts'
 import { tryRead } from '../../try-read.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { ChatId } from '../../../model/ids.ts'
@@ -7,8 +8,6 @@ import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from 
 
 /** Above this a value is not read: it becomes an issue with its key and size. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
-const PAGE_OCTETS_MAX = 4 * 1024 * 1024
-const PAGE_ROWS_MAX = 1000
 
 /** A row named, its value not yet read. */
 export interface RowRef {
@@ -169,47 +168,30 @@ const READ_BY_KEY = `select key, rowid, octet_length(value) as octets, ${VALUE_U
 
 type ValueRow = SizedRef & { readonly value: Buffer | null }
 
-export interface Page {
+export interface Page extends Portion {
   readonly rows: readonly RawRow[]
   /** Rows that are gone, or name another key, since they were listed. */
   readonly missing: readonly RowRef[]
   /** Rows that SQLite could not read from a damaged page. */
   readonly unreadable: readonly RowRef[]
-  /** How many of the given rows this page covers. */
-  readonly taken: number
-  readonly bytesRead: number
-  readonly elapsedMs: number
 }
 
-/**
- * Reads the values of the first of these rows in one short transaction: at most 1,000 rows, `readMsMax` milliseconds,
- * and 4 MB or the one value that goes beyond. Damage costs the damaged row only.
- */
+/** Reads the values of the first of these rows in one short transaction. Damage costs the damaged row only. */
 export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
   const found: ValueRow[] = []
   const missing: RowRef[] = []
   const unreadable: RowRef[] = []
-  const startedAt = performance.now()
-  let taken = 0
-  let bytesRead = 0
-  db.exec('begin')
-  try {
-    for (const ref of refs.slice(0, PAGE_ROWS_MAX)) {
-      if (bytesRead > PAGE_OCTETS_MAX || (taken > 0 && performance.now() - startedAt > readMsMax)) break
-      taken += 1
-      const row = tryRead(() => readRow(db, ref))
-      if (row === null) unreadable.push(ref)
-      else if (row.value?.key !== ref.key) missing.push(ref)
-      else {
-        found.push({ key: ref.key, rowid: ref.rowid, octets: row.value.octets, value: row.value.value })
-        bytesRead += row.value.value?.length ?? 0
-      }
+  const portion = readPortion(db, refs, readMsMax, (ref) => {
+    const row = tryRead(() => readRow(db, ref))
+    if (row === null) unreadable.push(ref)
+    else if (row.value?.key !== ref.key) missing.push(ref)
+    else {
+      found.push({ key: ref.key, rowid: ref.rowid, octets: row.value.octets, value: row.value.value })
+      return row.value.value?.length ?? 0
     }
-  } finally {
-    db.exec('commit')
-  }
-  const elapsedMs = performance.now() - startedAt
-  return { rows: found.map(checked), missing, unreadable, taken, bytesRead, elapsedMs }
+    return 0
+  })
+  return { rows: found.map(checked), missing, unreadable, ...portion }
 }
 
 /** The checksum waits until the transaction is over. */

@@ -3,7 +3,7 @@ import { readSweep, saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { listRecentChats } from '../../../mirror/source-state.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Again } from '../../source.ts'
-import { compareValues, type CompareStep } from './compare-values.ts'
+import { compareAbove, compareValues, type CompareStep } from './compare-values.ts'
 import type { DirtyChats } from './dirty-chats.ts'
 import * as store from './read.ts'
 
@@ -40,13 +40,10 @@ export function* sweepSlice(
   const octetsMax = file.bytesRead > 0 ? Infinity : SLICE_OCTETS
   let after = sweep.afterRowid
   for (let octets = 0; octets < octetsMax;) {
-    const from = after
-    const refs = file.read((db) => store.listAbove(db, from, ROWS_A_LOOK))
-    octets += yield* compareValues({ file, mirror, num }, refs, dirty)
-    const last = refs.at(-1)
-    // Rows beyond what a number holds come all at once, and above them there is nothing.
-    if (last === undefined || !store.isExact(last)) return ended(sweep, file.signature, nowMs)
-    after = last.rowid
+    const look = yield* compareAbove({ file, mirror, num }, after, ROWS_A_LOOK, dirty)
+    if (look.last === null) return ended(sweep, file.signature, nowMs)
+    octets += look.octets
+    after = look.last
     // The rest can wait, and a quit that met us with the file open would leave its backup stale.
     if (file.isTouched()) break
   }

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { filesOf, fileSignature } from '../../cursor-file.ts'
-import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
+import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import { writeWhole } from '../../write-whole.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
@@ -44,9 +44,9 @@ export function globalItemsSource(userDir: string): Source {
   return source
 }
 
-const settled: PassEnd = { state: 'ok', detail: null, isCountDue: false }
+const settled: PassEnd = { state: 'ok', detail: null, again: [] }
 /** A value rewritten in place at its old length shows in nothing but the value: that is compared later. */
-const unsettled: PassEnd = { state: 'ok', detail: null, isCountDue: true }
+const unsettled: PassEnd = { state: 'ok', detail: null, again: [countLater] }
 
 interface Look {
   readonly glance: string
@@ -78,7 +78,7 @@ function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<
   noteLook(mirror, source.id, null)
   if (found.kind === 'closed') {
     held.saveSourceState(mirror, num, found.state, found.detail, null)
-    return { state: found.state, detail: found.detail, isCountDue: false }
+    return { state: found.state, detail: found.detail, again: [] }
   }
   if (found.kind === 'same') yield { ...readingStep, bytesRead: found.bytesRead }
   else yield* writeWhole(mirror, source, found.content, request)

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { arrangeThread } from '../../arrange-thread.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
-import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
+import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import { newestAsk } from '../../../mirror/asks.ts'
 import { emptyBatch, type Batch, type RowState } from '../../../mirror/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -67,17 +67,21 @@ interface Setting {
 }
 
 /** What is asked for in a run that this one did not wait for is looked for with the next count. */
-const settledFor = ({ depth }: PassRequest): PassEnd => ({ state: 'ok', detail: null, isCountDue: depth === 'nudge' })
+const settledFor = ({ depth }: PassRequest): PassEnd => ({
+  state: 'ok',
+  detail: null,
+  again: depth === 'nudge' ? [countLater] : [],
+})
 
 function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Generator<PassStep, PassEnd> {
-  if (fileSignature(path) === null) return { state: 'missing', detail: null, isCountDue: false }
+  if (fileSignature(path) === null) return { state: 'missing', detail: null, again: [] }
   const asker = held.findSource(mirror, ASKER, path)
   const position = held.readPosition(mirror, num)
   const newest = newestAsk(mirror)
   const after = request.depth === 'full' ? 0 : (position.watermark ?? 0)
   if (asker === null || newest <= after) return settledFor(request)
   const file = openCursorFile(path)
-  if (file.kind === 'closed') return { state: file.state, detail: file.detail, isCountDue: false }
+  if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
     if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
     if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after })
@@ -88,7 +92,7 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
     return settledFor(request)
   } catch (error) {
     const { state, detail } = endedBy(error)
-    return { state, detail, isCountDue: false }
+    return { state, detail, again: [] }
   } finally {
     file.close()
   }
@@ -104,8 +108,8 @@ function writeFound({ mirror, num, request }: Writer, found: Partial<Batch>): Pa
 /** What a value that is named by its hash holds never changes: that it was read is all there is to know. */
 export const rowOf = ({ key, octets }: NamedValue): RowState => ({ key, rowid: 0, octets, checksum: null })
 
-/** A step that read a page, and wrote what it found there if anything. */
-export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch> | null): PassStep {
-  const outcome = found === null ? null : writeFound(pass, found)
+/** A step that read a page, and wrote what it found there. */
+export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch>): PassStep {
+  const outcome = writeFound(pass, found)
   return { ...readingStep, bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome }
 }

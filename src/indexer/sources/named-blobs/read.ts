@@ -1,10 +1,8 @@
 import type Database from 'better-sqlite3'
+import { readPortion, type Portion } from '../../read-portion.ts'
 import { tryRead } from '../../try-read.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-
-const PAGE_OCTETS_MAX = 4 * 1024 * 1024
-const PAGE_ROWS_MAX = 1000
 
 const HAS_TABLE = `
 select 1 from sqlite_master
@@ -34,7 +32,7 @@ export interface NamedPage {
 
 /**
  * The values of these keys, each a seek in the index; keys that name nothing, and rows on damaged pages, are left out.
- * A page is one short transaction: at most 1,000 rows, the file's `readMsMax`, and 4 MB or the one value beyond.
+ * A page is one short transaction.
  * @param octetsMax of a longer value only so many bytes are read
  */
 export function* readNamed(file: OpenFile, keys: readonly string[], octetsMax: number): Generator<NamedPage, void> {
@@ -51,23 +49,12 @@ function readPage(
   keys: readonly string[],
   octetsMax: number,
   readMsMax: number,
-): NamedPage & { readonly taken: number } {
+): NamedPage & Portion {
   const values: NamedValue[] = []
-  const startedAt = performance.now()
-  let taken = 0
-  let bytesRead = 0
-  db.exec('begin')
-  try {
-    for (const key of keys.slice(0, PAGE_ROWS_MAX)) {
-      if (bytesRead > PAGE_OCTETS_MAX || (taken > 0 && performance.now() - startedAt > readMsMax)) break
-      taken += 1
-      const row = tryRead(() => prepared<NamedValue>(db, READ).get(octetsMax, key))?.value
-      if (row === undefined) continue
-      values.push({ ...row, octets: row.octets ?? 0 })
-      bytesRead += row.value?.length ?? 0
-    }
-  } finally {
-    db.exec('commit')
-  }
-  return { values, bytesRead, elapsedMs: performance.now() - startedAt, taken }
+  const portion = readPortion(db, keys, readMsMax, (key) => {
+    const row = tryRead(() => prepared<NamedValue>(db, READ).get(octetsMax, key))?.value
+    if (row !== undefined) values.push({ ...row, octets: row.octets ?? 0 })
+    return row?.value?.length ?? 0
+  })
+  return { values, ...portion }
 }

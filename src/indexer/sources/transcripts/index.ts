@@ -63,7 +63,7 @@ function transcriptSource(place: Place): Source {
       }
       if (look.kind === 'closed') {
         held.saveSourceState(mirror, num, look.state, look.detail, null)
-        return { state: look.state, detail: look.detail, isCountDue: false }
+        return { state: look.state, detail: look.detail, again: [] }
       }
       yield* writeWhole(mirror, source, look.content, request)
       held.saveSourceState(mirror, num, 'ok', null, request.now())
@@ -73,7 +73,7 @@ function transcriptSource(place: Place): Source {
   return source
 }
 
-const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
+const untouched: PassEnd = { state: 'ok', detail: null, again: [] }
 
 type Look = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
 

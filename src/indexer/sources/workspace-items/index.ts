@@ -65,7 +65,7 @@ function workspaceSource(root: string, id: string): Source {
       const found = readWorkspace({ id, folder, path }, signature)
       if (found.kind === 'closed') {
         held.saveSourceState(mirror, num, found.state, found.detail, null)
-        return { state: found.state, detail: found.detail, isCountDue: false }
+        return { state: found.state, detail: found.detail, again: [] }
       }
       if (found.kind === 'whole') yield* writeWhole(mirror, source, found.content, request)
       else yield writeRoot(mirror, num, { workspaces: found.workspaces, signature }, request)
@@ -76,7 +76,7 @@ function workspaceSource(root: string, id: string): Source {
   return source
 }
 
-const untouched: PassEnd = { state: 'ok', detail: null, isCountDue: false }
+const untouched: PassEnd = { state: 'ok', detail: null, again: [] }
 
 function jsonSignature(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })

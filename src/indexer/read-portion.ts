@@ -1,0 +1,35 @@
+import type Database from 'better-sqlite3'
+
+const ITEMS_MAX = 1000
+const OCTETS_MAX = 4 * 1024 * 1024
+
+export interface Portion {
+  /** How many of the given items were read. */
+  readonly taken: number
+  readonly bytesRead: number
+  readonly elapsedMs: number
+}
+
+/**
+ * Reads the first of these items in one short transaction on a store of Cursor's: at least one, at most 1,000, and no
+ * more once `readMsMax` milliseconds have passed or 4 MB were read.
+ * @param read reads one item. @returns its bytes
+ */
+export function readPortion<Item>(
+  db: Database.Database,
+  items: readonly Item[],
+  readMsMax: number,
+  read: (item: Item) => number,
+): Portion {
+  const startedAt = performance.now()
+  let taken = 0
+  let bytesRead = 0
+  db.transaction(() => {
+    for (const item of items.slice(0, ITEMS_MAX)) {
+      if (taken > 0 && (bytesRead > OCTETS_MAX || performance.now() - startedAt > readMsMax)) break
+      bytesRead += read(item)
+      taken += 1
+    }
+  })()
+  return { taken, bytesRead, elapsedMs: performance.now() - startedAt }
+}
