@@ -295,6 +295,7 @@ test('what is read grows with what is asked for, and not with the blobs there ar
   indexer = new Indexer(home.userDir)
   expect(bytesRead()).toBe(few)
   expect(toolOf('chat-990', 'call-999')).toMatchObject({ outputFrom: 'blob' })
+  console.log(`blobs: ${few} bytes read for ${wanted} wanted, and the same beside 100,000 others`)
   // Nothing new: nothing read.
   expect(bytesRead()).toBe(0)
 })
