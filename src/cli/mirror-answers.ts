@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
-import { search } from '../api/search/search.ts'
+import { answerQuestion } from '../api/questions.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
 import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
@@ -45,7 +45,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => reader,
     now: Date.now,
-    search: (request) => Promise.resolve(search(reader, { ...request, deadlineMs: settings.search.deadlineMs })),
+    ask: (question) => Promise.resolve(answerQuestion(reader, question, settings.search.deadlineMs)),
     live: () => ({
       state: reasons.length > 0 ? 'degraded' : 'ready',
       reasons,

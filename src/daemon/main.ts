@@ -130,7 +130,7 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     access: { token, tokenRequired, allowedHosts: () => allowedHosts },
     mirror: () => reader.open(),
     now: () => world.now(),
-    search: (request) => searches.search(request),
+    ask: (question) => searches.ask(question),
     live,
     sync: (options) => indexing.sync(options),
     subscribe: (listener) => hub.subscribe(listener),

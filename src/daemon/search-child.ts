@@ -1,4 +1,4 @@
-import { search } from '../api/search/search.ts'
+import { answerQuestion } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import type { SearchOrder, SearchReply } from './search-messages.ts'
@@ -11,16 +11,16 @@ const path = process.argv[2]
 if (path === undefined) throw new Error('this file runs as a child of the daemon')
 let mirror: Mirror | null = null
 
-process.on('message', ({ request }: SearchOrder) => {
-  process.send?.(answer(request))
+process.on('message', (order: SearchOrder) => {
+  process.send?.(answer(order))
 })
 // The daemon is gone, however it ended.
 process.on('disconnect', () => process.exit(0))
 
-function answer(request: SearchOrder['request']): SearchReply {
+function answer({ question, deadlineMs }: SearchOrder): SearchReply {
   try {
     mirror ??= openReader(path ?? '')
-    return { kind: 'answer', answer: search(mirror, request) }
+    return { kind: 'answer', answer: answerQuestion(mirror, question, deadlineMs) }
   } catch (error) {
     return {
       kind: 'failed',

@@ -1,9 +1,11 @@
-import type { SearchAnswer, SearchRequest } from '../api/search/request.ts'
+import type { Question, QuestionKind, Questions } from '../api/questions.ts'
 
 export interface SearchOrder {
-  readonly request: SearchRequest
+  readonly question: Question
+  /** Milliseconds from when it begins. */
+  readonly deadlineMs: number
 }
 
 export type SearchReply =
-  | { readonly kind: 'answer'; readonly answer: SearchAnswer }
+  | { readonly kind: 'answer'; readonly answer: Questions[QuestionKind]['answer'] }
   | { readonly kind: 'failed'; readonly message: string; readonly isDamage: boolean }

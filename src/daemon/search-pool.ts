@@ -1,13 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { SearchAnswer, SearchRequest } from '../api/search/request.ts'
+import type { Question, QuestionKind, Questions } from '../api/questions.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { SearchReply } from './search-messages.ts'
 
 /** Takes 50 MB off two awake processes; what a search makes is short-lived, and its collection is cheap. */
 const FRUGAL = ['--max-semi-space-size=2', '--optimize-for-size']
-/** At most this many searches run at a time; further ones queue. */
+/** At most this many questions are worked on at a time; further ones queue. */
 const CHILDREN_MAX = 2
 const QUEUE_MAX = 1000
 /** A child that had nothing to do for so long ends, and gives its memory back. */
@@ -18,8 +18,8 @@ const START_MS = 2000
 const ANSWER_MS = 250
 
 interface Job {
-  readonly request: SearchRequest
-  readonly asked: Deferred<SearchAnswer>
+  readonly question: Question
+  readonly asked: Deferred<unknown>
 }
 
 interface Searcher {
@@ -28,7 +28,7 @@ interface Searcher {
   timer: NodeJS.Timeout
 }
 
-/** Searches in processes of their own, each killed when it does not answer by the deadline. */
+/** Searches and reports in processes of their own, each killed when it does not answer by the deadline. */
 export class SearchPool {
   readonly #mirrorPath: string
   readonly #deadlineMs: number
@@ -50,15 +50,17 @@ export class SearchPool {
   }
 
   /** @throws Trouble `deadline` when the time ran out with nothing found, `search-busy` when too many wait */
-  search(request: SearchRequest): Promise<SearchAnswer> {
+  ask<Kind extends QuestionKind>(question: Question<Kind>): Promise<Questions[Kind]['answer']> {
     if (this.#queue.length >= QUEUE_MAX) {
       throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
     }
-    const job = { request, asked: deferred<SearchAnswer>() }
+    const asked = deferred<unknown>()
+    const job: Job = { question, asked }
     this.#queue.push(job)
     this.#expireInQueue(job)
     this.#pump()
-    return job.asked.promise
+    // The child answers a question with an answer of its kind.
+    return asked.promise as Promise<Questions[Kind]['answer']>
   }
 
   /** Waiting counts: whoever asked is told in time, though not one row was looked at. */
@@ -107,7 +109,7 @@ export class SearchPool {
     searcher.job = job
     clearTimeout(searcher.timer)
     searcher.timer = setTimeout(() => this.#expire(searcher), startMs + this.#deadlineMs + ANSWER_MS)
-    searcher.child.send({ request: { ...job.request, deadlineMs: this.#deadlineMs } })
+    searcher.child.send({ question: job.question, deadlineMs: this.#deadlineMs })
   }
 
   #start(): Searcher {

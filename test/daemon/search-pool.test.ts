@@ -28,13 +28,13 @@ async function openPool(deadlineMs = 5000): Promise<searchPool.SearchPool> {
   return pool
 }
 
-const all = requestOf('', { filters: { chat: ['one'] } })
+const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
 
 test('at most two searches run at a time; the others wait and are answered', async () => {
   const pool = await openPool()
   const counts: number[] = []
   const answers = Array.from({ length: 7 }, async () => {
-    const answer = await pool.search(all)
+    const answer = await pool.ask(all)
     counts.push(pool.pids.length)
     return answer.total
   })
@@ -45,60 +45,60 @@ test('at most two searches run at a time; the others wait and are answered', asy
 
 test.runIf(canStop)('a search past its deadline is given up with the code "deadline", its process killed', async () => {
   const pool = await openPool(100)
-  await pool.search(all)
+  await pool.ask(all)
   const [pid] = pool.pids
   if (pid === undefined) throw new Error('no process searches')
   process.kill(pid, 'SIGSTOP')
-  await expect(pool.search(all)).rejects.toMatchObject({ name: 'Trouble', code: 'deadline' })
+  await expect(pool.ask(all)).rejects.toMatchObject({ name: 'Trouble', code: 'deadline' })
   await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-  expect((await pool.search(all)).total).toBe(1)
+  expect((await pool.ask(all)).total).toBe(1)
 })
 
 test.runIf(canStop)('what waits behind two that hang is answered once they are given up', async () => {
   const pool = await openPool(300)
-  await Promise.all([pool.search(all), pool.search(all)])
+  await Promise.all([pool.ask(all), pool.ask(all)])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const three = await Promise.allSettled([pool.search(all), pool.search(all), pool.search(all)])
+  const three = await Promise.allSettled([pool.ask(all), pool.ask(all), pool.ask(all)])
   expect(three.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
 })
 
 test.runIf(canStop)('a search whose process is killed fails by itself, and the pool goes on', async () => {
   const pool = await openPool()
-  await pool.search(all)
+  await pool.ask(all)
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const dying = pool.search(all)
+  const dying = pool.ask(all)
   for (const pid of pool.pids) process.kill(pid, 'SIGKILL')
   await expect(dying).rejects.toMatchObject({ code: 'search-died' })
-  expect((await pool.search(all)).total).toBe(1)
+  expect((await pool.ask(all)).total).toBe(1)
 })
 
 test('of two hundred searches at once half were turned away', async () => {
   const pool = await openPool(30_000)
-  const answers = await Promise.all(Array.from({ length: 200 }, () => pool.search(all)))
+  const answers = await Promise.all(Array.from({ length: 200 }, () => pool.ask(all)))
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })
 
 test.runIf(canStop)('what waits longer than its deadline is told so, though not one row was looked at', async () => {
   const pool = await openPool(100)
-  await Promise.all([pool.search(all), pool.search(all)])
+  await Promise.all([pool.ask(all), pool.ask(all)])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const many = await Promise.allSettled(Array.from({ length: 60 }, () => pool.search(all)))
+  const many = await Promise.allSettled(Array.from({ length: 60 }, () => pool.ask(all)))
   const codes = many.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'answered'))
   expect(new Set(codes)).toEqual(new Set(['deadline', 'answered']))
 })
 
 test('more than a thousand waiting searches are turned away', async () => {
   const pool = await openPool(30_000)
-  const waiting = Array.from({ length: 1002 }, () => pool.search(all))
-  expect(() => pool.search(all)).toThrow(expect.objectContaining({ code: 'search-busy' }))
+  const waiting = Array.from({ length: 1002 }, () => pool.ask(all))
+  expect(() => pool.ask(all)).toThrow(expect.objectContaining({ code: 'search-busy' }))
   const answers = await Promise.all(waiting)
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })
 
 test('closing ends the processes, and fails what waits', async () => {
   const pool = await openPool()
-  const settled = Promise.allSettled([pool.search(all), pool.search(all), pool.search(all)])
+  const settled = Promise.allSettled([pool.ask(all), pool.ask(all), pool.ask(all)])
   const { pids } = pool
   pool.close()
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])

@@ -28,8 +28,8 @@ describe('while the first ingest of a large store runs, and hostile searches wit
     const build = new FaultyBuild(
       {
         file: 'daemon/main.js',
-        replace: 'search: (request) => searches.search(request)',
-        by: `search: (request) => { ${busy} return searches.search(request); }`,
+        replace: 'ask: (question) => searches.ask(question)',
+        by: `ask: (question) => { ${busy} return searches.ask(question); }`,
       },
       { file: 'daemon/search-pool.js', replace: 'const CHILDREN_MAX = 2', by: 'const CHILDREN_MAX = 8' },
     )

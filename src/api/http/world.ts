@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { SearchAnswer, SearchRequest } from '../search/request.ts'
+import type { Ask } from '../questions.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
@@ -65,7 +65,8 @@ export interface ApiWorld {
   mirror(): Mirror
   /** Epoch milliseconds. */
   now(): number
-  search(request: SearchRequest): Promise<SearchAnswer>
+  /** For what may take long: answered elsewhere, so that lists need not wait for it. */
+  readonly ask: Ask
   live(): LiveState
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
+import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { Trouble } from '../../../src/model/trouble.ts'
 import { bodyOf, createTestWorld } from './test-world.ts'
 import type { TestWorld } from './test-world.ts'
@@ -252,19 +253,18 @@ describe('errors', () => {
   })
 
   it('a search out of time with nothing found is a 503', async () => {
-    const late = createTestWorld({
-      search: async ({ q }) => ({
-        query: q,
-        total: 0,
-        totalIsExact: false,
-        tookMs: 2000,
-        items: [],
-        facets: {},
-        suggestions: [],
-        warnings: [],
-        isPartial: true,
-      }),
-    })
+    const nothing = {
+      query: 'x',
+      total: 0,
+      totalIsExact: false,
+      tookMs: 2000,
+      items: [],
+      facets: {},
+      suggestions: [],
+      warnings: [],
+      isPartial: true,
+    } satisfies SearchAnswer
+    const late = createTestWorld({ ask: () => Promise.resolve(nothing as never) })
     const response = await late.ask('/api/search?q=x')
     expect(response.status).toBe(503)
     expect(await bodyOf(response)).toMatchObject({ code: 'deadline' })

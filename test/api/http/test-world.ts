@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
-import { search } from '../../../src/api/search/search.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 
@@ -30,6 +30,9 @@ const live: LiveState = {
   mirrorPath: '/nowhere/mirror.db',
 }
 
+/** Long past any test. */
+const DEADLINE_MS = 60_000
+
 /** The real app on a real mirror; only the daemon around it is made up. */
 export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
   const mirror = seedMirror()
@@ -43,7 +46,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => mirror.reader,
     now: () => Date.now(),
-    search: async (request) => search(mirror.reader, request),
+    ask: async (question) => answerQuestion(mirror.reader, question, DEADLINE_MS),
     live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {
       syncs.push(options)

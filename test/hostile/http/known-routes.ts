@@ -19,7 +19,7 @@ export const bareApp = (): ReturnType<typeof createApp> =>
       throw new Error('there is no mirror')
     },
     now: () => 0,
-    search: () => Promise.reject(new Error('there is no search')),
+    ask: () => Promise.reject(new Error('there is no search')),
     live: () => liveOf('/nowhere/mirror.db'),
     sync: () => Promise.reject(new Error('there is no sync')),
     subscribe: () => () => undefined,

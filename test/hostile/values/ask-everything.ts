@@ -1,6 +1,6 @@
 import { createApp } from '../../../src/api/http/app.ts'
 import { exportFormats } from '../../../src/api/export/formats.ts'
-import { search } from '../../../src/api/search/search.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
 import { openReader } from '../../../src/mirror/open.ts'
 import { HOST, liveOf } from './still-world.ts'
 
@@ -19,6 +19,9 @@ export interface Asked {
   readonly faults: readonly string[]
 }
 
+/** Long past any test. */
+const DEADLINE_MS = 600_000
+
 /**
  * Reads every chat and message of a mirror over HTTP, exports each chat, and searches for the words of each message.
  * @param isThorough exports chats of one message in every format too, not only in one after the other
@@ -32,7 +35,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => reader,
     now: () => Date.now(),
-    search: async (request) => search(reader, request),
+    ask: async (question) => answerQuestion(reader, question, DEADLINE_MS),
     live: () => liveOf(mirrorPath),
     sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
     subscribe: () => () => undefined,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { roles } from '../../../model/message.ts'
 import { partNames } from '../../search/language/read-field.ts'
-import { facetNames, filterNames, searchSorts, type SearchFilters } from '../../search/request.ts'
+import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRequest } from '../../search/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { anyOf, flag, limit, listOf, offset, oneOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
@@ -43,7 +43,7 @@ export function searchRoutes(world: ApiWorld): Hono {
         return given === null ? [] : [[name, typeof given === 'string' ? [given] : given]]
       }),
     )
-    const answer = await world.search({
+    const request: SearchRequest = {
       q: query.q ?? '',
       filters,
       clock,
@@ -53,7 +53,8 @@ export function searchRoutes(world: ApiWorld): Hono {
       explain: query.explain ?? false,
       limit: query.limit,
       offset: query.offset,
-    })
+    }
+    const answer = await world.ask({ kind: 'search', request })
     if (answer.isPartial && answer.items.length === 0) {
       throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Ask for rarer words.')
     }

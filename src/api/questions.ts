@@ -1,0 +1,41 @@
+import type { Mirror } from '../mirror/open.ts'
+import type { SearchAnswer, SearchRequest } from './search/request.ts'
+import { search } from './search/search.ts'
+
+/** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
+export interface Questions {
+  readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
+}
+export type QuestionKind = keyof Questions
+
+/** One question on its way; of one kind, or of any. */
+export type Question<Kind extends QuestionKind = QuestionKind> = {
+  [Each in Kind]: { readonly kind: Each; readonly request: Questions[Each]['request'] }
+}[Kind]
+
+/** Asks one question; how, and where it is answered, is the daemon's affair. @throws Trouble `deadline`, `search-busy` */
+export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
+
+type Answerers = {
+  readonly [Kind in QuestionKind]: (
+    db: Mirror,
+    request: Questions[Kind]['request'],
+    deadlineMs: number,
+  ) => Questions[Kind]['answer']
+}
+
+const answerers: Answerers = {
+  search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
+}
+
+/**
+ * Answers in this process.
+ * @param deadlineMs milliseconds from now after which it is to answer with what it has, or may be killed
+ */
+export function answerQuestion<Kind extends QuestionKind>(
+  db: Mirror,
+  question: Question<Kind>,
+  deadlineMs: number,
+): Questions[Kind]['answer'] {
+  return answerers[question.kind](db, question.request, deadlineMs)
+}
