@@ -49,3 +49,17 @@ test('without the limits the same garbage takes more: V8 still does what they ar
   expect(thread).toBeGreaterThan(8)
   expect(main).toBeGreaterThan(8)
 })
+
+test('a thread that comes to rest keeps no garbage', () => {
+  const script = `
+    import { collectGarbage } from '${limits.url}'
+    let litter = Array.from({ length: 300_000 }, (_, made) => ({ made, more: [made] }))
+    const full = process.memoryUsage().heapUsed
+    litter = null
+    collectGarbage()
+    console.log(JSON.stringify({ full, left: process.memoryUsage().heapUsed }))
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { full, left } = JSON.parse(printed) as { full: number; left: number }
+  expect(full - left).toBeGreaterThan(15 * 1024 ** 2)
+})
