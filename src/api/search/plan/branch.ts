@@ -134,5 +134,5 @@ function rankedExpressions(matches: readonly Match[]): readonly string[] {
 
 /** Words that stand for one thing, and not for the many that `*inside*` may mean. */
 function isWord(match: Match): match is PhrasesMatch {
-  return match.kind === 'phrases' && match.isWord && match.phrases.length <= 2
+  return match.kind === 'phrases' && match.isWord && match.isExpanded !== true
 }

@@ -12,6 +12,8 @@ export interface PhrasesMatch {
   readonly columns: readonly ColumnName[] | null
   /** False for marks and paths, which say nothing of how well a message fits. */
   readonly isWord: boolean
+  /** True for the many words that `*inside*` may mean. */
+  readonly isExpanded?: boolean
 }
 
 interface GroupMatch {
