@@ -129,7 +129,14 @@ function isIn({ text, star }: Extract<Asked, { is: 'word' }>, terms: readonly st
   return rest.length > 0 && terms.some(standsAt)
 }
 
-const cut = (text: string): readonly string[] => tokenize(text).map((term) => term.term)
+const known = new Map<string, readonly string[]>()
+
+/** Each word is asked of hundreds of messages. */
+function cut(text: string): readonly string[] {
+  const terms = known.get(text) ?? tokenize(text).map((term) => term.term)
+  known.set(text, terms)
+  return terms
+}
 
 /** As it is spelt; and in small letters, all of its parts joined, or two neighbours. */
 function spellings(text: string): readonly string[] {

@@ -303,6 +303,26 @@ describe('a hit', () => {
     expect(search(db, requestOf('alpha gamma')).total).toBe(1)
   })
 
+  test('names the part that was asked for, and shows that one', () => {
+    insertMessage(db, insertChat(db, { id: 'chat' }), {
+      id: 'm',
+      parts: [
+        { kind: 'text', text: 'the needle, and a thread' },
+        { kind: 'code', language: 'ts', path: null, text: 'const needle = 1 // thread' },
+      ],
+    })
+    const shown = (q: string): object => {
+      const [item] = search(db, requestOf(q)).items
+      return { part: item?.part, snippet: item?.snippet }
+    }
+    expect(shown('needle')).toEqual({ part: 'text', snippet: 'the <mark>needle</mark>, and a thread' })
+    const inCode = { part: 'code', snippet: 'const <mark>needle</mark> = 1 // thread' }
+    expect(shown('in:code needle')).toEqual(inCode)
+    expect(shown('in:code (needle OR absent)')).toEqual(inCode)
+    const both = { part: 'code', snippet: 'const <mark>needle</mark> = 1 // <mark>thread</mark>' }
+    expect(shown('(in:code needle) thread')).toEqual(both)
+  })
+
   test('may be an orphan or deleted', () => {
     const chat = insertChat(db, { id: 'chat' })
     insertMessage(db, chat, { id: 'orphan', parts: 'needle', isOrphan: true })
