@@ -191,6 +191,7 @@ describe('filters', () => {
       count: 7,
     })
     expect(search(db, requestOf('haystack', { filters: { role: ['user'] } })).warnings).toEqual([
+      'Nothing holds "haystack".',
       expect.stringContaining('4 messages'),
     ])
   })

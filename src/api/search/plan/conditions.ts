@@ -3,7 +3,6 @@ import { columnNames } from '../../../text/columns.ts'
 import type { TermPhrase } from '../../../text/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { partNames } from '../language/read-field.ts'
-import { printQuery } from '../language/print.ts'
 import { hasWords, type FieldNode, type InsideNode, type QueryNode } from '../language/tree.ts'
 import { allHold, anyHolds, doesNotHold, never, type Condition } from './condition.ts'
 import { expandInside } from './expand-inside.ts'
@@ -16,7 +15,6 @@ export interface Lookup {
   readonly db: Mirror
   readonly clock: Clock
   readonly warnings: string[]
-  readonly insides: Map<string, readonly TermPhrase[]>
   readonly fields: Map<FieldNode, Condition>
 }
 
@@ -79,10 +77,12 @@ function wordsCondition(phrases: readonly TermPhrase[], target: Target, places: 
   return { kind: 'match', match: { ...words, columns: isEverywhere ? null : columns } }
 }
 
-function insidePhrases(node: InsideNode, { db, insides, warnings }: Lookup): readonly TermPhrase[] {
-  const written = printQuery(node)
-  const known = insides.get(written) ?? expandInside(db, node, warnings)
-  insides.set(written, known)
+/** Of one search, which may plan many queries that share a part. */
+const expanded = new WeakMap<InsideNode, readonly TermPhrase[]>()
+
+function insidePhrases(node: InsideNode, { db, warnings }: Lookup): readonly TermPhrase[] {
+  const known = expanded.get(node) ?? expandInside(db, node, warnings)
+  expanded.set(node, known)
   return known
 }
 

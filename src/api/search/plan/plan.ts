@@ -23,7 +23,7 @@ export interface QueryPlan {
 /** @param trees all of them must hold; `in:` of one reaches into the others */
 export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock): QueryPlan {
   const warnings: string[] = []
-  const lookup: Lookup = { db, clock, warnings, insides: new Map(), fields: new Map() }
+  const lookup: Lookup = { db, clock, warnings, fields: new Map() }
   const [only] = trees
   const tree: QueryNode = trees.length === 1 && only !== undefined ? only : { kind: 'and', nodes: trees }
   const condition = conditionOf(tree, lookup, 'message')
