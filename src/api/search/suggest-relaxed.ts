@@ -84,9 +84,10 @@ function relaxFurther(from: readonly Relaxation[]): readonly Relaxation[] {
       dropped: [...one.dropped, ...other.dropped],
     })),
   )
-  const keyOf = ({ tree, filters }: Asked): string => `${printQuery(tree)} ${Object.keys(filters).join(' ')}`
   return [...new Map(further.map((each) => [keyOf(each), each])).values()].slice(0, PAIRS_MAX)
 }
+
+const keyOf = ({ tree, filters }: Asked): string => `${printQuery(tree)} ${Object.keys(filters).join(' ')}`
 
 function suggestionOf({ tree, names, dropped }: Relaxation, count: number): SearchSuggestion {
   const query = printQuery(tree)

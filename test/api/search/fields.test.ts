@@ -209,6 +209,18 @@ test('what stands inside very many words is searched for in some of them, and sa
   db.close()
 })
 
+test('words that stand nowhere any more take no place of one that does', () => {
+  const db = openTestMirror()
+  const chat = insertChat(db, { id: 'c' })
+  const letter = (n: number): string => String.fromCharCode(97 + (n % 26))
+  const words = Array.from({ length: 300 }, (_, n) => `${letter(n)}${letter(n / 26)}midd${letter(n / 7)}`)
+  const key = insertMessage(db, chat, { id: 'streamed', parts: words.join(' ') })
+  db.prepare('delete from message_terms where rowid = ?').run(BigInt(key))
+  insertMessage(db, chat, { id: 'm', parts: 'a longer one is pyramiddle' })
+  expect(search(db, requestOf('*midd*'))).toMatchObject({ total: 1, warnings: [] })
+  db.close()
+})
+
 test('more than 32 things by OR are cut, and said so', () => {
   const q = Array.from({ length: 6 }, (_, n) => `(apple${n} OR role:user)`).join(' ')
   expect(ask(q).warnings).toContainEqual(expect.stringContaining('more than 32'))

@@ -80,7 +80,7 @@ function mutate(signs: readonly string[], chance: Chance): string[] {
     case 1:
       return signs.toSpliced(at, chance.between(1, 3))
     case 2:
-      return signs.toSpliced(at, 0, ...sign.repeat(chance.between(1, 40)))
+      return signs.toSpliced(at, 0, sign.repeat(chance.between(1, 40)))
     case 3:
       return signs.toSpliced(
         at,
