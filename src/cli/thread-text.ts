@@ -51,6 +51,7 @@ export const messageShape = z.object({
   parts: z.array(part),
   isOrphan: z.boolean(),
   deletedInCursor: z.boolean(),
+  isIndexCapped: z.boolean().default(false),
 })
 export type ShownMessage = z.infer<typeof messageShape>
 
@@ -75,6 +76,7 @@ export function renderMessage(message: ShownMessage, screen: Screen): string {
     message.model,
     message.isOrphan ? 'orphan' : null,
     message.deletedInCursor ? 'deleted in Cursor' : null,
+    message.isIndexCapped ? 'too long to be indexed whole' : null,
   ]
   const head = screen.colours.bold(`── ${dotted(facts)}`)
   return `${head}\n${message.parts.map((each) => `${renderPart(each, screen)}\n`).join('')}`

@@ -1,12 +1,11 @@
 import { isSignTerm } from '../text/marks.ts'
-import { isHash } from '../text/word-parts.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
 const ADD_TERM = `insert into terms (term) values (?) on conflict do nothing`
 
 /** Shorter terms hold nothing but themselves; most longer ones are pasted data, and most long numbers are stamps. */
-const LENGTH_MIN = 3
+const LENGTH_MIN = 2
 const LENGTH_MAX = 40
 const DIGITS_MAX = 8
 /** A sign takes four bytes at most. */
@@ -43,10 +42,13 @@ export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
   }
 }
 
+/** Two signs beyond ASCII, of which there are as many pairs as text, are mostly of a script that needs no list. */
+const pair = /^[^a-z\d]/
+
 function addTerm(db: Mirror, term: string): void {
-  if (term.length < LENGTH_MIN || term.length > LENGTH_MAX) return
+  if (term.length < LENGTH_MIN || term.length > LENGTH_MAX || (term.length === LENGTH_MIN && pair.test(term))) return
   const isStamp = term.length > DIGITS_MAX && /^\d+$/.test(term)
-  if (!isStamp && !isSignTerm(term) && !isHash(term, 0, term.length)) prepared(db, ADD_TERM).run(term)
+  if (!isStamp && !isSignTerm(term)) prepared(db, ADD_TERM).run(term)
 }
 
 const SPACE = 0x20

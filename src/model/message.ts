@@ -32,6 +32,8 @@ export interface Message {
   /** Sent in the user's name by Cursor, not typed by the user. */
   readonly isSimulated: boolean
   readonly deletedInCursor: boolean
+  /** Too long to be found by every word of it: a tool's input or output, or all parts of one kind. */
+  readonly isIndexCapped: boolean
   /** The kind of store that it was read from, which need not be its chat's. */
   readonly source: string
 }

@@ -1,4 +1,4 @@
-import { GAP_TERM } from './lowered-words.ts'
+import { GAP_TERM, lowerSpellings } from './lowered-words.ts'
 import { BREAK, DIGIT, UPPER } from './signs.ts'
 import {
   asciiKinds,
@@ -17,8 +17,8 @@ const lowerUnits = Uint8Array.from({ length: 128 }, (_, unit) => String.fromChar
 
 /** Used again and again, for the first index walks hundreds of megabytes; a longer text has its own. */
 const KEPT_LENGTH_MAX = 131_072
-/** Bytes of terms for one of text, at the worst: each sign a term, or each third the end of a word told again. */
-const TERMS_GROWTH_MAX = 4
+/** Bytes of terms for one of text, at the worst: each sign a term, in a word that is told three times. */
+const TERMS_GROWTH_MAX = 7
 const ROOM = 4
 let kept: Work | null = null
 
@@ -42,9 +42,9 @@ export function cutAscii(text: string): Buffer | null {
   if (!isAscii(text, units)) return null
   const lowered = new Set<string>()
   let length = writeTerms(text, units, terms, lowered)
-  for (const word of lowered) {
+  for (const spelling of lowered) {
     length += GAP.copy(terms, length)
-    length = writeLowered(word, terms, length)
+    length = writeSpelling(spelling, terms, length)
   }
   return Buffer.from(terms.subarray(0, length))
 }
@@ -90,9 +90,20 @@ function writeTerms(text: string, units: Uint8Array, terms: Uint8Array, lowered:
       continue
     }
     length = writeParts(units, start, at, terms, from)
-    if (lowered !== null && hasHump(units, start, at)) lowered.add(text.slice(start, at).toLowerCase())
+    if (lowered === null || !hasHump(units, start, at)) continue
+    for (const spelling of lowerSpellings(text.slice(start, at))) lowered.add(spelling)
   }
   return length
+}
+
+/** Writes lower-case words that stand side by side. @returns where they end */
+function writeSpelling(spelling: string, terms: Uint8Array, from: number): number {
+  let to = from
+  for (const word of spelling.split(' ')) {
+    if (to > from) terms[to++] = SPACE
+    to = writeLowered(word, terms, to)
+  }
+  return to
 }
 
 /** Writes a lower-case word, of which only digits are parts of their own. @returns where it ends */

@@ -6,7 +6,7 @@ export const GAP_TERM = '\ue000'
 const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
 
 /**
- * Calls `visit` with the lower-case spelling of each ASCII word that has humps. `JavaScript` falls into `java script`,
+ * Calls `visit` with the lower-case spellings of each ASCII word that has humps. `JavaScript` falls into `java script`,
  * and whoever types `javascript` means it all the same: the index holds both.
  */
 export function visitLoweredWords(text: string, visit: (lowered: string, start: number, end: number) => void): void {
@@ -14,9 +14,20 @@ export function visitLoweredWords(text: string, visit: (lowered: string, start: 
   while (at < text.length) {
     const end = wordEnd(text, at)
     if (end - at > 1 && hasHump(text, at, end) && isWholeWord(text, at, end))
-      visit(text.slice(at, end).toLowerCase(), at, end)
+      for (const lowered of lowerSpellings(text.slice(at, end))) visit(lowered, at, end)
     at = end === at ? at + 1 : end
   }
+}
+
+/**
+ * A word with humps in one piece and, where several capitals stand before a small letter, in the pieces that begin
+ * behind small letters only: `isIPv6` falls into `is i pv 6`, and others write `is_ipv6`.
+ */
+export function lowerSpellings(word: string): readonly string[] {
+  const whole = word.toLowerCase()
+  if (!/[A-Z]{2}[a-z]/.test(word)) return [whole]
+  const parted = word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+  return parted === whole ? [whole] : [whole, parted]
 }
 
 function wordEnd(text: string, from: number): number {

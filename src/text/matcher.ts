@@ -7,6 +7,14 @@ export interface TermPhrase {
   readonly isPrefix: boolean
 }
 
+/** What a query looks for, in one of its spellings. */
+export interface WantedPhrase extends TermPhrase {
+  /** The same for all spellings of one thing; where not given, the phrase is a thing of its own. */
+  readonly word?: string
+  /** The kinds of parts in which it counts; where not given, all. */
+  readonly columns?: readonly string[] | null
+}
+
 /** UTF-16 offsets into the original text, end exclusive. */
 export interface Span {
   readonly start: number
@@ -14,8 +22,8 @@ export interface Span {
 }
 
 export interface TermMatch {
-  /** Which of the matcher's phrases. */
-  readonly phrase: number
+  /** A number for what was looked for, whatever the spelling. */
+  readonly word: number
   /** One span per stretch without white space, in order. */
   readonly spans: readonly Span[]
 }
@@ -23,7 +31,7 @@ export interface TermMatch {
 /** Finds in a text, by the index's own rules, what a query looked for. */
 export interface TermMatcher {
   /** Those of lowered words behind the others, each kind in order of where they end. At most 10,000: enough to choose a passage by. */
-  readonly find: (text: string) => readonly TermMatch[]
+  readonly find: (text: string, column?: string) => readonly TermMatch[]
 }
 
 const MATCHES_MAX = 10_000
@@ -33,11 +41,29 @@ interface Place extends Span {
 }
 
 interface NumberedPhrase extends TermPhrase {
-  readonly index: number
+  readonly number: number
 }
 
-export function createMatcher(phrases: readonly TermPhrase[]): TermMatcher {
-  const numbered = phrases.map((phrase, index) => ({ ...phrase, index })).filter((phrase) => phrase.terms.length > 0)
+export function createMatcher(phrases: readonly WantedPhrase[]): TermMatcher {
+  const words = [...new Set(phrases.map(nameOf))]
+  const numbered = phrases
+    .filter((phrase) => phrase.terms.length > 0)
+    .map((phrase) => ({ ...phrase, number: words.indexOf(nameOf(phrase)) }))
+  const finders = new Map<string | undefined, (text: string) => readonly TermMatch[]>()
+  return {
+    find: (text, column) => {
+      const counts = ({ columns }: WantedPhrase): boolean =>
+        column === undefined || (columns ?? null) === null || columns?.includes(column) === true
+      const find = finders.get(column) ?? createFinder(numbered.filter(counts))
+      finders.set(column, find)
+      return find(text)
+    },
+  }
+}
+
+const nameOf = (phrase: WantedPhrase): string => phrase.word ?? `${phrase.isPrefix} ${phrase.terms.join(' ')}`
+
+function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => readonly TermMatch[] {
   const byLastTerm = new Map<string, NumberedPhrase[]>()
   for (const phrase of numbered) {
     const last = phrase.terms.at(-1) ?? ''
@@ -45,7 +71,7 @@ export function createMatcher(phrases: readonly TermPhrase[]): TermMatcher {
   }
   const prefixes = numbered.filter((phrase) => phrase.isPrefix)
   const longest = Math.max(1, ...numbered.map((phrase) => phrase.terms.length))
-  return { find: (text) => (numbered.length === 0 ? [] : findMatches(text, byLastTerm, prefixes, longest)) }
+  return (text) => (numbered.length === 0 ? [] : findMatches(text, byLastTerm, prefixes, longest))
 }
 
 function findMatches(
@@ -60,7 +86,7 @@ function findMatches(
   let count = 0
   const check = (phrase: NumberedPhrase): void => {
     const places = placesOf(phrase, recent, count, longest)
-    if (places !== null) matches.push({ phrase: phrase.index, spans: joinSpans(text, places) })
+    if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
   }
   const visit = (term: string, start: number, end: number): void => {
     if (matches.length >= MATCHES_MAX) return

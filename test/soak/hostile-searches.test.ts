@@ -2,10 +2,15 @@ import { expect, test } from 'vitest'
 import { askSearches } from '../hostile/searches/ask-searches.ts'
 import { overtake } from '../hostile/searches/overtake.ts'
 import { serveSlowStore, slowQuery } from '../hostile/searches/slow-store.ts'
-import { Workplace } from '../helpers/spawn-cursordex.ts'
+import { searchOverHttp } from '../hostile/searches/search-over-http.ts'
+import { untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { makeCorpus } from '../search/corpus/make-corpus.ts'
+import { writeCorpus } from '../search/corpus/write-corpus.ts'
 
 const SEARCHES = 1_000_000
 const ROUND = 50_000
+const STRINGS = 100_000
+const STRINGS_ROUND = 5000
 
 test('a million random searches are answered, whatever they ask', async () => {
   for (let asked = 0; asked < SEARCHES; asked += ROUND) {
@@ -14,6 +19,24 @@ test('a million random searches are answered, whatever they ask', async () => {
     expect(faults).toEqual([])
   }
 }, 10_800_000)
+
+test('a hundred thousand hostile strings over HTTP: no fault, no syntax error, none over the deadline', async () => {
+  const place = new Workplace()
+  try {
+    writeCorpus(place.cursor, makeCorpus())
+    const { daemon, url } = await place.serve()
+    await untilReady(url, 120_000)
+    for (let asked = 0; asked < STRINGS; asked += STRINGS_ROUND) {
+      const { faults, ...figures } = await searchOverHttp(url, `soak ${asked}`, STRINGS_ROUND)
+      console.log(`hostile strings over HTTP, from ${asked}: ${JSON.stringify({ ...figures, faults: faults.length })}`)
+      expect(faults.slice(0, 10)).toEqual([])
+      expect(figures).toMatchObject({ searches: STRINGS_ROUND, syntaxErrors: 0, overDeadline: 0 })
+    }
+    expect(daemon.stderr).not.toMatch(/"level":(?:50|60)/)
+  } finally {
+    await place.remove()
+  }
+}, 7_200_000)
 
 test('over a large store, searches that run out of time keep no small question waiting', async () => {
   const place = new Workplace()

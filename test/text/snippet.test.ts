@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMatcher } from '../../src/text/matcher.ts'
 import { makeSnippet } from '../../src/text/snippet.ts'
+import { tokenize } from '../../src/text/terms.ts'
 
 const word = (...terms: string[]) => ({ terms, isPrefix: false })
 const prefix = (...terms: string[]) => ({ terms, isPrefix: true })
@@ -55,7 +56,7 @@ describe('a snippet', () => {
     fc.assert(
       fc.property(fc.array(sign, { minLength: 1, maxLength: 80 }), fc.integer({ min: 5, max: 60 }), (signs, length) => {
         const text = signs.join('').normalize('NFD')
-        const snippet = makeSnippet(text, createMatcher([word('a')]), length)
+        const snippet = makeSnippet(text, createMatcher([word('a')]), undefined, length)
         expect(snippet).not.toContain('\ufffd')
         expect(snippet.replaceAll(/<\/?mark>/g, '')).not.toMatch(/^…[\p{M}\u200d]/u)
         expect(text).toContain(snippet.replaceAll(/<\/?mark>|^…|…$/g, ''))
@@ -68,9 +69,126 @@ describe('a snippet', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.integer({ min: 1, max: 80 }), (pieces, length) => {
         const text = pieces.join('')
-        const snippet = makeSnippet(text, createMatcher([prefix('a'), word('mark')]), length)
+        const snippet = makeSnippet(text, createMatcher([prefix('a'), word('mark')]), undefined, length)
         const rest = snippet.replaceAll(/<mark>[^<>]*<\/mark>/g, '')
         expect(rest).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)
+      }),
+    )
+  })
+
+  test('of words that lie apart shows each, in order', () => {
+    const filler = ' filler'.repeat(60)
+    const text = `first comes alpha here${filler} then beta there${filler} and gamma last${filler}`
+    const snippet = makeSnippet(text, createMatcher([word('gamma'), word('beta'), word('alpha')]))
+    expect(snippet).toMatch(
+      /^first comes <mark>alpha<\/mark> here.* … .*then <mark>beta<\/mark> there.* … .*and <mark>gamma<\/mark> last.*…$/,
+    )
+  })
+
+  test('of two spellings of one word shows one', () => {
+    const text = `JavaScript ${'filler '.repeat(100)} javascript`
+    const spellings = [
+      { ...word('java', 'script'), word: 'javascript' },
+      { ...word('javascript'), word: 'javascript' },
+    ]
+    expect(makeSnippet(text, createMatcher(spellings))).not.toContain(' … ')
+  })
+
+  test('shows a line of code from its beginning, and its breaks as they are', () => {
+    const code = Array.from({ length: 40 }, (_, at) => `  const value${at} = compute(input, ${at})`)
+    code[20] = '  const result = await retryWithBackoff(fetchTotals, { attempts: 5 })'
+    const snippet = makeSnippet(code.join('\n'), createMatcher([word('backoff')]))
+    const lines = snippet
+      .replace(/^…/, '')
+      .replaceAll(/<\/?mark>/g, '')
+      .split('\n')
+    expect(lines.length).toBeGreaterThan(2)
+    expect(lines.slice(0, -1).filter((line) => !code.includes(line))).toEqual([])
+  })
+
+  test('shows a line of its own from its beginning where the one before is too long to show', () => {
+    const text = `${'x = 1; '.repeat(100)}\n\treturn needle(${'argument, '.repeat(30)})`
+    expect(makeSnippet(text, createMatcher([word('needle')]))).toMatch(/^…\treturn <mark>needle<\/mark>/)
+  })
+
+  test('marks a word only in the kind of part in which it counts', () => {
+    const matcher = createMatcher([{ ...word('needle'), columns: ['code'] }, word('thread')])
+    const shown = ['code', 'text'].map((column) => makeSnippet('needle thread', matcher, column))
+    expect(shown).toEqual(['<mark>needle</mark> <mark>thread</mark>', 'needle <mark>thread</mark>'])
+  })
+})
+
+describe('whatever the text and the query', () => {
+  const queries = [word('alpha'), word('beta'), prefix('gam'), word('数据')]
+  const piece = fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom('alpha', 'Beta', 'gamma', 'game', 'α', '我的数据很', 'alphaBeta') },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom('filler', 'const x = <b>&amp;', '\n', '  ', "it's", '👩‍👩‍👧🇩🇪🇫🇷', 'e\u0301\u0302'),
+    },
+    { weight: 1, arbitrary: fc.nat({ max: 400 }).map((length) => 'word '.repeat(length / 5)) },
+    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('…', '')) },
+  )
+  const apart = fc.tuple(piece, fc.constantFrom('alpha', 'beta', 'game', '数据'), fc.integer({ min: 20, max: 100 }))
+  const texts = fc.oneof(
+    fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(' ')),
+    fc
+      .array(apart, { maxLength: 6 })
+      .map((all) => all.map(([some, found, count]) => `${some} ${found} ${'word '.repeat(count)}`).join('')),
+  )
+  const lengths = fc.oneof(fc.constant(240), fc.integer({ min: 1, max: 300 }))
+  const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  const plain = (html: string): string =>
+    html.replaceAll(/<\/?mark>/g, '').replaceAll(/&(#39|\w+);/g, (_, name: string) => entities[name] ?? '?')
+  // What cannot be shown as it is, as the snippet shows it.
+  // oxlint-disable-next-line no-control-regex
+  const shownAs = (text: string): string => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
+  const fragmentsOf = (snippet: string): readonly string[] => snippet.replaceAll(/^…|…$/g, '').split(' … ')
+
+  test('what is shown stands in the text, in order, no stretch twice, and is no longer than asked for', () => {
+    let inPieces = 0
+    fc.assert(
+      fc.property(texts, lengths, (text, length) => {
+        const fragments = fragmentsOf(makeSnippet(text, createMatcher(queries), undefined, length)).map(plain)
+        if (fragments.length > 1) inPieces += 1
+        let from = 0
+        for (const fragment of fragments) {
+          const at = shownAs(text).indexOf(fragment, from)
+          expect(at).toBeGreaterThanOrEqual(from)
+          from = at + fragment.length
+        }
+        expect(fragments.join('').length).toBeLessThanOrEqual(length)
+      }),
+      { numRuns: 2000 },
+    )
+    expect(inPieces).toBeGreaterThan(200)
+  })
+
+  test('each of four words that a text holds is shown, and every mark is one of them', () => {
+    const isWanted = (term: string): boolean => /^(?:alpha|beta|gam.*|数|数据|据)$/.test(term)
+    fc.assert(
+      fc.property(texts, (text) => {
+        const matcher = createMatcher(queries)
+        const marks = [...makeSnippet(text, matcher).matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark = '']) => mark)
+        const wordsIn = (some: string): readonly number[] =>
+          [...new Set(matcher.find(some).map((match) => match.word))].toSorted((one, other) => one - other)
+        expect(wordsIn(marks.join(' '))).toEqual(wordsIn(text))
+        for (const mark of marks) expect(tokenize(mark).filter(({ term }) => !isWanted(term))).toEqual([])
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('no sign is cut in two', () => {
+    const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+    const clustersOf = (text: string): readonly string[] =>
+      Array.from(segmenter.segment(text), ({ segment }) => segment)
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('👩‍👩‍👧', 'e\u0301', '👍🏽', '𠀀', 'alpha ', ' ', '각', 'กำ')), (signs) => {
+        const text = signs.join('').repeat(12)
+        const known = new Set(clustersOf(text))
+        const shown = fragmentsOf(makeSnippet(text, createMatcher(queries))).flatMap((each) => clustersOf(plain(each)))
+        expect(shown.filter((cluster) => !known.has(cluster))).toEqual([])
       }),
     )
   })

@@ -17,6 +17,7 @@ interface MessageRow {
   readonly isOrphan: number
   readonly isSimulated: number
   readonly isLive: number
+  readonly isIndexCapped: number
   readonly source: string
   readonly parts: string | null
 }
@@ -25,7 +26,8 @@ const MESSAGES_BY_KEY = `
   select
     m.id, m.role, m.position, m.created_at as createdAtMs, m.created_at_source as createdAtSource, m.model,
     m.input_tokens as inputTokens, m.output_tokens as outputTokens,
-    m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, s.kind as source, b.parts
+    m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, m.is_index_capped as isIndexCapped,
+    s.kind as source, b.parts
   from json_each(?) wanted
   join messages m on m.key = wanted.value
   join sources s on s.num = m.source
@@ -53,6 +55,7 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
     isOrphan: row.isOrphan === 1,
     isSimulated: row.isSimulated === 1,
     deletedInCursor: row.isLive === 0,
+    isIndexCapped: row.isIndexCapped === 1,
     source: row.source,
   }
 }

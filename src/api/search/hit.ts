@@ -73,7 +73,7 @@ type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
 function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
   const { title, summary } = titled
-  const isInSummary = summary !== null && matchedPhrases(summary, matcher).size > matchedPhrases(title, matcher).size
+  const isInSummary = summary !== null && matchedWords(summary, matcher).size > matchedWords(title, matcher).size
   return { part: 'title', toolName: null, snippet: makeSnippet(isInSummary ? summary : title, matcher) }
 }
 
@@ -81,27 +81,28 @@ interface PartMatch {
   readonly part: Part
   readonly column: ColumnName
   readonly text: string
-  readonly phrases: ReadonlySet<number>
+  readonly words: ReadonlySet<number>
 }
 
 function showPart(parts: string | null, matcher: TermMatcher): Shown {
   const matches = (parts === null ? [] : (JSON.parse(parts) as readonly Part[])).map((part): PartMatch => {
     const { text } = searchableText(part)
-    return { part, column: columnOf(part.kind), text, phrases: matchedPhrases(text, matcher) }
+    const column = columnOf(part.kind)
+    return { part, column, text, words: matchedWords(text, matcher, column) }
   })
   const column = bestColumn(matches)
   const best = matches
     .filter((match) => match.column === column)
-    .reduce<PartMatch | null>((a, b) => (a === null || b.phrases.size > a.phrases.size ? b : a), null)
+    .reduce<PartMatch | null>((a, b) => (a === null || b.words.size > a.words.size ? b : a), null)
   if (best === null) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
-  return { part: best.column, toolName, snippet: makeSnippet(best.text, matcher) }
+  return { part: best.column, toolName, snippet: makeSnippet(best.text, matcher, best.column) }
 }
 
 function bestColumn(matches: readonly PartMatch[]): ColumnName | null {
   const scored = columnNames.flatMap((column) => {
     const own = matches.filter((match) => match.column === column)
-    const distinct = new Set(own.flatMap((match) => [...match.phrases]))
+    const distinct = new Set(own.flatMap((match) => [...match.words]))
     return own.length === 0 ? [] : [{ column, count: distinct.size }]
   })
   const best = scored.reduce<{ column: ColumnName; count: number } | null>(
@@ -111,6 +112,6 @@ function bestColumn(matches: readonly PartMatch[]): ColumnName | null {
   return best?.column ?? null
 }
 
-function matchedPhrases(text: string, matcher: TermMatcher): ReadonlySet<number> {
-  return new Set(matcher.find(text).map((match) => match.phrase))
+function matchedWords(text: string, matcher: TermMatcher, column?: ColumnName): ReadonlySet<number> {
+  return new Set(matcher.find(text, column).map((match) => match.word))
 }

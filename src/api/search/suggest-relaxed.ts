@@ -1,110 +1,111 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { countMessages } from './count-messages.ts'
+import { countFound } from './count-found.ts'
 import type { Deadline } from './deadline.ts'
-import { filterNodes } from './filter-nodes.ts'
-import { findTitles } from './find-titles.ts'
+import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { printQuery } from './language/print.ts'
-import { allOf, anyOf, type QueryNode } from './language/tree.ts'
-import { planQuery } from './plan/plan.ts'
-import {
-  filterNames,
-  type FilterName,
-  type SearchFilters,
-  type SearchRequest,
-  type SearchSuggestion,
-} from './request.ts'
+import type { QueryNode } from './language/tree.ts'
+import { fieldOf, relaxations, withoutFilters, withoutNodes, type Asked, type Relaxation } from './relaxations.ts'
+import type { SearchRequest, SearchSuggestion } from './request.ts'
 
 export interface Relaxed {
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
 }
 
-type Asked = Pick<SearchRequest, 'filters' | 'clock'>
+/** So many queries that leave one thing out are tried, and so many that leave out two. */
+const RELAXED_MAX = 12
+const PAIRS_MAX = 8
 
-/** For a search that found nothing: which one filter or word, left out, would have found something. */
-export function suggestRelaxed(db: Mirror, tree: QueryNode | null, asked: Asked, deadline: Deadline): Relaxed {
-  const suggestions: SearchSuggestion[] = []
-  const { filters, clock } = asked
-  for (const names of filterGroups(filters)) {
-    const others = Object.fromEntries(Object.entries(filters).filter(([name]) => !names.includes(name as FilterName)))
-    const count = countFound(db, tree, { filters: others, clock }, deadline)
-    if (count > 0) suggestions.push({ text: names.join(' '), reason: 'without-filter', count })
+/**
+ * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
+ * something: without one of the things asked for, else without all of those, else without two.
+ */
+export function suggestRelaxed(
+  db: Mirror,
+  tree: QueryNode | null,
+  { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
+  deadline: Deadline,
+): Relaxed {
+  const asked: Asked = { tree, filters }
+  const offer = (tried: readonly Relaxation[]): readonly SearchSuggestion[] =>
+    tried
+      .filter((each) => isQuestion(each, asked))
+      .flatMap((each) => {
+        const count = countFound(db, each.tree, { filters: each.filters, clock }, deadline)
+        return count === 0 ? [] : [suggestionOf(each, count)]
+      })
+  const once = relaxations(asked).slice(0, RELAXED_MAX)
+  const idle = once.length === 0 ? nothingIdle : findIdle(db, asked, clock, deadline)
+  const isAnyIdle = idle.nodes.size + idle.names.length > 0
+  const without = withoutIdle(asked, idle)
+  const attempts = [
+    () => offer(once),
+    () => offer(isAnyIdle ? [without] : []),
+    () => offer(relaxFurther(isAnyIdle ? [without] : once)),
+  ]
+  const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
+    (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),
+    [],
+  )
+  const single = suggestions.length > 0 ? [] : warnOfSingleWord(db, asked, clock, deadline)
+  return { suggestions, warnings: [...warnOfIdle(idle), ...single] }
+}
+
+const nothingIdle: Idle = { nodes: new Set(), names: [] }
+
+/** A query of filters alone lists all that passes them, and is no help to who asked for words. */
+function isQuestion({ tree, filters }: Asked, asked: Asked): boolean {
+  if (tree === null && Object.keys(filters).length === 0) return false
+  return !wantsWords(asked.tree) || wantsWords(tree)
+}
+
+function wantsWords(tree: QueryNode | null): boolean {
+  if (tree === null) return false
+  return tree.kind === 'and' || tree.kind === 'or'
+    ? tree.nodes.some(wantsWords)
+    : tree.kind === 'words' || tree.kind === 'inside'
+}
+
+function withoutIdle({ tree, filters }: Asked, { nodes, names }: Idle): Relaxation {
+  return {
+    tree: tree === null ? null : withoutNodes(tree, nodes),
+    filters: withoutFilters(filters, names),
+    names,
+    dropped: [...nodes],
   }
-  for (const { dropped, rest } of tree === null ? [] : relaxTree(tree)) {
-    const count = rest === null ? 0 : countFound(db, rest, asked, deadline)
-    if (count > 0) suggestions.push(suggestionOf(dropped, printQuery(rest), count))
-  }
-  return { suggestions, warnings: warnOfSingleWord(db, tree, asked, suggestions, deadline) }
 }
 
-/** Both ends of a stretch of time are one filter. */
-function filterGroups(filters: SearchFilters): readonly (readonly FilterName[])[] {
-  const given = filterNames.filter((name) => filters[name] !== undefined)
-  const ends = given.filter((name) => name === 'from' || name === 'to')
-  const others = given.filter((name) => name !== 'from' && name !== 'to').map((name) => [name])
-  return ends.length === 0 ? others : [...others, ends]
-}
-
-function suggestionOf(dropped: readonly QueryNode[], query: string, count: number): SearchSuggestion {
-  const isFilter = dropped.every((node) => fieldOf(node) !== null)
-  if (!isFilter) return { text: query, reason: 'without-word', count }
-  return { text: dropped.map(printQuery).join(' '), reason: 'without-filter', count, query }
-}
-
-interface Dropped {
-  readonly dropped: readonly QueryNode[]
-  readonly rest: QueryNode | null
-}
-
-/** Each of the queries that leave one of the things out that must hold. */
-function relaxTree(tree: QueryNode): readonly Dropped[] {
-  if (tree.kind === 'or') return inPlace(tree.nodes, anyOf)
-  if (tree.kind !== 'and') return []
-  const dates = tree.nodes.filter(isDate)
-  const others = tree.nodes.filter((node) => !isDate(node)).map((node) => [node])
-  const groups = dates.length === 0 ? others : [...others, dates]
-  const without = groups.map((dropped) => ({
-    dropped,
-    rest: allOf(tree.nodes.filter((node) => !dropped.includes(node))),
-  }))
-  return [...without, ...inPlace(tree.nodes, allOf)]
-}
-
-function inPlace(
-  nodes: readonly QueryNode[],
-  join: (nodes: readonly QueryNode[]) => QueryNode | null,
-): readonly Dropped[] {
-  return nodes.flatMap((node, index) =>
-    relaxTree(node).map(({ dropped, rest }) => ({
-      dropped,
-      rest: join(rest === null ? nodes.toSpliced(index, 1) : nodes.with(index, rest)),
+/** Leaves one thing more out of each, and tries none twice. */
+function relaxFurther(from: readonly Relaxation[]): readonly Relaxation[] {
+  const further = from.flatMap((one) =>
+    relaxations(one).map((other) => ({
+      ...other,
+      names: [...one.names, ...other.names],
+      dropped: [...one.dropped, ...other.dropped],
     })),
   )
+  return [...new Map(further.map((each) => [keyOf(each), each])).values()].slice(0, PAIRS_MAX)
 }
 
-function fieldOf(node: QueryNode): string | null {
-  if (node.kind === 'not') return fieldOf(node.node)
-  return node.kind === 'field' ? node.name : null
-}
+const keyOf = ({ tree, filters }: Asked): string => `${printQuery(tree)} ${Object.keys(filters).join(' ')}`
 
-const isDate = (node: QueryNode): boolean => ['before', 'after', 'on'].includes(fieldOf(node) ?? '')
-
-function countFound(db: Mirror, tree: QueryNode | null, { filters, clock }: Asked, deadline: Deadline): number {
-  const trees = [...filterNodes(filters), ...(tree === null ? [] : [tree])]
-  if (deadline.isPassed() || trees.length === 0) return 0
-  const plan = planQuery(db, trees, clock)
-  return countMessages(db, plan.branches, deadline).count + findTitles(db, plan, deadline).length
+function suggestionOf({ tree, names, dropped }: Relaxation, count: number): SearchSuggestion {
+  const query = printQuery(tree)
+  if (names.length === 0 && !dropped.every((node) => fieldOf(node) !== null)) {
+    return { text: query, reason: 'without-word', count }
+  }
+  const text = [...names, ...dropped.map(printQuery)].join(' ')
+  return { text, reason: 'without-filter', count, ...(dropped.length === 0 ? {} : { query }) }
 }
 
 /** Leaving out the only word leaves no query to suggest. */
 function warnOfSingleWord(
   db: Mirror,
-  tree: QueryNode | null,
-  asked: Asked,
-  suggestions: readonly SearchSuggestion[],
+  { tree, filters }: Asked,
+  clock: SearchRequest['clock'],
   deadline: Deadline,
 ): readonly string[] {
-  if (suggestions.length > 0 || tree === null || tree.kind === 'and') return []
-  const count = countFound(db, null, asked, deadline)
+  if (tree === null || tree.kind === 'and') return []
+  const count = countFound(db, null, { filters, clock }, deadline)
   return count === 0 ? [] : [`Nothing matches the query; without it, the filters leave ${count} messages.`]
 }

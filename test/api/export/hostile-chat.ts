@@ -50,6 +50,7 @@ export function messageOf(id: string, parts: readonly Part[], more: Partial<Mess
     isOrphan: false,
     isSimulated: false,
     deletedInCursor: false,
+    isIndexCapped: false,
     source: 'some-store',
     ...more,
   }

@@ -140,6 +140,7 @@ it('a message has the shape that is promised', () => {
       isOrphan: false,
       isSimulated: true,
       deletedInCursor: true,
+      isIndexCapped: false,
       source: expect.any(String),
     },
   ])

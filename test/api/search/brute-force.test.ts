@@ -33,16 +33,37 @@ const word = fc
     {
       weight: 6,
       arbitrary: fc
-        .constantFrom(...vocabulary, 'username', 'javascript', 'absent', '据', 'apple user', 'user name')
+        .constantFrom(
+          ...vocabulary,
+          'username',
+          'java_script',
+          'oauthToken',
+          'o_auth',
+          'oauth',
+          'absent',
+          '据',
+          'apple user',
+          'user name',
+        )
         .map((text) => ({ text, star: '' as const })),
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom('app', 'use', 'getUser', 'que').map((text) => ({ text, star: 'end' as const })),
+      arbitrary: fc
+        .constantFrom('app', 'use', 'getUser', 'que', 'kw1', 'aa91', 'oauth_to')
+        .map((text) => ({ text, star: 'end' as const })),
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom('ppl', 'ser', 'tUserN', 'script').map((text) => ({ text, star: 'both' as const })),
+      arbitrary: fc
+        .constantFrom('ppl', 'ser', 'tUserN', 'script', '91fe7', 'w1', 'uthTok')
+        .map((text) => ({ text, star: 'both' as const })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom('ple', 'Name', '77d0', 'w1x2', 'h_token')
+        .map((text) => ({ text, star: 'start' as const })),
     },
   )
   .map((given): Asked => ({ is: 'word', ...given }))

@@ -3,9 +3,11 @@ import { visitLoweredWords } from '../../../src/text/lowered-words.ts'
 import { tokenize } from '../../../src/text/terms.ts'
 import { DAY_MS, modelNames, NOW_MS, toolNames, type PlainCorpus, type PlainMessage } from './plain-corpus.ts'
 
+const stars = { '': ['', ''], start: ['*', ''], end: ['', '*'], both: ['*', '*'] } as const
+
 /** The language once more, as a tree of the test's own. */
 export type Asked =
-  | { readonly is: 'word'; readonly text: string; readonly star: '' | 'end' | 'both' }
+  | { readonly is: 'word'; readonly text: string; readonly star: keyof typeof stars }
   | { readonly is: 'field'; readonly name: string; readonly value: string }
   | { readonly is: 'not'; readonly of: Asked }
   | { readonly is: 'and' | 'or'; readonly all: readonly Asked[] }
@@ -14,7 +16,8 @@ export function write(asked: Asked): string {
   switch (asked.is) {
     case 'word': {
       const text = asked.text.includes(' ') ? `"${asked.text}"` : asked.text
-      return asked.star === 'both' ? `*${text}*` : `${text}${asked.star === 'end' ? '*' : ''}`
+      const [before, behind] = stars[asked.star]
+      return `${before}${text}${behind}`
     }
     case 'field':
       return asked.value.includes(' ') ? `${asked.name}:"${asked.value}"` : `${asked.name}:${asked.value}`
@@ -25,7 +28,7 @@ export function write(asked: Asked): string {
   }
 }
 
-/** Each text as the terms it falls into; a word with humps once more without them. */
+/** Each text as the terms it falls into; a word with humps again in its other spellings. */
 type Texts = readonly (readonly string[])[]
 type Document = Readonly<Record<string, Texts>>
 
@@ -114,11 +117,35 @@ function judgeGroup(
 }
 
 function isIn({ text, star }: Extract<Asked, { is: 'word' }>, terms: readonly string[]): boolean {
-  const spelt = tokenize(text).map((term) => term.term)
-  if (star === 'both') return terms.some((term) => term.includes(text.toLowerCase()))
-  return [spelt, tokenize(text.toLowerCase()).map((term) => term.term)].some((wanted) =>
-    stands(wanted, terms, star === 'end'),
+  const lower = text.toLowerCase()
+  if (star === '' || star === 'end') {
+    if (star === 'end' && /^[\da-f]+$/.test(text) && terms.some((term) => term.startsWith(text))) return true
+    return spellings(text).some((each) => stands(cut(each), terms, star === 'end'))
+  }
+  if (terms.some((term) => (star === 'both' ? term.includes(lower) : term.endsWith(lower)))) return true
+  const [first = '', ...rest] = cut(text)
+  const standsAt = (term: string, at: number): boolean =>
+    term.endsWith(first) && stands([term, ...rest], terms.slice(at, at + 1 + rest.length), star === 'both')
+  return rest.length > 0 && terms.some(standsAt)
+}
+
+const known = new Map<string, readonly string[]>()
+
+/** Each word is asked of hundreds of messages. */
+function cut(text: string): readonly string[] {
+  const terms = known.get(text) ?? tokenize(text).map((term) => term.term)
+  known.set(text, terms)
+  return terms
+}
+
+/** As it is spelt; and in small letters, all of its parts joined, or two neighbours. */
+function spellings(text: string): readonly string[] {
+  const joint = /(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])[_-](?=[a-z])/
+  const pieces = text.split(joint).map((piece) => piece.toLowerCase())
+  const single = pieces.map((_, joined) =>
+    pieces.reduce((sum, piece, at) => `${sum}${at === joined ? '' : ' '}${piece}`),
   )
+  return [text, pieces.join(''), ...single]
 }
 
 function stands(wanted: readonly string[], terms: readonly string[], isStart: boolean): boolean {

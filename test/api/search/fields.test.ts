@@ -157,15 +157,43 @@ describe('why nothing is found', () => {
   })
 
   test('a word beside a field, a word inside parentheses, and both ends of a stretch of time', () => {
-    expect(suggestions('haystack role:user')).toContainEqual(
-      expect.objectContaining({ text: 'role:user', reason: 'without-word' }),
-    )
+    expect(suggestions('haystack role:user')).toEqual([])
+    expect(ask('haystack role:user').warnings).toEqual(['Nothing holds "haystack".'])
     expect(suggestions('(apple haystack) OR haystack')).toContainEqual(
       expect.objectContaining({ text: 'apple OR haystack', reason: 'without-word' }),
     )
     expect(suggestions('apple after:2030 before:2020')).toContainEqual(
       expect.objectContaining({ text: 'after:2030 before:2020', reason: 'without-filter', query: 'apple' }),
     )
+  })
+
+  test('two words that stand nowhere are named, and both left out', () => {
+    const answer = ask('apple haystack *zzyx*')
+    expect(answer.warnings).toEqual(['Nothing holds "haystack" or "*zzyx*".'])
+    expect(answer.suggestions).toEqual([{ text: 'apple', reason: 'without-word', count: outcome('apple').total }])
+  })
+
+  test('a word and a filter that find nothing are named, and both left out', () => {
+    const answer = ask('apple haystack tool:none', { filters: { project: ['nosuch'] } })
+    expect(answer.warnings).toEqual(['Nothing holds "haystack".', 'Nothing passes tool:none or the filter project.'])
+    const count = outcome('apple').total
+    const text = 'project haystack tool:none'
+    expect(answer.suggestions).toEqual([{ text, reason: 'without-filter', count, query: 'apple' }])
+  })
+
+  test('of alternatives all of which hold a word that stands nowhere, what is left', () => {
+    const [first] = suggestions('(haystack zzyx) OR (straw nowhere apple)')
+    expect(first).toEqual({ text: 'apple', reason: 'without-word', count: outcome('apple').total })
+  })
+
+  test('a phrase is asked word by word', () => {
+    expect(suggestions('"apple retry user apple retry"')).toContainEqual(
+      expect.objectContaining({ text: 'apple retry user apple retry', reason: 'without-word' }),
+    )
+  })
+
+  test('exclusions alone, which all but everything passes, are no help', () => {
+    expect(suggestions('apple -apple').map(({ text }) => text)).toEqual(['apple'])
   })
 })
 
@@ -178,6 +206,18 @@ test('what stands inside very many words is searched for in some of them, and sa
   const answer = search(db, requestOf('*midd*'))
   expect(answer.total).toBe(1)
   expect(answer.warnings).toEqual([expect.stringContaining('only some of them')])
+  db.close()
+})
+
+test('words that stand nowhere any more take no place of one that does', () => {
+  const db = openTestMirror()
+  const chat = insertChat(db, { id: 'c' })
+  const letter = (n: number): string => String.fromCharCode(97 + (n % 26))
+  const words = Array.from({ length: 300 }, (_, n) => `${letter(n)}${letter(n / 26)}midd${letter(n / 7)}`)
+  const key = insertMessage(db, chat, { id: 'streamed', parts: words.join(' ') })
+  db.prepare('delete from message_terms where rowid = ?').run(BigInt(key))
+  insertMessage(db, chat, { id: 'm', parts: 'a longer one is pyramiddle' })
+  expect(search(db, requestOf('*midd*'))).toMatchObject({ total: 1, warnings: [] })
   db.close()
 })
 

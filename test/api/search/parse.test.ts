@@ -40,7 +40,11 @@ const warnings = (query: string): readonly string[] => parseQuery(query).warning
 describe('a query becomes an expression', () => {
   test.each([
     ['one two', '"one" AND "two"'],
-    ['getUserName', '("get user name" OR "getusername")'],
+    ['getUserName', '("get user name" OR "getusername" OR "getuser name" OR "get username")'],
+    ['OAuthToken', '("o auth token" OR "oauthtoken" OR "oauth token" OR "o authtoken")'],
+    ['o_auth', '("o auth" OR "oauth")'],
+    ['graphql-schema', '("graphql schema" OR "graphqlschema")'],
+    ['user.name v1.2 a1_b2', '"user name" AND "v 1 2" AND "a 1 b 2"'],
     ['src/api/search.ts', '"src api search ts"'],
     ["don't", '"don t"'],
     ['f(a,b)', '"f" AND "a" AND "b"'],
@@ -79,7 +83,11 @@ describe('a query becomes an expression', () => {
     ['in:code in:text a', '{text code} : ("a")'],
     ['-in:tool a', '{text code thinking attachment} : ("a")'],
     ['in:code (a OR in:text b)', '{code} : ("a")'],
-    ['*serna*', '("username" OR "getusername" OR "serna")'],
+    ['*serna*', '("serna" OR "username" OR "getusername")'],
+    ['*rname', '("rname" OR "username" OR "getusername")'],
+    ['*.ts', '"ts"'],
+    ['kw1*', '"kw 1" *'],
+    ['aa91fe7*', '("aa 91 fe 7" * OR "aa91fe7" *)'],
     ['a\u0000b', '"a" AND "b"'],
     ['-one', null],
     ['', null],
@@ -103,7 +111,7 @@ describe('what was not taken as meant is told', () => {
   test.each([
     ['an open quotation mark', 'one "two three', /not closed/],
     ['a prefix of one letter', 'one k*', /"k\*"/],
-    ['a star in front', '*ending', /"ending"/],
+    ['a star inside', 'a*ending', /"ending"/],
     ['a single sign inside', '*k*', /single character/],
     ['an open parenthesis', '(one two', /not closed/],
     ['too many parentheses', `${'('.repeat(25)}one`, /20 deep/],
@@ -132,6 +140,8 @@ describe('what was not taken as meant is told', () => {
     'f(a) on:"last week"',
     'after:last week x',
     '*inside*',
+    '*ending',
+    'kw1*',
   ])('%j needs no warning', (query) => {
     expect(warnings(query)).toEqual([])
   })
@@ -150,7 +160,7 @@ const depthOf = (node: QueryNode | null): number => {
 }
 
 const operators = ['"', '*', '-', ' ', '(', ')', ' OR ', ':', '“', '^', '{', '+', 'NOT', 'NEAR', '\u0000', '\ud800']
-const words = ['a', 'user', 'getUserName', '数据', '*ser*', 'nam*', 'last', 'week', 'src/a.ts']
+const words = ['a', 'user', 'getUserName', '数据', '*ser*', '*ame', 'nam*', 'last', 'week', 'src/a.ts']
 const fields = [
   'tool:',
   'in:code',

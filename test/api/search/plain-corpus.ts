@@ -44,6 +44,9 @@ export const vocabulary = [
   'pineapple',
   '数据库',
   'kw1x2',
+  'OAuthToken',
+  'oauth_token',
+  'aa91fe77d0',
 ]
 export const toolNames = ['edit_file', 'edit_file_v2', 'grep', 'Write']
 export const modelNames = ['gpt-5', 'gpt-5-mini', 'claude']

@@ -47,6 +47,11 @@ describe('words', () => {
       'データベースとガス',
       'JavaScript on GitHub',
       'javascript on github',
+      'new OAuthTokenStore, isIPv6Loopback',
+      'oauth_token_store, is_ipv6_loopback',
+      'GraphQLSchema',
+      'graphql_schema',
+      'commit 62b996dfe0a1',
     ])
   })
   afterAll(closeAfterEach())
@@ -77,6 +82,20 @@ describe('words', () => {
     ['a name without its capitals finds it with them', 'javascript', ['m15', 'm16']],
     ['and with its capitals without them', 'JavaScript', ['m15', 'm16']],
     ['also by its beginning', 'githu*', ['m15', 'm16']],
+    ['and as two words of one name', 'java-script', ['m15', 'm16']],
+    ['a row of capitals is found by the word that others see in it', 'oauth', ['m17', 'm18']],
+    ['and by its letters', 'o_auth_token', ['m17', 'm18']],
+    ['and by more of the name', 'OAuthToken', ['m17', 'm18']],
+    ['also behind another part', 'IPv6', ['m17', 'm18']],
+    ['also in small letters', 'ipv6_loopback', ['m17', 'm18']],
+    ['one word or two before the rest of a name', 'graphql_schema', ['m19', 'm20']],
+    ['and the other way', 'GraphQLSchema', ['m19', 'm20']],
+    ['a number that others begin like, behind another part', 'kw1*', ['m6', 'm7']],
+    ['the beginning of a hash, of letters and digits', '62b996d*', ['m21']],
+    ['the middle of a hash', '*996df*', ['m21']],
+    ['the end of a word', '*back', ['m17', 'm18']],
+    ['the end of several parts', '*v6_loopback', ['m17', 'm18']],
+    ['but not the middle', '*loopbac', []],
     ['what was spelt in one word is no neighbour of the last', '"git hub javascript"', []],
     ['a phrase keeps its order', '"name user"', []],
   ])('%s: %s', (_, query, expected) => {
@@ -84,15 +103,15 @@ describe('words', () => {
   })
 
   test('exclusions alone leave the newest without them', () => {
-    expect(ids('-name -kw -数', { limit: 3 })).toEqual(['m16', 'm15', 'm14'])
-    expect(search(db, requestOf('-name'))).toMatchObject({ total: 11, totalIsExact: true })
+    expect(ids('-name -kw -数', { limit: 3 })).toEqual(['m21', 'm20', 'm19'])
+    expect(search(db, requestOf('-name'))).toMatchObject({ total: 16, totalIsExact: true })
     expect(ids('-name', { sort: 'oldest', limit: 2 })).toEqual(['m6', 'm7'])
   })
 
   test('an empty query with a filter lists, without one it warns', () => {
-    expect(ids('', { filters: { role: ['user'] }, limit: 2 })).toEqual(['m16', 'm15'])
+    expect(ids('', { filters: { role: ['user'] }, limit: 2 })).toEqual(['m21', 'm20'])
     const [first] = search(db, requestOf('', { filters: { role: ['user'] } })).items
-    expect(first).toMatchObject({ part: 'text', snippet: 'javascript on github', score: 0 })
+    expect(first).toMatchObject({ part: 'text', snippet: 'commit 62b996dfe0a1', score: 0 })
     const nothing = search(db, requestOf(''))
     expect(nothing).toMatchObject({ total: 0, items: [] })
     expect(nothing.warnings).toHaveLength(1)
@@ -172,6 +191,7 @@ describe('filters', () => {
       count: 7,
     })
     expect(search(db, requestOf('haystack', { filters: { role: ['user'] } })).warnings).toEqual([
+      'Nothing holds "haystack".',
       expect.stringContaining('4 messages'),
     ])
   })
@@ -282,6 +302,26 @@ describe('a hit', () => {
     expect(one.items[0]?.snippet).toContain('<mark>alpha</mark> and <mark>beta</mark>')
     expect(search(db, requestOf('alpha')).items[0]).toMatchObject({ part: 'text', toolName: null })
     expect(search(db, requestOf('alpha gamma')).total).toBe(1)
+  })
+
+  test('names the part that was asked for, and shows that one', () => {
+    insertMessage(db, insertChat(db, { id: 'chat' }), {
+      id: 'm',
+      parts: [
+        { kind: 'text', text: 'the needle, and a thread' },
+        { kind: 'code', language: 'ts', path: null, text: 'const needle = 1 // thread' },
+      ],
+    })
+    const shown = (q: string): object => {
+      const [item] = search(db, requestOf(q)).items
+      return { part: item?.part, snippet: item?.snippet }
+    }
+    expect(shown('needle')).toEqual({ part: 'text', snippet: 'the <mark>needle</mark>, and a thread' })
+    const inCode = { part: 'code', snippet: 'const <mark>needle</mark> = 1 // thread' }
+    expect(shown('in:code needle')).toEqual(inCode)
+    expect(shown('in:code (needle OR absent)')).toEqual(inCode)
+    const both = { part: 'code', snippet: 'const <mark>needle</mark> = 1 // <mark>thread</mark>' }
+    expect(shown('(in:code needle) thread')).toEqual(both)
   })
 
   test('may be an orphan or deleted', () => {

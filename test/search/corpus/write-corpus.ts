@@ -5,9 +5,8 @@ import type { CorpusChat } from './make-corpus.ts'
 import { projectNames } from './planted.ts'
 import { chatRow, messageRow } from './rows.ts'
 
-/** Writes the chats into a store of Cursor's and lets the real indexer read it. */
-export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
-  const home = new CursorHome()
+/** Writes the chats into the stores of a Cursor. */
+export function writeCorpus(home: CursorHome, chats: readonly CorpusChat[]): void {
   const store = home.global()
   store.db.transaction(() => {
     for (const chat of chats) {
@@ -21,6 +20,12 @@ export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: I
     home.workspace(new Chance(name).hex(32), { folder }, mine)
   }
   home.close()
+}
+
+/** Writes the chats into a store of Cursor's and lets the real indexer read it. */
+export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
+  const home = new CursorHome()
+  writeCorpus(home, chats)
   const indexer = new Indexer(home.userDir)
   indexer.pass('reconcile')
   const remove = (): void => {

@@ -13,7 +13,7 @@ function printNode(node: QueryNode, around: 'or' | 'and' | 'not'): string {
     case 'words':
       return printWords(node)
     case 'inside':
-      return `*${node.text}*`
+      return `*${node.text}${node.isEnding ? '' : '*'}`
     case 'field':
       return node.values.map((value) => printValue(node.name, value)).join(' ')
     case 'not':

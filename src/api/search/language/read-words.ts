@@ -16,6 +16,8 @@ const PIECE = String.raw`(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional
 const wordPiece = new RegExp(PIECE, 'gu')
 const wholePiece = new RegExp(`^${PIECE}$`, 'u')
 const starredPiece = new RegExp(String.raw`^\*(${PIECE})\*$`, 'u')
+// `*.ts` is a pattern of files and names a word; `*ending` names the end of one.
+const endingPiece = new RegExp(String.raw`^\*((?=[\p{L}\p{M}\p{N}])${PIECE})$`, 'u')
 
 /** True for text that is read as one word where it stands alone. */
 export const isOnePiece = (text: string): boolean => wholePiece.test(text)
@@ -31,7 +33,9 @@ export interface WordsOptions {
 export function readChunk(chunk: string, options: WordsOptions): readonly QueryNode[] {
   const { warnings } = options
   const inside = starredPiece.exec(chunk)?.[1]
-  if (inside !== undefined) return readInside(inside, options)
+  if (inside !== undefined) return readInside(inside, false, options)
+  const ending = endingPiece.exec(chunk)?.[1]
+  if (ending !== undefined) return readInside(ending, true, options)
   const nodes: QueryNode[] = []
   for (const match of chunk.matchAll(wordPiece)) {
     const [piece] = match
@@ -61,24 +65,26 @@ export function readWords(
   }
   const kept = spend(text, options)
   if (kept === null) return []
-  // One letter begins so many words that the search would visit most of the index.
-  const isTooShort = isStarred && /^[a-z\d]$/.test(last.term)
-  if (isTooShort) {
-    warnings.push(`${echo(source)} was searched for as a whole word: its last part is a single character.`)
-  }
+  // One letter begins so many words that the search would visit most of the index, unless others stand before it.
+  const isTooShort = isStarred && found.length === 1 && /^[a-z\d]$/.test(last.term)
+  if (isTooShort) warnings.push(`${echo(source)} was searched for as a whole word: it is a single character.`)
   return [{ kind: 'words', text: kept, isPrefix: isStarred && !isTooShort && kept === text }]
 }
 
 /** Unspaced scripts are found inside their text anyway. */
-function readInside(text: string, options: WordsOptions): readonly QueryNode[] {
+function readInside(text: string, isEnding: boolean, options: WordsOptions): readonly QueryNode[] {
   const found = tokenize(text)
   const isUnspaced = found.some(({ term }) => isUnspacedSign(Array.from(term)[0] ?? ''))
   const isTooShort = found.length === 1 && Array.from(found[0]?.term ?? '').length < 2
   if (isTooShort && !isUnspaced) {
-    options.warnings.push(`${echo(`*${text}*`)} was searched for as a whole word: it is a single character.`)
+    options.warnings.push(
+      `${echo(`*${text}${isEnding ? '' : '*'}`)} was searched for as a whole word: it is a single character.`,
+    )
   }
   if (isTooShort || isUnspaced) return readWords(text, false, text, options)
-  return found.length > 0 && spend(text, { ...options, isExcluded: true }) !== null ? [{ kind: 'inside', text }] : []
+  return found.length > 0 && spend(text, { ...options, isExcluded: true }) !== null
+    ? [{ kind: 'inside', text, isEnding }]
+    : []
 }
 
 /** Takes a text's terms from the budget. @returns what of it there was room for */

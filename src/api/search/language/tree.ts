@@ -22,10 +22,11 @@ export interface WordsNode {
   readonly isPrefix: boolean
 }
 
-/** A word that holds these signs somewhere. */
+/** A word that holds these signs somewhere, or ends with them. */
 export interface InsideNode {
   readonly kind: 'inside'
   readonly text: string
+  readonly isEnding: boolean
 }
 
 /** Any of the values will do. */

@@ -1,4 +1,4 @@
-import type { TermPhrase } from '../../../text/matcher.ts'
+import type { WantedPhrase } from '../../../text/matcher.ts'
 import type { Condition, Test } from './condition.ts'
 import { allPhrases, expressionOf, phrasesExpression, wantedPhrases, type Match, type PhrasesMatch } from './match.ts'
 import { LAST_KEY } from './resolve-field.ts'
@@ -18,7 +18,7 @@ export interface Branch {
   readonly chats: readonly number[] | null
   readonly tests: readonly Test[]
   /** What to mark in a passage. */
-  readonly phrases: readonly TermPhrase[]
+  readonly phrases: readonly WantedPhrase[]
   readonly hasWords: boolean
   /** Prefixes make each look into the index costly: it merges the lists of all the words they begin. */
   readonly isCostly: boolean
@@ -134,5 +134,5 @@ function rankedExpressions(matches: readonly Match[]): readonly string[] {
 
 /** Words that stand for one thing, and not for the many that `*inside*` may mean. */
 function isWord(match: Match): match is PhrasesMatch {
-  return match.kind === 'phrases' && match.isWord && match.phrases.length <= 2
+  return match.kind === 'phrases' && match.isWord && match.isExpanded !== true
 }

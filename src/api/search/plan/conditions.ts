@@ -3,7 +3,7 @@ import { columnNames } from '../../../text/columns.ts'
 import type { TermPhrase } from '../../../text/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { partNames } from '../language/read-field.ts'
-import { hasWords, type FieldNode, type QueryNode } from '../language/tree.ts'
+import { hasWords, type FieldNode, type InsideNode, type QueryNode } from '../language/tree.ts'
 import { allHold, anyHolds, doesNotHold, never, type Condition } from './condition.ts'
 import { expandInside } from './expand-inside.ts'
 import { resolveField } from './resolve-field.ts'
@@ -15,7 +15,6 @@ export interface Lookup {
   readonly db: Mirror
   readonly clock: Clock
   readonly warnings: string[]
-  readonly insides: Map<string, readonly TermPhrase[]>
   readonly fields: Map<FieldNode, Condition>
 }
 
@@ -30,7 +29,7 @@ export function conditionOf(node: QueryNode, lookup: Lookup, target: Target, pla
     case 'words':
       return wordsCondition(wordPhrases(node.text, node.isPrefix), target, places)
     case 'inside':
-      return wordsCondition(insidePhrases(node.text, lookup), target, places)
+      return wordsCondition(insidePhrases(node, lookup), target, places, true)
     case 'field':
       return fieldCondition(node, lookup, target)
     case 'not':
@@ -65,22 +64,25 @@ function restrict(places: Places, node: QueryNode): Places {
   return new Set(before.filter((name) => named.names.includes(name) !== named.isExcluded))
 }
 
-function wordsCondition(phrases: readonly TermPhrase[], target: Target, places: Places): Condition {
+function wordsCondition(phrases: readonly TermPhrase[], target: Target, places: Places, isExpanded = false): Condition {
   if (phrases.length === 0) return never
+  const words = { kind: 'phrases', phrases, isWord: true, isExpanded } as const
   if (target === 'title') {
     const isTitle = places === null || places.has('title')
-    return isTitle ? { kind: 'match', match: { kind: 'phrases', phrases, columns: null, isWord: true } } : never
+    return isTitle ? { kind: 'match', match: { ...words, columns: null } } : never
   }
   const columns = places === null ? null : columnNames.filter((name) => places.has(name satisfies PartName))
   if (columns?.length === 0) return never
   const isEverywhere = columns?.length === columnNames.length
-  const match = { kind: 'phrases', phrases, columns: isEverywhere ? null : columns, isWord: true } as const
-  return { kind: 'match', match }
+  return { kind: 'match', match: { ...words, columns: isEverywhere ? null : columns } }
 }
 
-function insidePhrases(text: string, { db, insides, warnings }: Lookup): readonly TermPhrase[] {
-  const known = insides.get(text) ?? expandInside(db, text, warnings)
-  insides.set(text, known)
+/** Of one search, which may plan many queries that share a part. */
+const expanded = new WeakMap<InsideNode, readonly TermPhrase[]>()
+
+function insidePhrases(node: InsideNode, { db, warnings }: Lookup): readonly TermPhrase[] {
+  const known = expanded.get(node) ?? expandInside(db, node, warnings)
+  expanded.set(node, known)
   return known
 }
 

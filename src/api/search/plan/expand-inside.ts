@@ -3,58 +3,75 @@ import type { TermPhrase } from '../../../text/matcher.ts'
 import { tokenize } from '../../../text/terms.ts'
 import { createDeadline } from '../deadline.ts'
 import { echo } from '../language/echo.ts'
+import { printQuery } from '../language/print.ts'
+import type { InsideNode } from '../language/tree.ts'
 
 /** So many of the words that hold a text are searched for, the shortest first. */
 const TERMS_MAX = 200
 const LOOK_MS = 250
 
-const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
+// In a hash, letters and digits are one term.
+const hexDigits = /^[\da-f]+$/i
 
 /**
- * The words that hold a text somewhere. What falls into several terms is met in a word's lower-case spelling, or as
- * those terms side by side: the first ends with its own, the last begins with its own.
+ * The words that hold a text somewhere, or end with it. What falls into several terms is met in a word's lower-case
+ * spelling, or as those terms side by side: the first ends with its own, the last begins with its own.
  */
-export function expandInside(db: Mirror, text: string, warnings: string[]): readonly TermPhrase[] {
-  const terms = tokenize(text).map((term) => term.term)
-  const whole = tokenize(text.toLowerCase()).map((term) => term.term)
-  const [first = ''] = terms
+export function expandInside(db: Mirror, node: InsideNode, warnings: string[]): readonly TermPhrase[] {
+  const terms = tokenize(node.text).map((term) => term.term)
+  const whole = tokenize(node.text.toLowerCase()).map((term) => term.term)
+  const [first = '', ...rest] = terms
+  const isPrefix = !node.isEnding
   const found = new Map<string, TermPhrase>()
-  const add = (phrase: TermPhrase): void => void found.set(phrase.terms.join(' '), phrase)
   let isCut = false
-  const look = (part: string, phraseOf: (term: string) => TermPhrase | null): void => {
-    const { listed, isWhole } = listTermsWith(db, part)
-    isCut ||= !isWhole
-    const phrases = listed.flatMap((term) => phraseOf(term) ?? [])
-    isCut ||= phrases.length > TERMS_MAX
-    for (const phrase of phrases.slice(0, TERMS_MAX)) add(phrase)
+  const add = (listed: Listed, rests: readonly string[], isOpen: boolean): void => {
+    isCut ||= !listed.isWhole
+    for (const term of listed.terms) {
+      const phrase = [term, ...rests]
+      found.set(phrase.join(' '), { terms: phrase, isPrefix: isOpen })
+    }
   }
-  if (terms.length > 1) {
-    const rest = terms.slice(1)
-    look(first, (term) => (term.endsWith(first) ? { terms: [term, ...rest], isPrefix: true } : null))
-    add({ terms, isPrefix: true })
-  }
-  if (whole.length === 1) {
-    look(whole[0] ?? '', (term) => ({ terms: [term], isPrefix: false }))
-    add({ terms: whole, isPrefix: false })
-  }
-  if (isCut) warnings.push(`${echo(`*${text}*`)} stands in very many words: only some of them were searched for.`)
+  if (rest.length > 0) add(listTerms(db, first, true), rest, isPrefix)
+  const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
+  if (only !== '') add(listTerms(db, only, node.isEnding), [], false)
+  if (isCut) warnings.push(`${echo(printQuery(node))} stands in very many words: only some of them were searched for.`)
   return [...found.values()]
 }
 
+const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
+
 interface Listed {
-  /** The shortest first: those are nearest to what was typed. */
-  readonly listed: readonly string[]
+  /** The shortest first: those are nearest to what was typed, which is always among them. */
+  readonly terms: readonly string[]
   readonly isWhole: boolean
 }
 
-function listTermsWith(db: Mirror, part: string): Listed {
+function listTerms(db: Mirror, part: string, isEnding: boolean): Listed {
   const deadline = createDeadline(LOOK_MS)
-  const listed: string[] = []
+  const known: string[] = []
   // A text that few words hold gives no rows to look at the clock by: the list is walked within a known time.
   for (const term of db.prepare<[object], string>(TERMS_WITH).pluck().iterate({ part })) {
-    listed.push(term)
+    if (term !== part && (!isEnding || term.endsWith(part))) known.push(term)
     if (deadline.isPassedAtRow()) break
   }
-  listed.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  return { listed, isWhole: !deadline.hasPassed() }
+  known.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  const { terms, isWhole } = known.length > TERMS_MAX ? firstInUse(db, known) : { terms: known, isWhole: true }
+  return { terms: [part, ...terms], isWhole: isWhole && !deadline.hasPassed() }
+}
+
+const IS_IN_USE = `
+  select exists (select 1 from message_terms where message_terms match @term)
+    or exists (select 1 from chat_terms where chat_terms match @term)
+`
+
+/** The list keeps words that stand nowhere any more, such as the half ones of an answer that was streamed. */
+function firstInUse(db: Mirror, known: readonly string[]): Listed {
+  const deadline = createDeadline(LOOK_MS)
+  const isInUse = db.prepare<[object], number>(IS_IN_USE).pluck()
+  const terms: string[] = []
+  for (const term of known) {
+    if (terms.length === TERMS_MAX || deadline.isPassed()) return { terms, isWhole: false }
+    if (isInUse.get({ term: `"${term}"` }) === 1) terms.push(term)
+  }
+  return { terms, isWhole: true }
 }

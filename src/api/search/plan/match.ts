@@ -1,4 +1,4 @@
-import type { TermPhrase } from '../../../text/matcher.ts'
+import type { TermPhrase, WantedPhrase } from '../../../text/matcher.ts'
 import type { ColumnName } from '../../../text/columns.ts'
 
 /** What a full-text row must hold: something that the index alone can answer. */
@@ -12,6 +12,8 @@ export interface PhrasesMatch {
   readonly columns: readonly ColumnName[] | null
   /** False for marks and paths, which say nothing of how well a message fits. */
   readonly isWord: boolean
+  /** True for the many words that `*inside*` may mean. */
+  readonly isExpanded?: boolean
 }
 
 interface GroupMatch {
@@ -53,9 +55,15 @@ function phraseExpression({ terms, isPrefix }: TermPhrase): string {
 }
 
 /** What of it is to be marked in a passage. */
-export function wantedPhrases(match: Match): readonly TermPhrase[] {
-  if (match.kind === 'phrases') return match.isWord ? match.phrases : []
+export function wantedPhrases(match: Match): readonly WantedPhrase[] {
+  if (match.kind === 'phrases') return match.isWord ? spellingsOf(match) : []
   return match.kind === 'but' ? wantedPhrases(match.node) : match.nodes.flatMap(wantedPhrases)
+}
+
+function spellingsOf({ phrases, columns }: PhrasesMatch): readonly WantedPhrase[] {
+  const [first] = phrases
+  const word = `${first?.terms.join(' ') ?? ''}${first?.isPrefix === true ? '*' : ''} in ${phrases.length} spellings`
+  return phrases.map((phrase) => ({ ...phrase, word, columns }))
 }
 
 /** Every phrase, those of exclusions too. */

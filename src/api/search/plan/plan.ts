@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { TermPhrase } from '../../../text/matcher.ts'
+import type { WantedPhrase } from '../../../text/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { QueryNode } from '../language/tree.ts'
 import { BRANCHES_MAX, branchesOf, type Branch } from './branch.ts'
@@ -14,7 +14,7 @@ export interface QueryPlan {
   /** The same over titles, words of which stand in a message's place; only those that words are asked of. */
   readonly titleBranches: readonly Branch[]
   /** What to mark in a passage. */
-  readonly phrases: readonly TermPhrase[]
+  readonly phrases: readonly WantedPhrase[]
   readonly hasWords: boolean
   readonly warnings: readonly string[]
   readonly condition: Condition
@@ -23,7 +23,7 @@ export interface QueryPlan {
 /** @param trees all of them must hold; `in:` of one reaches into the others */
 export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock): QueryPlan {
   const warnings: string[] = []
-  const lookup: Lookup = { db, clock, warnings, insides: new Map(), fields: new Map() }
+  const lookup: Lookup = { db, clock, warnings, fields: new Map() }
   const [only] = trees
   const tree: QueryNode = trees.length === 1 && only !== undefined ? only : { kind: 'and', nodes: trees }
   const condition = conditionOf(tree, lookup, 'message')
@@ -44,4 +44,4 @@ export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock)
   }
 }
 
-const keyed = (phrase: TermPhrase): [string, TermPhrase] => [`${phrase.isPrefix} ${phrase.terms.join(' ')}`, phrase]
+const keyed = (phrase: WantedPhrase): [string, WantedPhrase] => [JSON.stringify(phrase), phrase]

@@ -1,0 +1,46 @@
+import type { Span } from './matcher.ts'
+
+/** A window of a text, HTML-escaped, what of the spans stands in it in `<mark>`. */
+export function markSpans(text: string, window: Span, spans: readonly Span[]): string {
+  let html = ''
+  let at = window.start
+  for (const span of spansWithin(spans, window)) {
+    html += `${escapeHtml(text.slice(at, span.start))}<mark>${escapeHtml(text.slice(span.start, span.end))}</mark>`
+    at = span.end
+  }
+  return html + escapeHtml(text.slice(at, window.end))
+}
+
+function spansWithin(spans: readonly Span[], window: Span): readonly Span[] {
+  const inside = spans
+    .filter((span) => span.end > window.start && span.start < window.end)
+    .map((span) => ({ start: Math.max(span.start, window.start), end: Math.min(span.end, window.end) }))
+    .toSorted((a, b) => a.start - b.start)
+  const merged: Span[] = []
+  for (const span of inside) {
+    const last = merged.at(-1)
+    if (last !== undefined && span.start <= last.end) {
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }
+    } else merged.push(span)
+  }
+  return merged
+}
+
+const entities = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+])
+
+function escapeHtml(text: string): string {
+  return (
+    text
+      .replaceAll(/\p{Surrogate}/gu, '\ufffd')
+      // Control characters are searched for by nobody and can steer a terminal; line breaks and tabs may stay.
+      // oxlint-disable-next-line no-control-regex
+      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
+      .replaceAll(/[&<>"']/g, (sign) => entities.get(sign) ?? sign)
+  )
+}

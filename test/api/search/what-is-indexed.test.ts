@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listMessages } from '../../../src/api/queries/list-messages.ts'
+import { search } from '../../../src/api/search/search.ts'
+import { asChatId } from '../../../src/model/ids.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
+
+const call = (name: string, params: unknown, result: unknown): object => ({
+  toolFormerData: {
+    name,
+    toolCallId: `call-${name}`,
+    status: 'completed',
+    params: JSON.stringify(params),
+    result: JSON.stringify(result),
+  },
+})
+
+/** Behind what is indexed of an output. */
+const beyond = `${'filler words '.repeat(6000)} outermostword`
+
+const rows: Readonly<Record<string, object>> = {
+  text: { text: 'The walrusfence leaks.' },
+  thinking: { thinking: { text: 'Perhaps the ottermoat is at fault.' } },
+  code: { codeBlocks: [{ content: 'const badgerdam = 1', languageId: 'ts', uri: { path: '/p/src/heronlock.ts' } }] },
+  tool: call('grep_stork', { pattern: 'ravenlevee' }, { lines: ['crowsluice found'] }),
+  attachment: { context: { fileSelections: [{ uri: { fsPath: '/p/docs/gullpier.md' } }] } },
+  capped: call('read_file', { path: '/p/long.txt' }, { contents: beyond }),
+  folded: { text: 'Café ÉLAN, Straße, Ångström' },
+  chinese: { text: '线上数据库里有重复的号码' },
+  japanese: { text: '本番のデータベースが遅いです。鍵を替えました' },
+  korean: { text: '데이터베이스를 옮겼습니다' },
+  thai: { text: 'ฐานข้อมูลทำงานช้ามาก' },
+  khmer: { text: 'មូលដ្ឋានទិន្នន័យយឺតណាស់' },
+  emoji: { text: 'shipped 🚀 by 👩‍💻 from 🇩🇪' },
+  hash: { text: 'commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432 broke it' },
+  uuid: { text: 'request 3fa85f64-5717-4562-b3fc-2c963f66afa6 failed' },
+}
+
+const home = new CursorHome()
+let indexer: Indexer
+let db: Mirror
+beforeAll(() => {
+  const store = home.global()
+  const ids = Object.keys(rows)
+  for (const [id, row] of Object.entries(rows)) store.message('c', id, { type: 2, text: '', ...row })
+  store.chat('c', { name: 'About the pelicanquay', fullConversationHeadersOnly: headers(ids) })
+  home.close()
+  indexer = new Indexer(home.userDir)
+  indexer.pass('reconcile')
+  db = indexer.mirror
+})
+afterAll(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const found = (q: string): readonly string[] =>
+  search(db, requestOf(q)).items.map(({ message, part }) => (part === 'title' ? 'title' : message.id))
+
+describe('what Cursor keeps is found, by', () => {
+  test.each([
+    ['text', 'walrusfence', ['text']],
+    ['thinking', 'ottermoat', ['thinking']],
+    ['code', 'badgerdam', ['code']],
+    ['the path of code', 'heronlock.ts', ['code']],
+    ['half of it', 'src/heronlock', ['code']],
+    ['the name of a tool', 'grep_stork', ['tool']],
+    ['the input of a tool', 'ravenlevee', ['tool']],
+    ['the output of a tool', 'crowsluice', ['tool']],
+    ['an attachment', 'gullpier', ['attachment']],
+    ['its path as a field', 'path:docs/gullpier.md', ['attachment']],
+    ['a title', 'pelicanquay', ['title']],
+    ['letters without their accents', 'cafe elan strasse angstrom', ['folded']],
+    ['letters with others', 'CAFÉ ângström', ['folded']],
+    ['two Chinese signs', '数据', ['chinese']],
+    ['one', '库', ['chinese']],
+    ['one that ends the text', '码', ['chinese']],
+    ['three Chinese signs', '数据库', ['chinese']],
+    ['Japanese in three scripts', '本番 データベース 遅い', ['japanese']],
+    ['one Japanese sign', '鍵', ['japanese']],
+    ['a Korean word with an ending behind it', '데이터베이스', ['korean']],
+    ['one Korean sign', '옮', ['korean']],
+    ['Thai inside unspaced text', 'ข้อมูล', ['thai']],
+    ['more of it', 'ทำงานช้า', ['thai']],
+    ['Khmer inside unspaced text', 'ទិន្នន័យ', ['khmer']],
+    ['an emoji', '🚀', ['emoji']],
+    ['one of several people', '👩‍💻', ['emoji']],
+    ['a flag', '🇩🇪', ['emoji']],
+    ['the first seven signs of a commit', '9f8e7d6*', ['hash']],
+    ['its first twelve', '9f8e7d6c5b4a*', ['hash']],
+    ['all of them', '9f8e7d6c5b4a39281706f5e4d3c2b1a098765432', ['hash']],
+    ['its middle', '*39281706f5*', ['hash']],
+    ['the first group of a UUID', '3fa85f64', ['uuid']],
+    ['half of that', '3fa85*', ['uuid']],
+    ['two groups and a half', '3fa85f64-5717-45*', ['uuid']],
+    ['all but the end of the last', '3fa85f64-5717-4562-b3fc-2c963f*', ['uuid']],
+    ['the whole UUID', '3fa85f64-5717-4562-b3fc-2c963f66afa6', ['uuid']],
+    ['its last group', '2c963f66afa6', ['uuid']],
+    ['a piece of a word', '*lrusfen*', ['text']],
+    ['the end of one', '*dam', ['code']],
+  ])('%s: %s', (_, q, expected) => {
+    expect(found(q)).toEqual(expected)
+  })
+
+  test.each([
+    ['another sign', '据数'],
+    ['vowels left out', 'ขอมล'],
+    ['a flag of the same letters turned', '🇪🇩'],
+    ['another number', '3fa85f65*'],
+  ])('and not by %s: %s', (_, q) => {
+    expect(found(q)).toEqual([])
+  })
+})
+
+test('of a tool a limited length is indexed, and the message says so', () => {
+  expect(found('outermostword')).toEqual([])
+  expect(found('tool:read_file filler')).toEqual(['capped'])
+  const request = { chatId: asChatId('c'), limit: 100, offset: 0, around: null, includeOrphans: false }
+  const answer = listMessages(db, request)
+  const items = answer.kind === 'page' ? answer.page.items : []
+  expect(items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)).toEqual(['capped'])
+})
