@@ -52,10 +52,10 @@ function phraseExpression({ terms, isPrefix }: TermPhrase): string {
   return isPrefix ? `${phrase} *` : phrase
 }
 
-/** What of it is to be marked in a passage. */
-export function wantedPhrases(match: Match): readonly TermPhrase[] {
-  if (match.kind === 'phrases') return match.isWord ? match.phrases : []
-  return match.kind === 'but' ? wantedPhrases(match.node) : match.nodes.flatMap(wantedPhrases)
+/** The words of it that are wanted: what ranks a message, and is to be marked in a passage. */
+export function wantedWords(match: Match): readonly PhrasesMatch[] {
+  if (match.kind === 'phrases') return match.isWord ? [match] : []
+  return match.kind === 'but' ? wantedWords(match.node) : match.nodes.flatMap(wantedWords)
 }
 
 /** Every phrase, those of exclusions too. */
