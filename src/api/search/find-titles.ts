@@ -20,8 +20,9 @@ export type WantedTitles =
   /** Those that stand before the last message of a page. */
   | { readonly by: 'newest' | 'oldest'; readonly edge: number }
 
-/** So many of the best are looked at. */
-const LOOKED_AT_MAX = 30
+/** So many of the last are scored, and so many of the best looked at. */
+const SCORED_MAX = 500
+const LOOKED_AT_MAX = 10
 /** So many chats are looked at one by one; where more titles match, only chats near the page are. */
 const CHATS_MAX = 200
 /** So many messages around a page are asked for their chats. */
@@ -73,7 +74,10 @@ function chooseCandidates(
 ): readonly TitleCandidate[] {
   if (isAll) return findCandidates(db, plan.titleBranches)
   if (wanted?.by === 'score') {
-    const scored = findCandidates(db, plan.titleBranches).map((title) => ({ title, score: wanted.scoreOf(title) }))
+    const scored = findCandidates(db, plan.titleBranches, null, SCORED_MAX).map((title) => ({
+      title,
+      score: wanted.scoreOf(title),
+    }))
     const sorted = scored.sort((a, b) => b.score - a.score || b.title.num - a.title.num)
     return sorted.slice(0, LOOKED_AT_MAX).map(({ title }) => title)
   }

@@ -1,8 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Part } from '../../model/part.ts'
+import { newestMessages, type Newest } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { matchSource } from './match-source.ts'
-import type { Branch } from './plan/branch.ts'
+import type { Branch, KeyRange } from './plan/branch.ts'
 import type { Scorer } from './score/scorer.ts'
 import { walkMessages } from './walk.ts'
 
@@ -34,8 +35,8 @@ export const CLOSE_MAX = 30
  */
 export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Scorer, deadline: Deadline): Ranking {
   const weighed = weighMatches(db, branches, deadline)
-  const newest = weighed.messages.slice(0, RANKED_MAX)
-  const isWhole = weighed.messages.length <= RANKED_MAX && !deadline.hasPassed()
+  const newest = weighed.slice(0, RANKED_MAX)
+  const isWhole = weighed.length <= RANKED_MAX && !deadline.hasPassed()
   const promising = newest.toSorted(byScore).slice(0, READ_MAX)
   const isAllRead = promising.length === newest.length && isWhole
   const close = isAllRead ? [] : branches.flatMap((branch) => closeMessages(db, branch, deadline))
@@ -53,15 +54,15 @@ export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Sco
 const byScore = (a: RankedMessage, b: RankedMessage): number => b.score - a.score || b.key - a.key
 
 /** The newest matches, newest first, one more than are ranked, each with what the index thinks of it. */
-function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadline): { messages: RankedMessage[] } {
+function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadline): readonly RankedMessage[] {
   const [only] = branches
-  if (branches.length === 1 && only !== undefined) return { messages: weighBranch(db, only, deadline) }
+  if (branches.length === 1 && only !== undefined) return weighBranch(db, only, deadline)
   const best = new Map<number, number>()
   for (const { key, score } of branches.flatMap((branch) => weighBranch(db, branch, deadline))) {
     best.set(key, Math.max(score, best.get(key) ?? score))
   }
   const messages = [...best].map(([key, score]) => ({ key, score })).sort((a, b) => b.key - a.key)
-  return { messages: messages.slice(0, RANKED_MAX + 1) }
+  return messages.slice(0, RANKED_MAX + 1)
 }
 
 // One word in what was said outweighs any number of them in what a tool printed: each column is weighed by itself.
@@ -70,26 +71,32 @@ const WEIGHT = `
   bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0) + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.0)
 `
 
-function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): RankedMessage[] {
+/** Above all that bm25 gives: what is so rare is read in any case. */
+const FEW_SCORE = 1000
+
+function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): readonly RankedMessage[] {
+  const newest = (rows: number): Newest => newestMessages(db, [branch], rows, deadline)
+  if (branch.match === null || !branch.hasWords) return newest(RANKED_MAX + 1).keys.map((key) => ({ key, score: 0 }))
+  const bounds = { low: branch.low, high: branch.high }
+  // bm25 counts all matches there are before it weighs the first, in each statement anew. A prefix is merged anew too.
+  if (branch.isCostly && branch.keys === null) return weighRange(db, branch, bounds, deadline)
+  const isOneRange = branch.ranges.length === 1
+  const { keys } = newest(isOneRange ? READ_MAX + 1 : RANKED_MAX + 1)
+  if (keys.length <= READ_MAX) return keys.map((key) => ({ key, score: FEW_SCORE }))
+  return weighRange(db, isOneRange ? branch : { ...branch, keys }, bounds, deadline)
+}
+
+function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadline: Deadline): readonly RankedMessage[] {
   const weighed: RankedMessage[] = []
-  if (branch.match === null || !branch.hasWords) {
-    for (const key of walkMessages(db, [branch], 'newest', deadline)) {
-      weighed.push({ key, score: 0 })
-      if (weighed.length > RANKED_MAX) break
-    }
-    return weighed
-  }
   const { passes, from, params } = matchSource(branch)
   const statement = db.prepare<[object], { key: number; weight: number | null }>(`
-    select message_terms.rowid as key, ${passes === '1' ? WEIGHT : `case when ${passes} then ${WEIGHT} end`} as weight
+    select message_terms.rowid as key, case when ${passes} then coalesce(${WEIGHT}, 0) end as weight
     ${from}
     order by message_terms.rowid desc
   `)
-  for (const { low, high } of branch.ranges) {
-    for (const row of statement.iterate({ match: branch.match, low, high, ...params })) {
-      if (row.weight !== null) weighed.push({ key: row.key, score: Math.max(0, -row.weight) })
-      if (weighed.length > RANKED_MAX || deadline.isPassedAtRow()) return weighed
-    }
+  for (const row of statement.iterate({ match: branch.match, low, high, ...params })) {
+    if (row.weight !== null) weighed.push({ key: row.key, score: Math.max(0, -row.weight) })
+    if (weighed.length > RANKED_MAX || deadline.isPassedAtRow()) break
   }
   return weighed
 }
