@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash, type Hash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeStore, type StoreShape } from './make-store.ts'
 
@@ -38,4 +38,35 @@ function stampOf(shape: StoreShape): string {
     hash.update(readFileSync(fileURLToPath(new URL(name, import.meta.url))))
   }
   return hash.digest('hex').slice(0, 12)
+}
+
+export interface KeptMirror {
+  readonly dataDir: string
+  readonly isWhole: boolean
+  readonly markWhole: () => void
+}
+
+/** What decides what a mirror holds. */
+const INDEXING = ['src/model', 'src/text', 'src/mirror', 'src/indexer', 'bench/bench-projects.js']
+
+/** A data folder for a mirror of this store that stays; older ones of it go. */
+export function keepMirror({ userDir }: KeptStore): KeptMirror {
+  const folder = dirname(dirname(userDir))
+  const hash = createHash('sha256')
+  for (const path of INDEXING) addToHash(hash, fileURLToPath(new URL(`../${path}`, import.meta.url)))
+  const name = `mirror-${hash.digest('hex').slice(0, 12)}`
+  for (const other of readdirSync(folder)) {
+    if (other.startsWith('mirror-') && other !== name) rmSync(join(folder, other), { recursive: true, force: true })
+  }
+  const dataDir = join(folder, name)
+  const whole = join(dataDir, 'whole')
+  const isWhole = existsSync(whole)
+  if (!isWhole) rmSync(dataDir, { recursive: true, force: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  return { dataDir, isWhole, markWhole: () => writeFileSync(whole, '') }
+}
+
+function addToHash(hash: Hash, path: string): void {
+  if (path.endsWith('.js')) hash.update(readFileSync(path))
+  else if (!path.endsWith('.map')) for (const name of readdirSync(path).sort()) addToHash(hash, join(path, name))
 }

@@ -2,8 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mirrorPath } from '../src/daemon/data-folder.ts'
 import { BenchDaemon } from './daemon.ts'
-import { keepStore, type KeptStore } from './kept-store.ts'
+import { makeBenchProjects } from './bench-projects.ts'
+import { keepMirror, keepStore, type KeptStore } from './kept-store.ts'
 import { LiveWriter } from './live-writer.ts'
 import { scaled, type StoreShape } from './make-store.ts'
 import { startBareNode } from './processes.ts'
@@ -60,6 +62,23 @@ export class Workshop {
     const daemon = await this.#start(store, dataDir)
     await daemon.untilReady()
     return daemon
+  }
+
+  /** On the mirror of an earlier run, if the programs that made it are the same: a large one takes minutes to make. */
+  async startKept(): Promise<{ readonly daemon: BenchDaemon; readonly store: KeptStore }> {
+    const store = this.store()
+    const { dataDir, isWhole, markWhole } = keepMirror(store)
+    if (!isWhole || this.#options.isFresh) {
+      this.say(`indexing ${store.shape.messages} messages`)
+      const filler = await this.#start(store, dataDir)
+      await filler.untilReady()
+      await filler.stop()
+      makeBenchProjects(mirrorPath(dataDir))
+      markWhole()
+    }
+    const daemon = await this.#start(store, dataDir)
+    await daemon.untilReady()
+    return { daemon, store }
   }
 
   async #start(store: KeptStore, dataDir: string): Promise<BenchDaemon> {

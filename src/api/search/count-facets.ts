@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { monthOf } from '../periods.ts'
 import { countMessages } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findTitles, type TitleHit } from './find-titles.ts'
+import { findTitles } from './find-titles.ts'
 import { partNames } from './language/read-field.ts'
 import type { QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
@@ -24,12 +24,11 @@ export function countFacets(
   db: Mirror,
   plan: QueryPlan,
   trees: readonly QueryNode[],
-  titles: readonly TitleHit[],
   request: SearchRequest,
   deadline: Deadline,
 ): Facets {
   if (request.facets.length === 0) return { facets: {}, warnings: [] }
-  const keys = titles.map((hit) => hit.key)
+  const keys = findTitles(db, plan, deadline).map((hit) => hit.key)
   let isCut = false
   for (const key of walkMessages(db, plan.branches, 'newest', deadline)) {
     isCut = keys.length >= COUNTED_MAX

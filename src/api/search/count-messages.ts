@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
+import { matchSource } from './match-source.ts'
 import type { Branch } from './plan/branch.ts'
 import { compileTests } from './plan/test-sql.ts'
 import { walkMessages } from './walk.ts'
@@ -9,67 +10,55 @@ export interface Count {
   readonly isExact: boolean
 }
 
-/** Counting stops behind this many. */
-export const COUNTED_MAX = 100_000
-const FIRST_STEP_ROWS = 4096
+/** Counting stops behind this many: nobody turns so many pages, and counting a common word costs more than finding it. */
+export const COUNTED_MAX = 1000
+
+/** The newest messages found, as far as they are counted. */
+export interface Newest {
+  /** Newest first. */
+  readonly keys: readonly number[]
+  /** Whether those are all. */
+  readonly isWhole: boolean
+}
+
+/** @param rows at most so many */
+export function newestMessages(db: Mirror, branches: readonly Branch[], rows: number, deadline: Deadline): Newest {
+  const walk = walkMessages(db, branches, 'newest', deadline)
+  const keys: number[] = []
+  for (const key of walk) {
+    if (keys.length >= rows) return { keys, isWhole: false }
+    keys.push(key)
+  }
+  return { keys, isWhole: !deadline.hasPassed() }
+}
 
 /** How many messages pass any of the branches, titles aside. */
 export function countMessages(db: Mirror, branches: readonly Branch[], deadline: Deadline): Count {
   const [only] = branches
-  const found =
-    branches.length !== 1 || only === undefined ? countUnion(db, branches, deadline) : countBranch(db, only, deadline)
-  return found.count > COUNTED_MAX ? { count: COUNTED_MAX, isExact: false } : found
+  if (branches.length === 1 && only !== undefined && only.exclude !== null) return countOthers(db, only, only.exclude)
+  const { keys, isWhole } = newestMessages(db, branches, COUNTED_MAX, deadline)
+  return { count: keys.length, isExact: isWhole }
 }
 
-/** A message that passes twice counts once: that is seen only side by side. */
-function countUnion(db: Mirror, branches: readonly Branch[], deadline: Deadline): Count {
-  const keys = walkMessages(db, branches, 'newest', deadline)
-  let count = 0
-  while (count <= COUNTED_MAX && keys.next().done !== true) count += 1
-  keys.return()
-  return { count, isExact: !deadline.hasPassed() && count <= COUNTED_MAX }
-}
+/** True where all there is but some is asked for: to count what is left is cheaper than to walk to it. */
+export const isExclusion = (branches: readonly Branch[]): boolean =>
+  branches.length === 1 && branches[0]?.exclude !== null
 
-function countBranch(db: Mirror, branch: Branch, deadline: Deadline): Count {
-  if (branch.match !== null) return countMatches(db, branch, branch.match, deadline)
-  const all = countUnmatched(db, branch)
-  if (branch.exclude === null) return { count: all, isExact: true }
-  const excluded = countMatches(db, branch, branch.exclude, deadline)
-  return { count: Math.max(0, all - excluded.count), isExact: excluded.isExact }
-}
-
-/** In steps that grow, as SQLite cannot be interrupted, and each step of a prefix query starts anew. */
-function countMatches(db: Mirror, branch: Branch, match: string, deadline: Deadline): Count {
-  const tests = compileTests(branch)
-  const step = `
-    select rowid as key from message_terms
-    where message_terms match @match and rowid between @low and @high order by rowid desc limit @rows
-  `
-  const sql =
-    tests.sql === null
-      ? `select count(*) as scanned, min(key) as lowest, count(*) as passing from (${step})`
-      : `select count(*) as scanned, min(f.key) as lowest, total(${tests.sql}) as passing
-         from (${step}) f cross join messages m on m.key = f.key`
-  const statement = db.prepare<[object], { scanned: number; lowest: number | null; passing: number }>(sql)
-  let count = 0
-  let { high } = branch
-  for (let rows = FIRST_STEP_ROWS; ; rows *= 4) {
-    const taken = statement.get({ match, low: branch.low, high, rows, ...tests.params })
-    count += taken?.passing ?? 0
-    if (taken === undefined || taken.lowest === null || taken.scanned < rows) return { count, isExact: true }
-    if (count > COUNTED_MAX || deadline.isPassed()) return { count, isExact: false }
-    high = BigInt(taken.lowest) - 1n
-  }
-}
-
-function countUnmatched(db: Mirror, branch: Branch): number {
+function countOthers(db: Mirror, branch: Branch, exclude: string): Count {
   const { low, high, chats } = branch
   const tests = compileTests(branch, true)
   const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
-  const sql = `
+  const all = db.prepare<[object], number>(`
     select count(*) from ${from}
     where m.key between @low and @high and m.is_shadowed = 0 and ${tests.sql ?? '1'}
-  `
-  const params = { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) }
-  return db.prepare<[object], number>(sql).pluck().get(params) ?? 0
+  `)
+  const source = matchSource(branch)
+  const excluded = db.prepare<[object], number>(`select total(${source.passes}) ${source.from}`)
+  const chatsJson = chats === null ? {} : { chats: JSON.stringify(chats) }
+  const total = all.pluck().get({ low, high, ...tests.params, ...chatsJson }) ?? 0
+  const left = branch.ranges.reduce(
+    (sum, range) => sum - (excluded.pluck().get({ match: exclude, ...range, ...source.params }) ?? 0),
+    total,
+  )
+  return { count: Math.min(COUNTED_MAX, Math.max(0, left)), isExact: left <= COUNTED_MAX }
 }

@@ -4,7 +4,8 @@ import type { Branch } from './plan/branch.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { LAST_KEY } from './plan/resolve-field.ts'
 import { describeTest } from './plan/test-sql.ts'
-import { RANKED_MAX } from './rank.ts'
+import { RANKED_MAX, READ_MAX } from './rank.ts'
+import { COUNTED_MAX } from './count-messages.ts'
 import type { SearchExplanation, SearchRequest } from './request.ts'
 
 export function explainSearch(
@@ -42,8 +43,10 @@ function steps(plan: QueryPlan, { sort, group, facets }: SearchRequest): readonl
     ...(plan.titleBranches.length > 0 ? ['look for chats by their titles'] : []),
     ...plan.branches.map((branch) => walkStep(branch, order)),
     ...(plan.branches.length > 1 ? ['lay them side by side, each message once'] : []),
-    isRanked ? `rank the newest ${RANKED_MAX}, older ones behind them by time` : `list them ${order} first`,
-    ...(group === 'chat' ? ['keep the best message of each chat'] : ['count them all']),
+    isRanked
+      ? `weigh the newest ${RANKED_MAX} and read the best ${READ_MAX} of them, older ones behind them by time`
+      : `list them ${order} first`,
+    ...(group === 'chat' ? ['keep the best message of each chat'] : [`count them up to ${COUNTED_MAX}`]),
     ...(facets.length > 0 ? [`count by ${facets.join(', ')}`] : []),
   ]
 }

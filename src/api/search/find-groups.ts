@@ -1,11 +1,12 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { COUNTED_MAX } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findMessages, foundTitle } from './find-page.ts'
-import type { TitleHit } from './find-titles.ts'
+import { newestMessages } from './count-messages.ts'
+import { findTitles } from './find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
+import { rankMatches } from './rank.ts'
 import type { SearchRequest } from './request.ts'
+import type { Scorer } from './score/scorer.ts'
 
 /** A chat's best message, and how many of its messages were found. A title counts as one. */
 export interface Group {
@@ -20,20 +21,39 @@ export interface Groups {
   readonly isExact: boolean
 }
 
-/** One item a chat, in the order of their best messages. At most the newest 100,000 messages are looked at. */
+/** So many of the newest messages found are gathered. */
+const GATHERED_MAX = 20_000
+
+/** One item a chat, in the order of their best messages. @param scorer null where nothing is to be ranked */
 export function findGroups(
   db: Mirror,
   plan: QueryPlan,
-  titles: readonly TitleHit[],
-  request: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
+  { sort, offset, limit }: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
+  scorer: Scorer | null,
   deadline: Deadline,
 ): Groups {
-  const { sort, offset, limit } = request
-  const isRanked = sort === 'relevance' && plan.hasWords
-  const messages = findMessages(db, plan, sort, COUNTED_MAX, deadline)
-  const isBetter = isRanked
-    ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
-    : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
+  const { keys, isWhole } = newestMessages(db, plan.branches, GATHERED_MAX, deadline)
+  const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
+  const scores = new Map(ranked.map(({ key, score }) => [key, score]))
+  const messages = [...new Set([...keys, ...scores.keys()])].map((key): Found => ({
+    key,
+    score: scores.get(key) ?? 0,
+    titled: null,
+  }))
+  const isBetter =
+    scorer !== null
+      ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
+      : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
+  // A title stands for a chat of which no message was found.
+  const titles = findTitles(db, plan, deadline).map(({ key, title, summary }) => ({
+    best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
+    matchCount: 1,
+  }))
+  const all = [...gather(db, messages, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
+  return { page: all.slice(offset, offset + limit), total: all.length, isExact: isWhole && !deadline.hasPassed() }
+}
+
+function gather(db: Mirror, messages: readonly Found[], isBetter: (a: Found, b: Found) => number): readonly Group[] {
   const groups = new Map<number, { best: Found; matchCount: number }>()
   const chats = chatsOf(db, messages)
   for (const [index, message] of messages.entries()) {
@@ -45,11 +65,7 @@ export function findGroups(
       if (isBetter(message, group.best) < 0) group.best = message
     }
   }
-  // A title stands for a chat of which no message was found.
-  const all = [...groups.values(), ...titles.map((hit) => ({ best: foundTitle(hit, isRanked), matchCount: 1 }))]
-  const sorted = all.sort((a, b) => isBetter(a.best, b.best))
-  const isExact = messages.length < COUNTED_MAX && !deadline.hasPassed()
-  return { page: sorted.slice(offset, offset + limit), total: all.length, isExact }
+  return [...groups.values()]
 }
 
 const CHATS_OF_KEYS = `

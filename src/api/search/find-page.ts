@@ -1,70 +1,105 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { COUNTED_MAX, countMessages, isExclusion, newestMessages, type Count } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import type { TitleHit } from './find-titles.ts'
+import { titlesBeside, type TitleHit } from './find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { RANKED_MAX, rankMatches } from './rank.ts'
-import type { SearchRequest, SearchSort } from './request.ts'
-import { walkMessages } from './walk.ts'
+import { rankMatches } from './rank.ts'
+import type { SearchRequest } from './request.ts'
+import type { Scorer } from './score/scorer.ts'
+import type { TitleCandidate } from './title-candidates.ts'
+import { walkMessages, type TimeOrder } from './walk.ts'
 
 /** What stands on one page of the answer: messages and title hits in one order. */
 export interface Page {
   readonly found: readonly Found[]
-  /** How many messages there are at all, where finding the page told; title hits aside. */
-  readonly messageCount: number | null
+  readonly total: number
+  readonly isExact: boolean
 }
 
-export function findPage(
-  db: Mirror,
-  plan: QueryPlan,
-  titles: readonly TitleHit[],
-  request: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
-  deadline: Deadline,
-): Page {
-  const { sort, offset } = request
-  const end = offset + request.limit
-  const isRanked = sort === 'relevance' && plan.hasWords
-  const wanted = isRanked ? Math.max(RANKED_MAX, end) : end
-  const messages = findMessages(db, plan, sort, wanted, deadline)
-  const isWhole = messages.length < wanted && !deadline.hasPassed()
-  const titled = titles.map((hit) => foundTitle(hit, isRanked))
-  const listed = isRanked ? mergeByRank(messages, titled) : mergeByTime(messages, titled, sort)
-  return { found: listed.slice(offset, end), messageCount: isWhole ? messages.length : null }
+type Asked = Pick<SearchRequest, 'sort' | 'limit' | 'offset'>
+
+/** @param scorer null where nothing is to be ranked */
+export function findPage(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer | null, deadline: Deadline): Page {
+  return scorer === null
+    ? pageByTime(db, plan, asked, asked.sort === 'oldest' ? 'oldest' : 'newest', deadline)
+    : pageByRank(db, plan, asked, scorer, deadline)
 }
 
-export const foundTitle = (hit: TitleHit, isRanked: boolean): Found => ({
-  key: hit.key,
-  score: isRanked ? hit.score : 0,
-  titled: { title: hit.title, summary: hit.summary },
+const foundMessage = (key: number, score = 0): Found => ({ key, score, titled: null })
+
+const foundTitle = ({ key, title, summary }: TitleHit, score = 0): Found => ({
+  key,
+  score,
+  titled: { title, summary },
 })
 
-/** The first messages by time, newest first where they are ranked. @param rows at most so many */
-export function findMessages(
+function pageByTime(db: Mirror, plan: QueryPlan, asked: Asked, order: TimeOrder, deadline: Deadline): Page {
+  const end = asked.offset + asked.limit
+  const isDown = order === 'newest'
+  const isCounted = isExclusion(plan.branches)
+  const newest = newestMessages(db, plan.branches, Math.max(isCounted ? 0 : COUNTED_MAX, isDown ? end : 0), deadline)
+  const keys = isDown || newest.isWhole ? inOrder(newest.keys, order) : firstKeys(db, plan, order, end, deadline)
+  const edge = keys[end - 1] ?? (isDown ? 0 : Infinity)
+  const titles = titlesBeside(db, plan, newest, { by: order, edge }, deadline)
+  const sign = isDown ? -1 : 1
+  const listed = [...keys.slice(0, end).map((key) => foundMessage(key)), ...titles.map((hit) => foundTitle(hit))]
+  const count =
+    isCounted && !newest.isWhole
+      ? countMessages(db, plan.branches, deadline)
+      : { count: newest.keys.length, isExact: newest.isWhole }
+  const sorted = listed.sort((a, b) => sign * (a.key - b.key))
+  return pageOf(sorted, titles.length, count, asked)
+}
+
+const inOrder = (keys: readonly number[], order: TimeOrder): readonly number[] =>
+  order === 'newest' ? keys : keys.toReversed()
+
+function firstKeys(db: Mirror, plan: QueryPlan, order: TimeOrder, rows: number, deadline: Deadline): readonly number[] {
+  const keys: number[] = []
+  for (const key of walkMessages(db, plan.branches, order, deadline)) {
+    keys.push(key)
+    if (keys.length >= rows) break
+  }
+  return keys
+}
+
+function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, deadline: Deadline): Page {
+  const end = asked.offset + asked.limit
+  const ranking = rankMatches(db, plan.branches, scorer, deadline)
+  const newest = { keys: ranking.newest, isWhole: ranking.isWhole }
+  const scoreOf = ({ title, summary }: Pick<TitleCandidate, 'title' | 'summary'>): number =>
+    scorer.scoreTitle(0, title, summary)
+  const titles = titlesBeside(db, plan, newest, { by: 'score', scoreOf }, deadline)
+  const best = [
+    ...ranking.messages.map(({ key, score }) => foundMessage(key, score)),
+    ...titles.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),
+  ].sort((a, b) => b.score - a.score || b.key - a.key)
+  const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
+  const count = { count: ranking.newest.length, isExact: ranking.isWhole }
+  return pageOf([...best, ...older], titles.length, count, asked)
+}
+
+/** Only the newest matches are ranked: what is left follows by time. */
+function olderMessages(
   db: Mirror,
   plan: QueryPlan,
-  sort: SearchSort,
-  rows: number,
+  ranked: readonly Found[],
+  end: number,
   deadline: Deadline,
 ): readonly Found[] {
-  if (rows <= 0) return []
-  if (sort === 'relevance' && plan.hasWords) {
-    return rankMatches(db, plan.branches, rows, deadline).map((message) => ({ ...message, titled: null }))
-  }
-  const found: Found[] = []
-  for (const key of walkMessages(db, plan.branches, sort === 'oldest' ? 'oldest' : 'newest', deadline)) {
-    found.push({ key, score: 0, titled: null })
-    if (found.length >= rows) break
-  }
-  return found
+  const known = new Set(ranked.filter(({ titled }) => titled === null).map(({ key }) => key))
+  const { keys } = newestMessages(db, plan.branches, end + known.size, deadline)
+  return keys.filter((key) => !known.has(key)).map((key) => foundMessage(key))
 }
 
-/** Only the newest matches are ranked: those behind them follow by time. */
-function mergeByRank(messages: readonly Found[], titled: readonly Found[]): readonly Found[] {
-  const best = [...messages.slice(0, RANKED_MAX), ...titled].sort((a, b) => b.score - a.score || b.key - a.key)
-  return [...best, ...messages.slice(RANKED_MAX)]
-}
-
-function mergeByTime(messages: readonly Found[], titled: readonly Found[], sort: SearchSort): readonly Found[] {
-  const sign = sort === 'oldest' ? 1 : -1
-  return [...messages, ...titled].sort((a, b) => sign * (a.key - b.key))
+function pageOf(listed: readonly Found[], titles: number, messages: Count, { offset, limit }: Asked): Page {
+  const found = listed.slice(offset, offset + limit)
+  const count = messages.count + titles
+  const isExact = messages.isExact && count <= COUNTED_MAX
+  return {
+    found,
+    total: Math.max(Math.min(COUNTED_MAX, count), found.length === 0 ? 0 : offset + found.length),
+    isExact,
+  }
 }

@@ -97,7 +97,7 @@ export interface SearchExplanation {
 export interface SearchAnswer {
   readonly query: string
   readonly total: number
-  /** False where `total` is a lower bound: over 100,000 hits, or out of time. */
+  /** False where `total` is a lower bound: over 1,000 hits, or out of time. */
   readonly totalIsExact: boolean
   readonly tookMs: number
   readonly items: readonly SearchHit[]

@@ -2,17 +2,18 @@ import { countBacklog } from '../../mirror/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/matcher.ts'
 import { countFacets } from './count-facets.ts'
-import { countMessages } from './count-messages.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { explainSearch } from './explain.ts'
 import { filterNodes } from './filter-nodes.ts'
 import { findGroups } from './find-groups.ts'
 import { findPage } from './find-page.ts'
-import { findTitles, type TitleHit } from './find-titles.ts'
-import { makeHits, type Found } from './hit.ts'
+import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
-import type { SearchAnswer, SearchHit, SearchRequest } from './request.ts'
+import { rememberingMatcher } from './remembering-matcher.ts'
+import type { SearchAnswer, SearchRequest } from './request.ts'
+import { createScorer, type Scorer } from './score/scorer.ts'
+import { askWords } from './score/text-fit.ts'
 import { suggestRelaxed } from './suggest-relaxed.ts'
 
 type Outcome = Pick<SearchAnswer, 'total' | 'totalIsExact' | 'items' | 'facets' | 'suggestions' | 'warnings' | 'plan'>
@@ -51,10 +52,9 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const trees = [...filters, ...(parsed.tree === null ? [] : [parsed.tree])]
   if (trees.length === 0) return emptyOutcome(parsed, request)
   const plan = planQuery(db, trees, request.clock)
-  const titles = findTitles(db, plan, deadline)
   const listed = request.group === 'chat' ? listGroups : listMessages
-  const { total, totalIsExact, items } = listed(db, plan, titles, request, deadline)
-  const { facets, warnings } = countFacets(db, plan, trees, titles, request, deadline)
+  const { total, totalIsExact, items } = listed(db, plan, request, deadline)
+  const { facets, warnings } = countFacets(db, plan, trees, request, deadline)
   const relaxed = total === 0 ? suggestRelaxed(db, parsed.tree, request, deadline) : null
   return {
     total,
@@ -69,40 +69,26 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
 
 type Listed = Pick<Outcome, 'total' | 'totalIsExact' | 'items'>
 
-function listMessages(
-  db: Mirror,
-  plan: QueryPlan,
-  titles: readonly TitleHit[],
-  request: SearchRequest,
-  deadline: Deadline,
-): Listed {
-  const page = findPage(db, plan, titles, request, deadline)
-  const messages =
-    page.messageCount === null
-      ? countMessages(db, plan.branches, deadline)
-      : { count: page.messageCount, isExact: true }
-  const shown = page.found.length === 0 ? 0 : request.offset + page.found.length
-  return {
-    total: Math.max(messages.count + titles.length, shown),
-    totalIsExact: messages.isExact,
-    items: dress(db, page.found, plan),
-  }
+function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
+  const matcher = rememberingMatcher(createMatcher(plan.phrases))
+  const { found, total, isExact } = findPage(db, plan, request, scorerFor(plan, request), deadline)
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher) }
 }
 
-function listGroups(
-  db: Mirror,
-  plan: QueryPlan,
-  titles: readonly TitleHit[],
-  request: SearchRequest,
-  deadline: Deadline,
-): Listed {
-  const { page, total, isExact } = findGroups(db, plan, titles, request, deadline)
-  const items = page.flatMap(({ best, matchCount }) => dress(db, [best], plan).map((hit) => ({ ...hit, matchCount })))
+function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
+  const matcher = rememberingMatcher(createMatcher(plan.phrases))
+  const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), deadline)
+  const items = page.flatMap(({ best, matchCount }) =>
+    makeHits(db, [best], matcher).map((hit) => ({ ...hit, matchCount })),
+  )
   return { total, totalIsExact: isExact, items }
 }
 
-const dress = (db: Mirror, found: readonly Found[], plan: QueryPlan): readonly SearchHit[] =>
-  makeHits(db, found, createMatcher(plan.phrases))
+/** Null where the order is one of time. */
+function scorerFor(plan: QueryPlan, { sort, clock }: SearchRequest): Scorer | null {
+  if (sort !== 'relevance' || !plan.hasWords) return null
+  return createScorer(askWords(plan.words), clock.nowMs)
+}
 
 function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): Outcome {
   const warnings = parsed.warnings.length > 0 ? parsed.warnings : ['Nothing was asked for: give a word or a filter.']

@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import type { Branch } from './plan/branch.ts'
 import { compileTests } from './plan/test-sql.ts'
+import { matchSource } from './match-source.ts'
 
 export type TimeOrder = 'newest' | 'oldest'
 
@@ -54,20 +55,19 @@ function* walkMatches(
   order: TimeOrder,
   deadline: Deadline,
 ): Generator<number, void> {
-  const { low, high } = branch
-  const tests = compileTests(branch)
-  // The cross join keeps the full-text table outside: a subquery of rowids there costs a look-up per row of the answer.
-  const join = tests.sql === null ? '' : 'cross join messages m on m.key = message_terms.rowid'
+  const { passes, from, params } = matchSource(branch)
   const statement = db.prepare<[object], { key: number; passes: number }>(`
-    select message_terms.rowid as key, ${tests.sql ?? 1} as passes
-    from message_terms ${join}
-    where message_terms match @match and message_terms.rowid between @low and @high
+    select message_terms.rowid as key, ${passes} as passes
+    ${from}
     order by message_terms.rowid ${bySort(order)}
   `)
-  // Rows that do not pass flow too, so that the clock is looked at however rare those are that do.
-  for (const row of statement.iterate({ match, low, high, ...tests.params })) {
-    if (row.passes !== 0) yield row.key
-    if (deadline.isPassedAtRow()) return
+  const ranges = order === 'newest' ? branch.ranges : branch.ranges.toReversed()
+  for (const { low, high } of ranges) {
+    // Rows that do not pass flow too, so that the clock is looked at however rare those are that do.
+    for (const row of statement.iterate({ match, low, high, ...params })) {
+      if (row.passes !== 0) yield row.key
+      if (deadline.isPassedAtRow()) return
+    }
   }
 }
 

@@ -133,7 +133,7 @@ test('a plan says how the query was understood, and what is done', () => {
     ways: [{ tests: ['role is user'], match: expect.stringContaining('{code} : ("apple")') }],
     steps: [
       expect.stringContaining('walk the index'),
-      expect.stringContaining('rank'),
+      expect.stringContaining('weigh the newest'),
       expect.stringContaining('count'),
     ],
   })

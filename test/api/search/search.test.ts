@@ -214,10 +214,11 @@ describe('order and pages', () => {
     expect(new Set(pages).size).toBe(25)
   })
 
-  test('equal relevance goes by time, newest first', () => {
-    const answer = search(db, requestOf('needle', { limit: 200 }))
-    const best = answer.items.filter((item) => item.score === answer.items[0]?.score).map((item) => item.message.id)
-    expect(best).toEqual(['m24', 'm19', 'm14', 'm9', 'm4'])
+  test('what fits alike goes by time, newest first', () => {
+    const answer = ids('needle', { limit: 200 })
+    const often = new Set(['m24', 'm19', 'm14', 'm9', 'm4'])
+    expect(answer.filter((id) => often.has(id))).toEqual([...often])
+    expect(answer.slice(0, 5)).toEqual([...often])
   })
 })
 
@@ -370,7 +371,7 @@ describe('a hit', () => {
 const keyOf = (index: number): bigint => BigInt((MONDAY_MS + index) * 1024)
 
 describe('time and size', () => {
-  test('more than 100,000 hits are counted up to there, and out of time the answer says so', () => {
+  test('more than 1,000 hits are counted up to there, and out of time the answer says so', () => {
     db = openTestMirror()
     const chat = insertChat(db, { id: 'chat' })
     db.transaction(() => {
@@ -385,17 +386,17 @@ describe('time and size', () => {
         terms.run(keyOf(index), index % 50_000 === 0 ? 'needle rare' : 'needle')
       }
     })()
-    expect(search(db, requestOf('needle'))).toMatchObject({ total: 100_000, totalIsExact: false, isPartial: false })
+    expect(search(db, requestOf('needle'))).toMatchObject({ total: 1000, totalIsExact: false, isPartial: false })
     expect(search(db, requestOf('needle', { filters: { role: ['user'] } }))).toMatchObject({
-      total: 100_000,
+      total: 1000,
       totalIsExact: false,
     })
     expect(search(db, requestOf('needle -rare', { sort: 'newest' })).items[9]?.message.id).toBe('m99999')
     expect(ids('-rare', { sort: 'newest', limit: 11 }).at(-1)).toBe('m99998')
     // Pages behind the ranked matches go on by time.
-    const pages = [9_990, 10_000].flatMap((offset) => ids('needle', { offset, limit: 10 }))
+    const pages = [1990, 2000].flatMap((offset) => ids('needle', { offset, limit: 10 }))
     expect(new Set(pages).size).toBe(20)
-    expect(pages.slice(10)).toEqual(Array.from({ length: 10 }, (_, index) => `m${90_009 - index}`))
+    expect(pages.slice(10)).toEqual(Array.from({ length: 10 }, (_, index) => `m${98_009 - index}`))
 
     const late = search(db, requestOf('needle', { deadlineMs: 0 }))
     expect(late).toMatchObject({ totalIsExact: false, isPartial: true })

@@ -1,27 +1,48 @@
-import type { WantedPhrase } from '../../../text/matcher.ts'
+import type { TermPhrase, WantedPhrase } from '../../../text/matcher.ts'
+import { isUnspacedSign } from '../../../text/terms.ts'
 import type { Condition, Test } from './condition.ts'
-import { allPhrases, expressionOf, phrasesExpression, wantedPhrases, type Match, type PhrasesMatch } from './match.ts'
+import {
+  allPhrases,
+  expressionOf,
+  phrasesExpression,
+  spellingsOf,
+  wantedWords,
+  type Match,
+  type PhrasesMatch,
+} from './match.ts'
 import { LAST_KEY } from './resolve-field.ts'
 
 /** One way to pass: an expression for the index, bounds, and what columns must say. A message passes a plan by any. */
 export interface Branch {
   /** What a row must match. Null where nothing is asked of the index, or only exclusions are. */
   readonly match: string | null
-  /** Matches the same rows as `match`, and ranks those higher in which separate words stand side by side. */
-  readonly rankMatch: string | null
+  /** Of the rows of `match` those in which separate words stand side by side; null where there is but one word. */
+  readonly closeMatch: string | null
   /** What a row must not match, where `match` is null and so cannot say it. */
   readonly exclude: string | null
   /** Least and greatest message key, both inclusive. BigInt, for a full-text table ignores other bounds on its rowid. */
   readonly low: bigint
   readonly high: bigint
+  /** Where in those bounds what may pass lies, the newest first, apart from each other. */
+  readonly ranges: readonly KeyRange[]
   /** Numbers of the chats that may pass; null: any. */
   readonly chats: readonly number[] | null
+  /** Keys of all messages of those chats, where looking them up is cheaper than walking ranges. */
+  readonly keys: readonly number[] | null
   readonly tests: readonly Test[]
   /** What to mark in a passage. */
   readonly phrases: readonly WantedPhrase[]
+  /** The same by the words that were typed, in their order. */
+  readonly words: readonly PhrasesMatch[]
   readonly hasWords: boolean
   /** Prefixes make each look into the index costly: it merges the lists of all the words they begin. */
   readonly isCostly: boolean
+}
+
+/** Keys of messages, both inclusive. */
+export interface KeyRange {
+  readonly low: bigint
+  readonly high: bigint
 }
 
 interface Draft {
@@ -93,16 +114,24 @@ function makeBranch(draft: Draft): Branch {
   const isAsked = matches.length > 0
   const tests = draft.tests.flatMap((test) => (test.kind === 'and' ? test.tests : [test]))
   const keys = tests.flatMap((test) => (test.kind === 'keys' ? [test] : []))
-  const phrases = matches.flatMap(wantedPhrases)
+  const words = matches.flatMap(wantedWords)
+  const phrases = words.flatMap(spellingsOf)
+  const all = matches.map(expressionOf)
+  const pairs = closePairs(matches)
+  const low = keys.reduce((least, test) => (test.low > least ? test.low : least), 1n)
+  const high = keys.reduce((most, test) => (test.high < most ? test.high : most), LAST_KEY)
   return {
-    match: isAsked ? without(matches.map(expressionOf).join(' AND ')) : null,
-    rankMatch: isAsked ? without(rankedExpressions(matches).join(' AND ')) : null,
+    match: isAsked ? without(all.join(' AND ')) : null,
+    closeMatch: pairs.length > 0 ? without([...all, `(${pairs.join(' OR ')})`].join(' AND ')) : null,
     exclude: isAsked ? null : exclude,
-    low: keys.reduce((low, test) => (test.low > low ? test.low : low), 1n),
-    high: keys.reduce((high, test) => (test.high < high ? test.high : high), LAST_KEY),
+    low,
+    high,
+    ranges: [{ low, high }],
     chats: commonChats(tests),
+    keys: null,
     tests: tests.filter((test) => test.kind !== 'keys' && test.kind !== 'chats'),
     phrases,
+    words,
     hasWords: phrases.length > 0,
     isCostly: [...matches, ...draft.excludes].flatMap(allPhrases).some((phrase) => phrase.isPrefix),
   }
@@ -118,18 +147,25 @@ function commonChats(tests: readonly Test[]): readonly number[] | null {
   }, first)
 }
 
-/** `b` becomes `(b OR "a b")`: the same rows, one more phrase for bm25 to count where both stand together. */
-function rankedExpressions(matches: readonly Match[]): readonly string[] {
-  return matches.map((match, index) => {
+/** Each two words that follow each other in the query, as the phrase that they make side by side. */
+function closePairs(matches: readonly Match[]): readonly string[] {
+  return matches.flatMap((match, index) => {
     const before = matches[index - 1]
-    if (before === undefined || !isWord(before) || !isWord(match)) return expressionOf(match)
+    if (before === undefined || !isWord(before) || !isWord(match)) return []
     const [left] = before.phrases
     const [right] = match.phrases
     const isSamePlace = before.columns?.join() === match.columns?.join()
-    if (left === undefined || right === undefined || left.isPrefix || !isSamePlace) return expressionOf(match)
-    const together = { terms: [...left.terms, ...right.terms], isPrefix: right.isPrefix }
-    return `(${expressionOf(match)} OR ${phrasesExpression(match, [together])})`
+    if (left === undefined || right === undefined || left.isPrefix || !isSamePlace) return []
+    const terms = [...left.terms, ...bridge(left, right), ...right.terms]
+    return [phrasesExpression(match, [{ terms, isPrefix: right.isPrefix }])]
   })
+}
+
+/** Between unspaced words that stand together the index has a pair of signs, one of each. */
+function bridge(left: TermPhrase, right: TermPhrase): readonly string[] {
+  const last = Array.from(left.terms.at(-1) ?? '').at(-1) ?? ''
+  const first = Array.from(right.terms[0] ?? '')[0] ?? ''
+  return isUnspacedSign(last) && isUnspacedSign(first) ? [last + first] : []
 }
 
 /** Words that stand for one thing, and not for the many that `*inside*` may mean. */

@@ -54,13 +54,14 @@ function phraseExpression({ terms, isPrefix }: TermPhrase): string {
   return isPrefix ? `${phrase} *` : phrase
 }
 
-/** What of it is to be marked in a passage. */
-export function wantedPhrases(match: Match): readonly WantedPhrase[] {
-  if (match.kind === 'phrases') return match.isWord ? spellingsOf(match) : []
-  return match.kind === 'but' ? wantedPhrases(match.node) : match.nodes.flatMap(wantedPhrases)
+/** The words of it that are wanted: what ranks a message. */
+export function wantedWords(match: Match): readonly PhrasesMatch[] {
+  if (match.kind === 'phrases') return match.isWord ? [match] : []
+  return match.kind === 'but' ? wantedWords(match.node) : match.nodes.flatMap(wantedWords)
 }
 
-function spellingsOf({ phrases, columns }: PhrasesMatch): readonly WantedPhrase[] {
+/** What of a word is to be marked in a passage, and where. */
+export function spellingsOf({ phrases, columns }: PhrasesMatch): readonly WantedPhrase[] {
   const [first] = phrases
   const word = `${first?.terms.join(' ') ?? ''}${first?.isPrefix === true ? '*' : ''} in ${phrases.length} spellings`
   return phrases.map((phrase) => ({ ...phrase, word, columns }))

@@ -5,6 +5,7 @@ import type { QueryNode } from '../language/tree.ts'
 import { BRANCHES_MAX, branchesOf, type Branch } from './branch.ts'
 import { conditionOf, type Lookup } from './conditions.ts'
 import type { Condition } from './condition.ts'
+import type { PhrasesMatch } from './match.ts'
 import { tightenBounds } from './tighten-bounds.ts'
 
 /** A query as the mirror is asked it. */
@@ -15,6 +16,8 @@ export interface QueryPlan {
   readonly titleBranches: readonly Branch[]
   /** What to mark in a passage. */
   readonly phrases: readonly WantedPhrase[]
+  /** What a message or a title is ranked by: each word that was asked for, once. */
+  readonly words: readonly PhrasesMatch[]
   readonly hasWords: boolean
   readonly warnings: readonly string[]
   readonly condition: Condition
@@ -34,14 +37,18 @@ export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock)
   }
   const branches = messages.branches.map((branch) => tightenBounds(db, branch))
   const titleBranches = titles.branches.filter((branch) => branch.match !== null)
+  const all = [...branches, ...titleBranches]
   return {
     branches,
     titleBranches,
-    phrases: [...new Map([...branches, ...titleBranches].flatMap((branch) => branch.phrases.map(keyed))).values()],
-    hasWords: [...branches, ...titleBranches].some((branch) => branch.hasWords),
+    phrases: [...new Map(all.flatMap((branch) => branch.phrases.map(keyed))).values()],
+    words: [...new Map(all.flatMap((branch) => branch.words.map(wordKeyed))).values()],
+    hasWords: all.some((branch) => branch.hasWords),
     warnings,
     condition,
   }
 }
 
 const keyed = (phrase: WantedPhrase): [string, WantedPhrase] => [JSON.stringify(phrase), phrase]
+
+const wordKeyed = (word: PhrasesMatch): [string, PhrasesMatch] => [JSON.stringify(word.phrases), word]

@@ -1,22 +1,43 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { Branch } from './branch.ts'
+import type { Branch, KeyRange } from './branch.ts'
 
-/** Beyond so many chats their messages lie everywhere in time, and looking for their bounds does not pay. */
-const TIGHTENED_CHATS_MAX = 50
+/** Beyond so many chats their messages lie everywhere in time, and walking from one to the next does not pay. */
+const TIGHTENED_CHATS_MAX = 200
 
-const SELECT_BOUNDS = `
+const SELECT_RANGES = `
   select min(m.key) as low, max(m.key) as high
   from json_each(@chats) c cross join messages m on m.chat = c.value
   where m.key between @low and @high
+  group by c.key
+`
+const SELECT_KEYS = `
+  select m.key from json_each(@chats) c cross join messages m on m.chat = c.value where m.key between @low and @high
 `
 
-/** A few chats lie close in time, and so in the full-text index. */
+/** A few chats lie close in time, and so in the full-text index: only where they lie is walked. */
 export function tightenBounds(db: Mirror, branch: Branch): Branch {
   const { chats, low, high } = branch
   if (chats === null || chats.length > TIGHTENED_CHATS_MAX) return branch
-  const bounds = db
-    .prepare<[object], { low: number | null; high: number | null }>(SELECT_BOUNDS)
-    .get({ chats: JSON.stringify(chats), low, high })
-  if (bounds === undefined || bounds.low === null || bounds.high === null) return { ...branch, high: low - 1n }
-  return { ...branch, low: BigInt(bounds.low), high: BigInt(bounds.high) }
+  const params = { chats: JSON.stringify(chats), low, high }
+  const found = db.prepare<[object], { low: number; high: number }>(SELECT_RANGES).all(params)
+  const ranges = joinRanges(found.map((range) => ({ low: BigInt(range.low), high: BigInt(range.high) })))
+  const first = ranges.at(-1)
+  const last = ranges[0]
+  if (first === undefined || last === undefined) return { ...branch, high: low - 1n, ranges: [] }
+  const bounds = { low: first.low, high: last.high }
+  if (!branch.isCostly) return { ...branch, ...bounds, ranges }
+  // Each walk of a prefix merges its lists anew: one walk then, past all that is of other chats.
+  const keys = db.prepare<[object], number>(SELECT_KEYS).pluck().all(params)
+  return { ...branch, ...bounds, ranges: [bounds], keys }
+}
+
+/** Those that overlap are one. @returns the newest first */
+function joinRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const joined: KeyRange[] = []
+  for (const range of ranges.toSorted((a, b) => (a.high > b.high ? -1 : 1))) {
+    const newer = joined.at(-1)
+    if (newer === undefined || range.high < newer.low) joined.push(range)
+    else joined[joined.length - 1] = { low: range.low < newer.low ? range.low : newer.low, high: newer.high }
+  }
+  return joined
 }
