@@ -12,8 +12,8 @@ export interface Relaxed {
   readonly warnings: readonly string[]
 }
 
-/** So many queries that leave one thing out are tried, and so many that leave out two. */
-const RELAXED_MAX = 12
+/** Where more things are asked for, each alone and each two would be more than is worth the time. */
+const THINGS_MAX = 8
 const PAIRS_MAX = 8
 
 /**
@@ -34,14 +34,15 @@ export function suggestRelaxed(
         const count = countFound(db, each.tree, { filters: each.filters, clock }, deadline)
         return count === 0 ? [] : [suggestionOf(each, count)]
       })
-  const once = relaxations(asked).slice(0, RELAXED_MAX)
-  const idle = once.length === 0 ? nothingIdle : findIdle(db, asked, clock, deadline)
+  const once = relaxations(asked)
+  const isFew = once.length > 0 && once.length <= THINGS_MAX
+  const idle = isFew ? findIdle(db, asked, clock, deadline) : nothingIdle
   const isAnyIdle = idle.nodes.size + idle.names.length > 0
   const without = withoutIdle(asked, idle)
   const attempts = [
     () => offer(once),
     () => offer(isAnyIdle ? [without] : []),
-    () => offer(relaxFurther(isAnyIdle ? [without] : once)),
+    () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
   ]
   const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
     (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),
