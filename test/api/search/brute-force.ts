@@ -227,9 +227,18 @@ function isAt(relation: string, value: string, timeMs: number): boolean {
   return timeMs >= start && (relation === 'after' || timeMs < end)
 }
 
+/** One thing in brackets is that thing: nothing tells whether it stood there as the only one of several or of all. */
+function withoutBrackets(asked: Asked): Asked {
+  if (asked.is === 'not') return { is: 'not', of: withoutBrackets(asked.of) }
+  if (asked.is !== 'and' && asked.is !== 'or') return asked
+  const all = asked.all.map(withoutBrackets)
+  const [only] = all
+  return all.length === 1 && only !== undefined ? only : { is: asked.is, all }
+}
+
 /** What a search has to find: `m1`, and `chat1 m2` for a title that `m2` carries. */
 export function findByForce({ chats, messages }: PlainCorpus, asked: Asked): readonly string[] {
-  const group: Asked = { is: 'and', all: [asked] }
+  const group: Asked = { is: 'and', all: [withoutBrackets(asked)] }
   const found = messages.filter((message) => judge(group, everywhere, messageDocument(message), message, false).holds)
   const titled = chats.flatMap((chat) => {
     if (found.some((message) => message.chat === chat)) return []
