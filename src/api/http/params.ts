@@ -43,6 +43,9 @@ export const limit = () => integer({ min: 1, max: 200 }).default(20)
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => integer({ min: 0, max }).default(0)
 
+/** A whole number that need not be given. */
+export const wholeNumber = (range: { readonly min: number; readonly max: number }) => optional(integer(range))
+
 function integer({ min, max }: { min: number; max: number }) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   const reason = `must be a whole number ${range}`

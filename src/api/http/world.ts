@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import type { Histories } from '../reports/histories.ts'
 import type { SearchAnswer, SearchRequest } from '../search/request.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
@@ -67,6 +68,8 @@ export interface ApiWorld {
   now(): number
   search(request: SearchRequest): Promise<SearchAnswer>
   live(): LiveState
+  /** Reads what git knows of projects' folders. */
+  readonly histories: Histories
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** @returns the function that ends the subscription */

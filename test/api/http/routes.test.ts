@@ -159,7 +159,7 @@ describe('errors', () => {
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
     ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
     ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
-    ['chats of a commit', '/api/chats?commit=abc', {}, 400, 'not-yet'],
+    ['chats of a commit nowhere', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {
     const response = await world.ask(path, init)

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
+import { Histories } from '../../../src/git/histories.ts'
 import { search } from '../../../src/api/search/search.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
@@ -44,6 +45,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
     mirror: () => mirror.reader,
     now: () => Date.now(),
     search: async (request) => search(mirror.reader, request),
+    histories: new Histories(process.env),
     live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {
       syncs.push(options)
