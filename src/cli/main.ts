@@ -3,6 +3,7 @@ import { Trouble } from '../model/trouble.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { addChatsCommand } from './commands/chats.ts'
+import { addCommitsCommand } from './commands/commits.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
@@ -62,6 +63,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addExportCommand(program, session)
   addProjectsCommand(program, session)
   addLossesCommand(program, session)
+  addCommitsCommand(program, session, world.workingDir ?? '/')
   addStatusCommand(program, session)
   addSyncCommand(program, session)
   addDoctorCommand(program, session, (command) => loadSettings({ ...world, flags: flagsOf(command) }))
