@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { Commit, CommitList } from '../../model/commit.ts'
 import { asChatId } from '../../model/ids.ts'
 import type { ProjectRef } from '../../model/project.ts'
+import { Trouble } from '../../model/trouble.ts'
 import { toIso } from '../iso.ts'
 import { readChatSpan } from '../queries/chat-span.ts'
 import type { Page, PageRequest } from '../queries/page.ts'
@@ -60,12 +61,12 @@ export async function reportCommits(
   request: CommitReportRequest,
 ): Promise<CommitReport> {
   const { chatId, limit, offset } = request
-  const lists = await readLists(histories, repositories, request)
+  const { lists, troubles } = await readLists(histories, repositories, request)
   const listed = commitsInRange(lists, request)
   const asked = chatId === null ? pageOf(listed, request) : whenItCould(db, chatId, listed)
   const answers = await matchAll(db, histories, { lists, asked, windowMs: request.windowMs })
   const told = asked.map((each) => tellCommit(each, answers.get(each.opened), request))
-  const warnings = warningsOf(lists, answers)
+  const warnings = [...troubles, ...warningsOf(lists, answers)]
   if (chatId === null) return { items: told, total: listed.length, limit, offset, warnings }
   const ofChat = told.filter(({ chats }) => chats.length > 0)
   return { items: pageOf(ofChat, request), total: ofChat.length, limit, offset, warnings }
@@ -74,16 +75,27 @@ export async function reportCommits(
 const pageOf = <Item>(all: readonly Item[], { limit, offset }: PageRequest): readonly Item[] =>
   all.slice(offset, offset + limit)
 
-/** Older than what is asked for, too: an edit may have waited for its commit, and what came between decides. */
+/**
+ * Older than what is asked for, too: an edit may have waited for its commit, and what came between decides. One history
+ * that cannot be read does not spoil the others.
+ */
 async function readLists(
   histories: Histories,
   repositories: readonly OpenedRepository[],
   { fromMs }: CommitReportRequest,
-): Promise<Lists> {
+): Promise<{ readonly lists: Lists; readonly troubles: readonly string[] }> {
   const stretch = { sinceMs: fromMs === null ? null : fromMs - 2 * LATE_MS, alsoFrom: null }
   const lists = new Map<OpenedRepository, CommitList>()
-  for (const opened of repositories) lists.set(opened, await histories.list(opened.repository, stretch))
-  return lists
+  const troubles: string[] = []
+  for (const opened of repositories) {
+    try {
+      lists.set(opened, await histories.list(opened.repository, stretch))
+    } catch (error) {
+      if (!(error instanceof Trouble) || repositories.length === 1) throw error
+      troubles.push(error.message)
+    }
+  }
+  return { lists, troubles }
 }
 
 function commitsInRange(lists: Lists, request: CommitReportRequest): readonly Listed[] {

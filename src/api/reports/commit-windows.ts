@@ -16,6 +16,9 @@ export interface DatedCommit {
   readonly amended: Window | null
 }
 
+/** All commits that were read: parents are among them, as far as the history was read. */
+export type CommitsBySha = ReadonlyMap<string, Commit>
+
 /** How long before a commit its work began, unless its parent is later. */
 export const WINDOW_DEFAULT_MS = 30 * 60_000
 
@@ -27,8 +30,7 @@ const REST_OF_SECOND_MS = 999
  * makes committer dates of today out of last week's work; and what an amending commit added was done before that.
  * A commit that has no time is left out.
  */
-export function dateCommits(commits: readonly Commit[], windowMs: number): DatedCommit[] {
-  const bySha = new Map(commits.map((commit) => [commit.sha, commit]))
+export function dateCommits(commits: readonly Commit[], windowMs: number, bySha: CommitsBySha): DatedCommit[] {
   return commits.flatMap((commit) => {
     const authoredAtMs = commit.authoredAtMs ?? commit.committedAtMs
     const committedAtMs = commit.committedAtMs ?? commit.authoredAtMs

@@ -16,7 +16,7 @@ import { LATE_MS } from './take-edits.ts'
 import { gitPath, liesIn, repositoryPath } from './repository-paths.ts'
 import type { RepositoryPlace } from './repository-paths.ts'
 
-/** Of so many commits it is asked what they touched: those of an answer, and those that may have come between. */
+/** Of so many commits besides those of an answer it is asked what they touched. */
 const TOUCHED_MAX = 3000
 
 export interface MatchRequest {
@@ -38,13 +38,16 @@ export interface MatchAnswer {
 export async function matchOpened(db: Mirror, histories: Histories, request: MatchRequest): Promise<MatchAnswer> {
   const { opened, list } = request
   const asked = new Set(request.asked.map(({ sha }) => sha))
-  const dated = dateCommits(list.commits, request.windowMs)
-  const wanted = dated.filter(({ commit }) => asked.has(commit.sha))
+  // Of a long history only a stretch is of interest: what is done for each commit is done for those.
+  const bySha = new Map(list.commits.map((commit) => [commit.sha, commit]))
+  const wanted = dateCommits(request.asked, request.windowMs, bySha)
   if (wanted.length === 0) return { matches: new Map(), fileCounts: new Map(), warnings: [] }
-  const { chats, rootOf } = readChats(db, opened.place, stretchOf(wanted))
-  const { named, isCut } = commitsToName(dated, wanted, chats)
+  const stretch = stretchOf(wanted)
+  const { chats, rootOf } = readChats(db, opened.place, stretch)
+  const between = commitsBetween(list.commits, asked, firstEditOf(chats, stretch))
+  const named = [...wanted, ...dateCommits(between.slice(0, TOUCHED_MAX), request.windowMs, bySha)]
   const { files, warning } = await readTouched(opened, named, histories)
-  const isOnBranch = branchReader(opened.repository, list)
+  const isOnBranch = branchReader(opened.repository, bySha)
   const matches = matchCommits({
     commits: named,
     touched: new Map([...files].map(([sha, all]) => [sha, namesOf(all, opened.place)])),
@@ -57,7 +60,7 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   return {
     matches,
     fileCounts: new Map([...files].map(([sha, all]) => [sha, all.length])),
-    warnings: [...(isCut ? [cut] : []), ...(warning === null ? [] : [warning])],
+    warnings: [...(between.length > TOUCHED_MAX ? [cut] : []), ...(warning === null ? [] : [warning])],
   }
 }
 
@@ -88,22 +91,19 @@ function readChats(db: Mirror, place: RepositoryPlace, stretch: Stretch) {
 /** Of a project of several folders, the one in which the file lies that names them. */
 const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '')
 
-/**
- * The wanted ones, and those that lie between an edit and a wanted one: an edit went into the first that touched its
- * file. The newest, where they are too many.
- */
-function commitsToName(dated: readonly DatedCommit[], wanted: readonly DatedCommit[], chats: readonly ChatActivity[]) {
-  if (chats.length === 0) return { named: wanted, isCut: false }
-  const { fromMs } = stretchOf(wanted)
+/** From the first edit that a wanted commit may hold; nothing lies between where nothing was edited. */
+function firstEditOf(chats: readonly ChatActivity[], { fromMs, toMs }: Stretch): Stretch {
   const edits = chats.flatMap((chat) => chat.edits.map(({ atMs }) => atMs ?? chat.endedAtMs ?? Infinity))
-  const firstEditMs = edits.reduce((first, atMs) => (atMs >= fromMs ? Math.min(first, atMs) : first), Infinity)
-  const lastMs = Math.max(...wanted.map(({ window }) => window.endMs))
-  const isWanted = new Set(wanted)
-  const between = dated
-    .filter((each) => !isWanted.has(each) && each.window.endMs >= firstEditMs && each.window.endMs <= lastMs)
-    .sort((left, right) => right.window.endMs - left.window.endMs)
-  const room = Math.max(0, TOUCHED_MAX - wanted.length)
-  return { named: [...wanted, ...between.slice(0, room)], isCut: between.length > room }
+  return { fromMs: edits.reduce((first, atMs) => (atMs >= fromMs ? Math.min(first, atMs) : first), Infinity), toMs }
+}
+
+const timeOf = ({ authoredAtMs, committedAtMs }: Commit): number => authoredAtMs ?? committedAtMs ?? -Infinity
+
+/** Commits between an edit and a wanted one, the last first: an edit went into the first that touched its file. */
+function commitsBetween(commits: readonly Commit[], asked: ReadonlySet<string>, { fromMs, toMs }: Stretch): Commit[] {
+  return commits
+    .filter((commit) => !asked.has(commit.sha) && timeOf(commit) + 1000 > fromMs && timeOf(commit) <= toMs)
+    .sort((left, right) => timeOf(right) - timeOf(left))
 }
 
 /** Without files there is time alone: better than no answer, and it says so. */

@@ -1,11 +1,11 @@
-import type { CommitList, Repository } from '../../model/commit.ts'
+import type { Repository } from '../../model/commit.ts'
+import type { CommitsBySha } from './commit-windows.ts'
 
 /** Whether a commit is on a branch; null where the branch is gone, or its history was not read as far. */
 export type IsOnBranch = (branch: string, sha: string) => boolean | null
 
 /** Asks the commits that were read, each branch once. */
-export function branchReader({ branches }: Repository, { commits }: CommitList): IsOnBranch {
-  const bySha = new Map(commits.map((commit) => [commit.sha, commit]))
+export function branchReader({ branches }: Repository, bySha: CommitsBySha): IsOnBranch {
   const known = new Map<string, ReadonlySet<string> | null>()
   const reach = (branch: string): ReadonlySet<string> | null => {
     const tip = branches.get(branch)

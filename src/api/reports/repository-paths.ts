@@ -7,7 +7,7 @@ import type { Repository } from '../../model/commit.ts'
  * @returns null for what lies outside the repository
  */
 export function repositoryPath(path: string, root: string, { topLevels }: RepositoryPlace): string | null {
-  const named = slashed(path)
+  const named = slashed(path, hasBackslashes.test(root))
   const absolute = isAbsolute(named) ? named : `${slashed(root)}/${named}`
   const clean = folded(posix.normalize(absolute))
   const top = topLevels.find((each) => clean.startsWith(each === '/' ? '/' : `${each}/`))
@@ -43,10 +43,12 @@ export const gitPath = (path: string, { topLevels }: RepositoryPlace): string =>
 
 const isAbsolute = (path: string): boolean => path.startsWith('/') || /^[a-z]:\//i.test(path)
 
+/** How an absolute path on a system begins where a backslash parts folders. */
+const hasBackslashes = /^(?:[a-z]:[\\/]|\/[a-z]:\/|\\\\)/i
+
 /** `/c:/shop` and `C:\shop` are one place. */
-const slashed = (path: string): string => {
-  const isWindows = /^(?:[a-z]:[\\/]|\/[a-z]:\/|\\\\)/i.test(path)
-  return isWindows ? path.replaceAll('\\', '/').replace(/^\/(?=[a-z]:)/i, '') : path.replace(/^\.\//, '')
+const slashed = (path: string, isOnWindows = hasBackslashes.test(path)): string => {
+  return isOnWindows ? path.replaceAll('\\', '/').replace(/^\/(?=[a-z]:)/i, '') : path.replace(/^\.\//, '')
 }
 
 /** macOS writes accents apart; Windows knows no case. */

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CommitWorld } from '../../helpers/commit-world.ts'
@@ -322,6 +323,36 @@ test('lists are cut into pages, and of one chat the commits that followed it', a
   })
   expect((await world.commits({ repo, chat: 'nobody' })).total).toBe(0)
   expect((await world.commits({})).total).toBe(4)
+})
+
+test('where the files of commits cannot be read their times are left, and it says so', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  const tree = repository.git(['rev-parse', `${sha}^{tree}`])
+  rmSync(join(repository.root, '.git', 'objects', tree.slice(0, 2), tree.slice(2)))
+  index({ id: 'c1', acts: [{ atMs: at(-9), edits: 'a' }] })
+  const { items, warnings } = await world.commits({ repo: repository.root })
+  expect(warnings).toEqual([expect.stringContaining(repository.root)])
+  expect(items[0]).toMatchObject({ sha, filesChanged: null, chats: [{ id: 'c1', confidence: 'low' }] })
+})
+
+test('one history that is damaged does not spoil the others', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  const damaged = new GitRepository()
+  const lost = damaged.commit({ atMs: at(0) })
+  const roots = { shop: pathToFileURL(repository.root).href, damaged: pathToFileURL(damaged.root).href }
+  world.index(
+    roots,
+    ['shop', 'damaged'].map((project) => ({ id: project, project, acts: [{ atMs: at(-5) }] })),
+  )
+  rmSync(join(damaged.root, '.git', 'objects', lost.slice(0, 2), lost.slice(2)))
+  const { items, warnings } = await world.commits({})
+  expect(items.map((item) => item.sha)).toContain(sha)
+  expect(warnings.join(' ')).toContain(damaged.root)
+  expect(await problemOf(`/api/commits?repo=${encodeURIComponent(damaged.root)}`)).toMatchObject({
+    status: 409,
+    code: 'git-failed',
+  })
+  damaged.remove()
 })
 
 interface ListedChat {
