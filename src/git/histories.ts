@@ -5,21 +5,26 @@ import type { Stretch } from './list-commits.ts'
 import { listTouched } from './list-touched.ts'
 import { openRepository } from './open-repository.ts'
 import { gitLines, gitTokens } from './run-git.ts'
-import type { GitCall } from './run-git.ts'
+import type { GitCall, GitWorld } from './run-git.ts'
 
+/** A question takes longer only where a disk hangs, or where somebody means it to. */
+const WITHIN_MS = 10_000
 /** So many processes of git at a time; further questions wait. */
 const RUNNING_MAX = 2
 
 /** Reads histories of repositories by calling git, and runs nothing that a repository names. */
 export class Histories {
-  readonly #env: Environment
+  readonly #world: GitWorld
   readonly #stop = new AbortController()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
-  /** @param env of this process; git is told of it only where it is installed */
-  constructor(env: Environment) {
-    this.#env = env
+  /**
+   * @param env of this process; git is told of it only where it is installed
+   * @param withinMs how long git may take for one question
+   */
+  constructor(env: Environment, withinMs = WITHIN_MS) {
+    this.#world = { env, stop: this.#stop.signal, withinMs }
   }
 
   open(root: string): Promise<Repository> {
@@ -46,7 +51,7 @@ export class Histories {
   async *#tokens(call: GitCall): AsyncGenerator<string, void> {
     await this.#enter()
     try {
-      yield* gitTokens(call, this.#env, this.#stop.signal)
+      yield* gitTokens(call, this.#world)
     } finally {
       this.#leave()
     }
@@ -55,7 +60,7 @@ export class Histories {
   async #lines(call: GitCall): Promise<string[]> {
     await this.#enter()
     try {
-      return await gitLines(call, this.#env, this.#stop.signal)
+      return await gitLines(call, this.#world)
     } finally {
       this.#leave()
     }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { parse } from 'node:path'
-import { addAbortSignal } from 'node:stream'
 import { Trouble } from '../model/trouble.ts'
 import { findGit } from './find-git.ts'
 import type { Environment } from './find-git.ts'
@@ -15,48 +14,64 @@ export interface GitCall {
   readonly input?: string
 }
 
-/** A question takes longer only where a disk hangs, or where somebody means it to. */
-const WITHIN_MS = 10_000
 const OUTPUT_LENGTH_MAX = 64_000_000
 /** No path and no subject is longer in a repository that was made to be read. */
 const TOKEN_LENGTH_MAX = 1_000_000
 const STDERR_LENGTH_MAX = 4000
+
+export interface GitWorld {
+  readonly env: Environment
+  /** Ends git whenever it comes. */
+  readonly stop: AbortSignal
+  readonly withinMs: number
+}
 
 /**
  * What git says, cut at its NULs. Who stops taking ends the process.
  * @throws Trouble `git-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`, and `git-silent` where git
  * ends without a word, as its quiet questions do whose answer is no
  */
-export async function* gitTokens(call: GitCall, env: Environment, stop: AbortSignal): AsyncGenerator<string, void> {
-  const git = findGit(env)
+export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator<string, void> {
+  if (world.stop.aborted) throw new Trouble('stopped', 'The program is stopping.', 'Ask again when it runs.')
+  const git = findGit(world.env)
   if (git === null) throw new Trouble('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
-  const signal = AbortSignal.any([AbortSignal.timeout(WITHIN_MS), stop])
   const child = spawn(git, [...HARMLESS_ARGUMENTS, '-C', call.root, ...call.arguments], {
     cwd: parse(process.execPath).root,
-    env: harmlessEnvironment(env),
+    env: harmlessEnvironment(world.env),
     stdio: 'pipe',
     windowsHide: true,
+    // By its own timer: a signal made of several that time out is forgotten by Node 20 when memory is collected.
+    timeout: world.withinMs,
+    killSignal: 'SIGKILL',
   })
-  const ended = endOf(child, call, signal)
+  const kill = (): void => void child.kill('SIGKILL')
+  world.stop.addEventListener('abort', kill)
+  const ended = endOf(child, call)
+  // It may fail while what it said is still being read; whoever waits for it afterwards hears of that.
+  ended.catch(() => undefined)
   try {
     yield* tokensOf(child, call)
     await ended
   } catch (error) {
-    if (signal.aborted) throw slow(call)
+    if (child.signalCode !== null) throw slow(call, world.withinMs)
+    if (isNotStarted(error)) throw failed(call, `it could not be started (${error.code})`)
     throw error
   } finally {
-    child.kill('SIGKILL')
-    // Heard of already, or of no interest: nobody takes any more.
-    ended.catch(() => undefined)
+    world.stop.removeEventListener('abort', kill)
+    kill()
   }
 }
 
 /** The lines of a short answer. @throws Trouble as `gitTokens` does */
-export async function gitLines(call: GitCall, env: Environment, stop: AbortSignal): Promise<string[]> {
+export async function gitLines(call: GitCall, world: GitWorld): Promise<string[]> {
   let text = ''
-  for await (const token of gitTokens(call, env, stop)) text += token
+  for await (const token of gitTokens(call, world)) text += token
   return text.split('\n').filter((line) => line !== '')
 }
+
+/** Too many processes or files, or no memory. */
+const isNotStarted = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn')
 
 async function* tokensOf({ stdout }: ChildProcessWithoutNullStreams, call: GitCall): AsyncGenerator<string, void> {
   let pending = ''
@@ -73,23 +88,19 @@ async function* tokensOf({ stdout }: ChildProcessWithoutNullStreams, call: GitCa
 }
 
 /** Resolves once the process is gone and all was well. A program that it left behind may hold the pipes: cut them. */
-async function endOf(child: ChildProcessWithoutNullStreams, call: GitCall, signal: AbortSignal): Promise<void> {
+async function endOf(child: ChildProcessWithoutNullStreams, call: GitCall): Promise<void> {
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(0, STDERR_LENGTH_MAX)
   })
-  const kill = (): void => void child.kill('SIGKILL')
-  signal.addEventListener('abort', kill)
-  addAbortSignal(signal, child.stdout)
+  child.on('exit', (_code, signal) => {
+    if (signal !== null) for (const pipe of [child.stdout, child.stderr]) pipe.destroy()
+  })
   // It may end before it has read all; its own words say why.
   child.stdin.on('error', () => undefined)
   child.stdin.end(call.input ?? '')
-  try {
-    const [code] = (await once(child, 'close', { signal })) as [number | null]
-    if (code !== 0) throw explain(call, said)
-  } finally {
-    signal.removeEventListener('abort', kill)
-  }
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw explain(call, said)
 }
 
 function explain(call: GitCall, said: string): Trouble {
@@ -108,5 +119,5 @@ function explain(call: GitCall, said: string): Trouble {
 const failed = ({ root }: GitCall, why: string, code = 'git-failed'): Trouble =>
   new Trouble(code, `Git could not read the repository at ${root}: ${why}.`, 'See what "git log" says there.')
 
-const slow = ({ root }: GitCall): Trouble =>
-  new Trouble('git-slow', `Git did not read the repository at ${root} in ${WITHIN_MS / 1000} s.`, 'Ask for less.')
+const slow = ({ root }: GitCall, withinMs: number): Trouble =>
+  new Trouble('git-slow', `Git did not read the repository at ${root} in ${withinMs / 1000} s.`, 'Ask for less.')

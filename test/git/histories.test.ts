@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -153,10 +164,61 @@ test('what is no repository, is not there, or cannot be asked says which it is',
     chmodSync(join(folder, 'git'), 0o755)
     const stopped = new Histories({ PATH: `${folder}:/usr/bin:/bin` })
     const asked = stopped.open(repository.root).then(() => 'opened', code)
+    await new Promise((resume) => setTimeout(resume, 300))
     stopped.close()
     expect(await asked).toBe('git-slow')
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a repository that makes git wait for ever is given up, and nothing of it stays', async () => {
+  execFileSync('sh', ['-c', 'mkfifo "$0"', join(repository.root, '.git', 'fifo')])
+  repository.git(['config', 'include.path', join(repository.root, '.git', 'fifo')])
+  const startedAt = performance.now()
+  await expect(new Histories(process.env, 400).open(repository.root)).rejects.toMatchObject({ code: 'git-slow' })
+  expect(performance.now() - startedAt).toBeLessThan(8000)
+  const isHolding = (pid: string) => readOrNothing(`/proc/${pid}/cmdline`).includes(repository.root)
+  const left = existsSync('/proc') ? readdirSync('/proc').filter(isHolding) : []
+  expect(left).toEqual([])
+})
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // No process, or one that has just ended.
+    return ''
+  }
+}
+
+test('a program that cannot be started is told as such', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-plain-')))
+  try {
+    writeFileSync(join(folder, 'git'), '#!/nonexistent/interpreter\n')
+    chmodSync(join(folder, 'git'), 0o755)
+    const asked = new Histories({ PATH: folder }).open(repository.root)
+    await expect(asked).rejects.toMatchObject({ code: 'git-failed', message: expect.stringContaining('ENOENT') })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('questions that are asked when all is ended fail, and no promise of theirs is left alone', async () => {
+  repository.commit({ atMs: AT_MS })
+  const opened = await histories.open(repository.root)
+  const left: unknown[] = []
+  const onLeft = (reason: unknown): void => void left.push(reason)
+  process.on('unhandledRejection', onLeft)
+  try {
+    const asked = Array.from({ length: 8 }, () => histories.list(opened, whole))
+    histories.close()
+    const ends = await Promise.allSettled(asked)
+    expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'))
+    await new Promise((resume) => setTimeout(resume, 50))
+    expect(left).toEqual([])
+  } finally {
+    process.off('unhandledRejection', onLeft)
   }
 })
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { devNull } from 'node:os'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { CommitWorld } from '../../helpers/commit-world.ts'
@@ -12,7 +13,12 @@ const COMMITS_MIN = 30
 
 /** What plain git says, asked commit by commit: nothing here is read as the program reads it. */
 function plainHistory(root: string): PlainCommit[] {
-  const git = (...words: string[]) => execFileSync('git', ['-C', root, ...words], { encoding: 'utf8', stdio: 'pipe' })
+  // As little of this machine's own config as the program takes: what counts as foreign must be the same.
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-C', root, ...words], { encoding: 'utf8', stdio: 'pipe', env })
+  // An archive of this project may lie in another repository.
+  if (git('rev-parse', '--show-prefix').trim() !== '') return []
   const lines = git('rev-list', '--branches', 'HEAD', '--parents', '--date=unix', '--format=%ad').trim().split('\n')
   return lines.flatMap((line, index) => {
     const [sha, ...parents] = line.startsWith('commit ') ? line.slice('commit '.length).split(' ') : []
