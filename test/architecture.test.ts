@@ -69,6 +69,9 @@ test.each([
   ['src/text/a.ts', '../mirror/b.ts'],
   ['src/archive/a.ts', '../mirror/b.ts'],
   ['src/text/a.ts', '../archive/b.ts'],
+  ['src/api/reports/a.ts', '../../git/b.ts'],
+  ['src/git/a.ts', '../api/b.ts'],
+  ['src/git/a.ts', '../settings.ts'],
   ['src/model/a.ts', '../text/b.ts'],
   ['src/model/a.ts', '../settings.ts'],
   ['src/model/a.ts', 'node:fs'],
@@ -223,6 +226,16 @@ test.each([
   '// process.env is not read',
 ])('outside the settings this is fine: %s', (line) => {
   expect(placesOf(rules.settingsReaders, ['src/cli/a.ts', line])).toEqual([])
+})
+
+test.each([
+  [`import { spawn } from 'node:child_process'`, []],
+  [`import { exec } from 'node:child_process'`, ['src/git/a.ts:1']],
+  [`import { execFile, spawn } from 'node:child_process'`, ['src/git/a.ts:1']],
+  [`import * as processes from 'node:child_process'`, ['src/git/a.ts:1']],
+  ['setTimeout(act, 10)', ['src/git/a.ts:1']],
+])('git is called without a shell: %s', (line, seen) => {
+  expect(placesOf(rules.time, ['src/git/a.ts', line])).toEqual(seen)
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Session, SettingsOf } from './session.ts'
+import type { Place, Session } from './session.ts'
 
-type Add = (program: Command, session: Session, settingsOf: SettingsOf) => void
+type Add = (program: Command, session: Session, place: Place) => void
 
 /** What runs where no command is named. */
 const SERVE = 'serve'
@@ -16,6 +16,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['export', async () => (await import('./commands/export.ts')).addExportCommand],
   ['projects', async () => (await import('./commands/projects.ts')).addProjectsCommand],
   ['losses', async () => (await import('./commands/losses.ts')).addLossesCommand],
+  ['commits', async () => (await import('./commands/commits.ts')).addCommitsCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],
@@ -29,11 +30,11 @@ export async function addCommands(
   program: Command,
   session: Session,
   argv: readonly string[],
-  settingsOf: SettingsOf,
+  place: Place,
 ): Promise<void> {
   const isHelp = argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const [name, load] of commands) {
-    if (isHelp || name === SERVE || argv.includes(name)) (await load())(program, session, settingsOf)
+    if (isHelp || name === SERVE || argv.includes(name)) (await load())(program, session, place)
     else program.command(name)
   }
 }

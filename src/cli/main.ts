@@ -45,7 +45,10 @@ async function programFor(session: Session, world: World, argv: readonly string[
       getErrHelpWidth: () => session.screen.width ?? 80,
     })
   addSettingFlags(program)
-  await addCommands(program, session, argv, (command) => loadSettings({ ...world, flags: flagsOf(command) }))
+  await addCommands(program, session, argv, {
+    settingsOf: (command) => loadSettings({ ...world, flags: flagsOf(command) }),
+    workingDir: world.workingDir ?? '/',
+  })
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 

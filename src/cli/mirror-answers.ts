@@ -7,12 +7,14 @@ import { runPasses } from '../daemon/ingest-run.ts'
 import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
+import { Histories } from '../git/histories.ts'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader } from '../mirror/open.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
+import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
@@ -39,6 +41,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   const catchUp = (depth: PassDepth): RunOutcome => runOnce(settings, depth, (text) => world.note(text))
   let reasons = sourceReasons(catchUp('nudge').ends)
   const reader = openReader(mirrorPath(dataDir))
+  const histories = new Histories(realSurroundings().env)
   const app = createApp({
     version: world.version,
     timeZone: world.timeZone,
@@ -61,6 +64,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       lagMs: null,
       mirrorPath: mirrorPath(dataDir),
     }),
+    histories,
     sync: async ({ full }) => {
       const startedAt = performance.now()
       const { changed, added, gone, ends } = catchUp(full ? 'full' : 'reconcile')
@@ -79,6 +83,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       return response
     }),
     close: async () => {
+      histories.close()
       reader.close()
     },
   }

@@ -13,6 +13,12 @@ import type { World } from './world.ts'
 /** The settings in force for a command, its flags among them. @throws Trouble as `loadSettings` does */
 export type SettingsOf = (command: Command) => Settings
 
+/** Where a command was typed, and what is set there. */
+export interface Place {
+  readonly settingsOf: SettingsOf
+  readonly workingDir: string
+}
+
 /** One run of the program: what its commands share. */
 export interface Session {
   /** The words typed, the program's name not among them. */

@@ -1,7 +1,9 @@
 import type { ApiWorld, LiveState } from '../api/http/world.ts'
+import { Histories } from '../git/histories.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
+import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { EventHub } from './event-hub.ts'
@@ -54,8 +56,9 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const progress = new ProgressLine(world.stderr)
+  const histories = new Histories(realSurroundings().env)
 
-  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs })
+  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, histories, startedAtMs })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
@@ -84,6 +87,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         progress.clear()
         schedule.stop()
         searches.close()
+        histories.close()
         removeDaemonFile(dataDir)
         await server.close()
         reader.close()
@@ -110,11 +114,12 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly searches: SearchPool
+  readonly histories: Histories
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs }: Parts) {
+function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, histories, startedAtMs }: Parts) {
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -134,6 +139,7 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     now: () => world.now(),
     ask: (question) => searches.ask(question),
     live,
+    histories,
     sync: (options) => indexing.sync(options),
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {

@@ -82,13 +82,14 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['daemon', 'api', 'indexer', 'mirror', 'text', 'model', 'settings', 'sample'],
-  daemon: ['indexer', 'api', 'mirror', 'text', 'model', 'settings'],
+  cli: ['daemon', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
+  daemon: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
   indexer: ['mirror', 'text', 'archive', 'model'],
   api: ['mirror', 'text', 'archive', 'model'],
   mirror: ['text', 'archive', 'model'],
   text: ['model'],
   archive: ['model'],
+  git: ['model'],
   settings: ['model', 'text'],
   sample: ['model'],
   model: [],
@@ -223,16 +224,22 @@ const threads = /^(node:)?(worker_threads|child_process|cluster)$/
 /** The agent that writes to the sample home is a process of its own. */
 const sampleProcess = 'src/sample/grow-child.ts'
 
+/** Git is called as a program, by `spawn` alone: it takes a list of words and no line for a shell. */
+const callsGit = (path: string, { specifier, names }: Import): boolean =>
+  roomOf(path) === 'git' && /^(node:)?child_process$/.test(specifier) && names.every((name) => programNames.has(name))
+const programNames: ReadonlySet<string> = new Set(['spawn', 'ChildProcessWithoutNullStreams'])
+
 /** Only the daemon, and the command that is the process, know the hour, wait, and run things side by side. */
 export const time: Rule = (files) =>
   files
     .filter(({ path }) => !['daemon', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
     .flatMap((file) => [
       ...file.imports
-        .filter(({ specifier, names, isTypeOnly }) => {
+        .filter((each) => {
+          const { specifier, names, isTypeOnly } = each
           // A schedule may be judged anywhere; to run by it is the daemon's.
           const runsByCron = specifier === 'node-cron' && !isTypeOnly && names.join() !== 'validate'
-          return runsByCron || timePackages.test(specifier) || threads.test(specifier)
+          return runsByCron || timePackages.test(specifier) || (threads.test(specifier) && !callsGit(file.path, each))
         })
         .map(({ at, specifier }) => breach(file, at, `imports ${specifier}`)),
       ...file.nodes.flatMap((node) => {

@@ -6,6 +6,7 @@ import { rawPath, refuseMalformedPaths } from './raw-path.ts'
 import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
 import { chatRoutes } from './routes/chats.ts'
+import { commitRoutes } from './routes/commits.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -38,6 +39,7 @@ export function createApp(world: ApiWorld): Hono {
     chatRoutes(world),
     exportRoutes(world),
     projectRoutes(world),
+    commitRoutes(world),
     lossRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),

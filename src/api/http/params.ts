@@ -54,6 +54,9 @@ export const limit = () => z._default(integer({ min: 1, max: 200 }), 20)
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)
 
+/** A whole number that need not be given. */
+export const wholeNumber = (range: { readonly min: number; readonly max: number }) => optional(integer(range))
+
 function integer({ min, max }: { min: number; max: number }) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   const reason = `must be a whole number ${range}`

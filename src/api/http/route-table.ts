@@ -26,6 +26,11 @@ export const routeTable: readonly RouteEntry[] = [
   },
   { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
   { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
+  {
+    method: 'GET',
+    path: '/api/commits',
+    explains: 'Commits and the chats of which they may have come: repo, from, to, chat, confidence, window.',
+  },
   { method: 'GET', path: '/api/losses', explains: 'What Cursor dropped and is held here: project, from, to.' },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Ask } from '../questions.ts'
+import type { Histories } from '../reports/histories.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
@@ -68,6 +69,8 @@ export interface ApiWorld {
   /** For what may take long: answered elsewhere, so that lists need not wait for it. */
   readonly ask: Ask
   live(): LiveState
+  /** Reads what git knows of projects' folders. */
+  readonly histories: Histories
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** @returns the function that ends the subscription */

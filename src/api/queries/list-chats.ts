@@ -25,6 +25,8 @@ interface ChatFilter {
   readonly includeEmpty: boolean
   /** Words to find in titles; blank: any title. */
   readonly titleWords: string | null
+  /** Only the chats of these row numbers, and how well each answers; the best first unless a sort is named. Null: any. */
+  readonly scores: ReadonlyMap<number, number> | null
 }
 
 export interface ChatListRequest extends PageRequest, ChatFilter {
@@ -74,7 +76,7 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
   const { limit, offset } = request
   return inSnapshot(db, () => {
     const words = request.titleWords?.trim() ?? ''
-    const scores = words === '' ? null : matchTitles(db, words)
+    const scores = bothScores(words === '' ? null : matchTitles(db, words), request.scores)
     if (scores !== null && request.sort === null) return listByScore(db, request, scores)
     const filter = bindFilter(request, scores)
     const sql = FIND_CHATS[request.sort ?? 'newest']
@@ -85,6 +87,15 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
     const total = db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
     return { items: readChats(db, nums), total, limit, offset }
   })
+}
+
+/** Where two things are asked for at once, the chats that answer both; the titles say in which order. */
+function bothScores(
+  titles: ReadonlyMap<number, number> | null,
+  others: ReadonlyMap<number, number> | null,
+): ReadonlyMap<number, number> | null {
+  if (titles === null || others === null) return titles ?? others
+  return new Map([...titles].filter(([num]) => others.has(num)))
 }
 
 /** The scores are not in the database, so the order is made here; ties stand newest first. */

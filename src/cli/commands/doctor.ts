@@ -18,13 +18,13 @@ import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows }
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
-import type { Session, SettingsOf } from '../session.ts'
+import type { Place, Session } from '../session.ts'
 
 interface DoctorOptions extends JsonOption {
   readonly shape?: string | true
 }
 
-export function addDoctorCommand(program: Command, session: Session, settingsOf: SettingsOf): void {
+export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('doctor')
     .description('say of each store what is there, what was read, and what was not')

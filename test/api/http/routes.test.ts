@@ -160,7 +160,7 @@ describe('errors', () => {
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
     ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
     ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
-    ['chats of a commit', '/api/chats?commit=abc', {}, 400, 'not-yet'],
+    ['chats of a commit nowhere', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {
     const response = await world.ask(path, init)
@@ -209,7 +209,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|chats$|messages|projects$|losses/u.test(route.path)
+    const takesPages = /search|chats$|messages|projects$|losses|commits/u.test(route.path)
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

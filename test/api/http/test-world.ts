@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
+import { Histories } from '../../../src/git/histories.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 
@@ -47,6 +48,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
     mirror: () => mirror.reader,
     now: () => Date.now(),
     ask: async (question) => answerQuestion(mirror.reader, question, DEADLINE_MS),
+    histories: new Histories(process.env),
     live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {
       syncs.push(options)

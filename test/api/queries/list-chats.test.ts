@@ -15,6 +15,7 @@ const everything: ChatListRequest = {
   subagents: false,
   includeEmpty: false,
   titleWords: null,
+  scores: null,
   sort: null,
   limit: 20,
   offset: 0,

@@ -1,4 +1,5 @@
 import { createApp } from '../../../src/api/http/app.ts'
+import { Histories } from '../../../src/git/histories.ts'
 import { liveOf } from '../values/still-world.ts'
 
 export interface KnownRoute {
@@ -20,6 +21,7 @@ export const bareApp = (): ReturnType<typeof createApp> =>
     },
     now: () => 0,
     ask: () => Promise.reject(new Error('there is no search')),
+    histories: new Histories({}),
     live: () => liveOf('/nowhere/mirror.db'),
     sync: () => Promise.reject(new Error('there is no sync')),
     subscribe: () => () => undefined,

@@ -120,6 +120,10 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   includeEmpty: [...texts, ...words],
   around: texts,
   includeOrphans: [...texts, ...words],
+  repo: [...texts, '%2F', '%2F..', '--upload-pack=x', 'ext::sh', '.'],
+  commit: [...texts, 'HEAD', '--all', 'main', '0000', 'f'.repeat(65), 'ABCDEF', '0123%0a'],
+  confidence: [...texts, ...words],
+  window: [...texts, ...numbers],
   as: [...texts, ...words],
 }
 

@@ -1,6 +1,7 @@
 import { createApp } from '../../../src/api/http/app.ts'
 import { exportFormats } from '../../../src/api/export/formats.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
+import { Histories } from '../../../src/git/histories.ts'
 import { openReader } from '../../../src/mirror/open.ts'
 import { HOST, liveOf } from './still-world.ts'
 
@@ -36,6 +37,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
     mirror: () => reader,
     now: () => Date.now(),
     ask: async (question) => answerQuestion(reader, question, DEADLINE_MS),
+    histories: new Histories({}),
     live: () => liveOf(mirrorPath),
     sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
     subscribe: () => () => undefined,

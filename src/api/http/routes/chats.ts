@@ -7,6 +7,7 @@ import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, limit, offset, oneOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
+import { readMatches, withMatches } from '../read-matches.ts'
 import type { ApiWorld } from '../world.ts'
 
 const listParameters = {
@@ -22,6 +23,8 @@ const listParameters = {
   includeEmpty: flag(),
   q: text(),
   sort: oneOf(chatSorts),
+  commit: word(),
+  repo: words(),
   limit: limit(),
   offset: offset(),
 }
@@ -31,9 +34,10 @@ const messageParameters = { limit: limit(), offset: offset(), around: word(), in
 export function chatRoutes(world: ApiWorld): Hono {
   const routes = new Hono()
 
-  routes.get('/api/chats', (c) => {
-    const query = readQuery(c, listParameters, { notYet: ['commit', 'repo'] })
+  routes.get('/api/chats', async (c) => {
+    const query = readQuery(c, listParameters)
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
+    const matches = await readMatches(world, query)
     const db = world.mirror()
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),
@@ -46,11 +50,12 @@ export function chatRoutes(world: ApiWorld): Hono {
       subagents: query.subagents ?? false,
       includeEmpty: query.includeEmpty ?? false,
       titleWords: query.q,
+      scores: matches === null ? null : new Map(matches.map(({ num, score }) => [num, score])),
       sort: query.sort,
       limit: query.limit,
       offset: query.offset,
     })
-    return c.json(page)
+    return c.json(matches === null ? page : { ...page, items: withMatches(page.items, matches) })
   })
 
   routes.get('/api/chats/:id', (c) => {

@@ -1,0 +1,59 @@
+import type { Mirror } from '../../mirror/open.ts'
+import type { Trouble } from '../../model/trouble.ts'
+import { listProjectRoots } from '../queries/project-roots.ts'
+import type { ProjectRoot } from '../queries/project-roots.ts'
+import { resolveProjects } from '../queries/resolve-projects.ts'
+import { openRepositories } from '../reports/open-repositories.ts'
+import type { OpenedRepository } from '../reports/open-repositories.ts'
+import { badParameters, Problem } from './problem.ts'
+import type { ApiWorld } from './world.ts'
+
+export interface Repos {
+  readonly repositories: readonly OpenedRepository[]
+  /** Why projects that were meant are not among them. */
+  readonly warnings: readonly string[]
+}
+
+/** Where no repository is named, as many are looked into as a person is at work on. */
+const ANY_MAX = 10
+const TOLD_MAX = 8
+
+/**
+ * The repositories that are named, or of the last active projects where none is.
+ * @throws Problem 400 for what is no project; 409 where none that is named has a history that can be read
+ * @throws Trouble where git is not installed
+ */
+export async function readRepos(world: ApiWorld, names: readonly string[] | null): Promise<Repos> {
+  const roots = listProjectRoots(world.mirror())
+  const wanted = names === null ? roots.filter(isHere).slice(0, ANY_MAX) : namedRoots(world.mirror(), roots, names)
+  const { opened, troubles } = await openRepositories(wanted, world.histories)
+  const isMissing = troubles.find(({ code }) => code === 'git-missing')
+  if (isMissing !== undefined) throw isMissing
+  const [trouble] = troubles
+  if (names !== null && opened.length === 0 && trouble !== undefined) throw refusal(trouble)
+  // That a project is none is no news to who named none.
+  const told = troubles.filter(({ code }) => names !== null || !['not-a-repository', 'repo-missing'].includes(code))
+  return { repositories: opened, warnings: told.map(({ message }) => message) }
+}
+
+const isHere = ({ remote, uri }: ProjectRoot): boolean => remote === null && uri.startsWith('file:///')
+
+const refusal = ({ code, message, hint }: Trouble): Problem => new Problem(409, code, `${message} ${hint}`)
+
+/** Git is called nowhere but in the roots of projects: a path that is none is refused before anything looks at it. */
+function namedRoots(db: Mirror, roots: readonly ProjectRoot[], names: readonly string[]): ProjectRoot[] {
+  const nums = names.map((name) => resolveProjects(db, [name]))
+  if (nums.some((found) => found.length === 0)) {
+    throw badParameters([{ name: 'repo', reason: `is no project that is known here: ${knownOnes(roots)}` }])
+  }
+  const wanted = new Set(nums.flat())
+  return roots.filter(({ num }) => wanted.has(num))
+}
+
+function knownOnes(roots: readonly ProjectRoot[]): string {
+  const here = roots.filter(isHere)
+  if (here.length === 0) return 'there is none on this machine'
+  const told = here.slice(0, TOLD_MAX).map(({ project, path }) => `${project.name} (${path})`)
+  const more = here.length > told.length ? `, and ${here.length - told.length} more` : ''
+  return `known are ${told.join(', ')}${more}`
+}

@@ -1,0 +1,40 @@
+import { Hono } from 'hono'
+import { reportCommits } from '../../reports/commit-report.ts'
+import { WINDOW_DEFAULT_MS } from '../../reports/commit-windows.ts'
+import { confidences } from '../../reports/judge-match.ts'
+import { readBounds, readClock } from '../dates.ts'
+import { limit, offset, oneOf, readQuery, wholeNumber, word, words } from '../params.ts'
+import { readRepos } from '../read-repos.ts'
+import type { ApiWorld } from '../world.ts'
+
+const MINUTE_MS = 60_000
+
+const parameters = {
+  repo: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  chat: word(),
+  confidence: oneOf(confidences),
+  window: wholeNumber({ min: 1, max: 1440 }),
+  limit: limit(),
+  offset: offset(),
+}
+
+export function commitRoutes(world: ApiWorld): Hono {
+  return new Hono().get('/api/commits', async (c) => {
+    const query = readQuery(c, parameters)
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
+    const { repositories, warnings } = await readRepos(world, query.repo)
+    const report = await reportCommits(world.mirror(), world.histories, repositories, {
+      fromMs,
+      toMs,
+      windowMs: query.window === null ? WINDOW_DEFAULT_MS : query.window * MINUTE_MS,
+      chatId: query.chat,
+      least: query.confidence ?? 'low',
+      limit: query.limit,
+      offset: query.offset,
+    })
+    return c.json({ ...report, warnings: [...warnings, ...report.warnings] })
+  })
+}

@@ -1,0 +1,141 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { useOfTool } from './chat-files.ts'
+
+/** A file that a chat changed. */
+export interface ChatEdit {
+  /** As the call named it: absolute, or from the root of the chat's project. */
+  readonly path: string
+  /** Epoch milliseconds. Null where the message has no time of its own. */
+  readonly atMs: number | null
+}
+
+/** When a chat was at work and on what, what its subagents did included. */
+export interface ChatActivity {
+  readonly num: number
+  readonly id: string
+  readonly title: string
+  /** On which it began. */
+  readonly branch: string | null
+  readonly projectNum: number
+  /** Of the whole chat, epoch milliseconds; null where it is not known. */
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
+  /** Of its messages within the stretch, ascending; only times that are their own, not a neighbour's or the chat's. */
+  readonly timesMs: readonly number[]
+  readonly edits: readonly ChatEdit[]
+}
+
+export interface ActivityRequest {
+  readonly projectNums: readonly number[]
+  /** Epoch milliseconds, both inclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Of a chat of which neither time is known nothing can be said. */
+const CHATS = `
+  select
+    c.num, c.id, c.title, c.branch, c.project as projectNum,
+    c.created_at as startedAtMs, c.last_activity_at as endedAtMs,
+    coalesce(
+      c.parent_chat_id,
+      (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
+    ) as parentId
+  from chats c
+  where c.project in (select value from json_each(@projects))
+    and c.is_draft = 0 and c.message_count > 0
+    and coalesce(c.last_activity_at, c.created_at) >= @fromMs
+    and coalesce(c.created_at, c.last_activity_at) <= @toMs
+  order by c.num
+`
+
+const OWN_TIME = `m.created_at_source in ('message', 'header', 'timing')`
+
+const TIMES = `
+  select m.chat, m.created_at as atMs
+  from json_each(@chats) wanted join messages m on m.chat = wanted.value
+  where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
+  order by m.created_at
+`
+
+const TOOL_NAMES = `select name from names where kind = 'tool'`
+
+/**
+ * The marks of a message tell whether it calls such a tool, so that no other message's parts are read: outputs of tools
+ * are most of what there is. Of a call only its paths leave the database.
+ */
+const EDITS = `
+  select m.chat, iif(${OWN_TIME}, m.created_at, null) as atMs, p.value ->> '$.paths' as paths
+  from json_each(@chats) wanted
+  join messages m on m.chat = wanted.value
+  join bodies b on b.num = m.body
+  join json_each(b.parts) p
+  where m.is_orphan = 0 and m.tool_calls > 0
+    and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
+    and exists (select 1 from json_each(m.marks) k where k.value in (select value from json_each(@marks)))
+    and p.value ->> '$.kind' = 'tool'
+    and p.value ->> '$.name' in (select value from json_each(@tools))
+    and p.value ->> '$.status' in ('completed', 'running')
+  order by m.chat, m.position
+`
+
+interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits'> {
+  readonly parentId: string | null
+}
+
+/** The chats of some projects that were at work within a stretch. A subagent's work counts as its parent's. */
+export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: ActivityRequest): ChatActivity[] {
+  const rows = db.prepare<[object], ChatRow>(CHATS).all({ projects: JSON.stringify(projectNums), fromMs, toMs })
+  const stretch = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
+  const workers = workersOf(rows)
+  const timesMs = new Map<number, number[]>()
+  for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(TIMES).iterate(stretch)) {
+    append(timesMs, workers.get(chat) ?? chat, atMs)
+  }
+  const edits = new Map<number, ChatEdit[]>()
+  for (const { chat, atMs, paths } of readEdits(db, stretch)) {
+    for (const path of JSON.parse(paths) as readonly string[]) append(edits, workers.get(chat) ?? chat, { path, atMs })
+  }
+  return rows
+    .filter(({ num }) => workers.get(num) === num)
+    .map((chat) => ({ ...chat, timesMs: timesMs.get(chat.num) ?? [], edits: edits.get(chat.num) ?? [] }))
+}
+
+interface EditRow {
+  readonly chat: number
+  readonly atMs: number | null
+  /** A list, as JSON. */
+  readonly paths: string
+}
+
+function readEdits(db: Mirror, stretch: object): Iterable<EditRow> {
+  const names = db.prepare<[], string>(TOOL_NAMES).pluck().all()
+  const tools = names.filter((name) => useOfTool(name) === 'edits')
+  const marks = tools.map((name) => `tool:${name}`)
+  return db
+    .prepare<[object], EditRow>(EDITS)
+    .iterate({ ...stretch, tools: JSON.stringify(tools), marks: JSON.stringify(marks) })
+}
+
+/** By chat, whose work its work is: of the furthest parent that is among them. */
+function workersOf(rows: readonly ChatRow[]): Map<number, number> {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return new Map(
+    rows.map((row) => {
+      let worker = row
+      // Links come from the stores, which may have them go round in a circle.
+      for (let steps = 0; steps < 10; steps += 1) {
+        const parent = worker.parentId === null ? undefined : byId.get(worker.parentId)
+        if (parent === undefined || parent === row) break
+        worker = parent
+      }
+      return [row.num, worker.num]
+    }),
+  )
+}
+
+function append<Value>(lists: Map<number, Value[]>, key: number, value: Value): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}

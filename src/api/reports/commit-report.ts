@@ -1,0 +1,165 @@
+import type { Mirror } from '../../mirror/open.ts'
+import type { Commit, CommitList } from '../../model/commit.ts'
+import { asChatId } from '../../model/ids.ts'
+import type { ProjectRef } from '../../model/project.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { toIso } from '../iso.ts'
+import { readChatSpan } from '../queries/chat-span.ts'
+import type { Page, PageRequest } from '../queries/page.ts'
+import type { ProjectRoot } from '../queries/project-roots.ts'
+import type { Histories } from './histories.ts'
+import { confidences } from './judge-match.ts'
+import type { CommitMatch, Confidence } from './judge-match.ts'
+import { LATE_MS } from './take-edits.ts'
+import { matchOpened } from './match-opened.ts'
+import type { MatchAnswer } from './match-opened.ts'
+import type { OpenedRepository } from './open-repositories.ts'
+import { tellMatch } from './tell-match.ts'
+import type { ToldMatch } from './tell-match.ts'
+
+export interface CommitReportRequest extends PageRequest {
+  /** Epoch milliseconds, of the committer date: inclusive. */
+  readonly fromMs: number | null
+  /** Exclusive. */
+  readonly toMs: number | null
+  readonly windowMs: number
+  /** Only commits that this chat may have led to. */
+  readonly chatId: string | null
+  /** Chats that match less surely are left out. */
+  readonly least: Confidence
+}
+
+export interface ReportedCommit {
+  readonly sha: string
+  readonly committedAt: string | null
+  readonly authoredAt: string | null
+  readonly author: string
+  readonly subject: string
+  readonly project: ProjectRef
+  /** Files it touched; null where that is not known. */
+  readonly filesChanged: number | null
+  readonly chats: readonly ToldMatch[]
+}
+
+export interface CommitReport extends Page<ReportedCommit> {
+  readonly warnings: readonly string[]
+}
+
+interface Listed {
+  readonly opened: OpenedRepository
+  readonly commit: Commit
+}
+
+type Lists = ReadonlyMap<OpenedRepository, CommitList>
+type Answers = ReadonlyMap<OpenedRepository, MatchAnswer>
+
+/** Commits of some repositories, newest first, each with the chats of which it may have come. */
+export async function reportCommits(
+  db: Mirror,
+  histories: Histories,
+  repositories: readonly OpenedRepository[],
+  request: CommitReportRequest,
+): Promise<CommitReport> {
+  const { chatId, limit, offset } = request
+  const { lists, troubles } = await readLists(histories, repositories, request)
+  const listed = commitsInRange(lists, request)
+  const asked = chatId === null ? pageOf(listed, request) : whenItCould(db, chatId, listed)
+  const answers = await matchAll(db, histories, { lists, asked, windowMs: request.windowMs })
+  const told = asked.map((each) => tellCommit(each, answers.get(each.opened), request))
+  const warnings = [...troubles, ...warningsOf(lists, answers)]
+  if (chatId === null) return { items: told, total: listed.length, limit, offset, warnings }
+  const ofChat = told.filter(({ chats }) => chats.length > 0)
+  return { items: pageOf(ofChat, request), total: ofChat.length, limit, offset, warnings }
+}
+
+const pageOf = <Item>(all: readonly Item[], { limit, offset }: PageRequest): readonly Item[] =>
+  all.slice(offset, offset + limit)
+
+/**
+ * Older than what is asked for, too: an edit may have waited for its commit, and what came between decides. One history
+ * that cannot be read does not spoil the others.
+ */
+async function readLists(
+  histories: Histories,
+  repositories: readonly OpenedRepository[],
+  { fromMs }: CommitReportRequest,
+): Promise<{ readonly lists: Lists; readonly troubles: readonly string[] }> {
+  const stretch = { sinceMs: fromMs === null ? null : fromMs - 2 * LATE_MS, alsoFrom: null }
+  const lists = new Map<OpenedRepository, CommitList>()
+  const troubles: string[] = []
+  for (const opened of repositories) {
+    try {
+      lists.set(opened, await histories.list(opened.repository, stretch))
+    } catch (error) {
+      if (!(error instanceof Trouble) || repositories.length === 1) throw error
+      troubles.push(error.message)
+    }
+  }
+  return { lists, troubles }
+}
+
+function commitsInRange(lists: Lists, request: CommitReportRequest): readonly Listed[] {
+  const listed = [...lists].flatMap(([opened, { commits, within }]) =>
+    commits
+      .filter((commit) => isInRange(commit, request) && (within === null || within.has(commit.sha)))
+      .map((commit): Listed => ({ opened, commit })),
+  )
+  // Git's own order of one repository is better than that of its times.
+  return lists.size > 1 ? listed.sort((left, right) => timeOf(right) - timeOf(left)) : listed
+}
+
+interface Matching {
+  readonly lists: Lists
+  readonly asked: readonly Listed[]
+  readonly windowMs: number
+}
+
+async function matchAll(db: Mirror, histories: Histories, { lists, asked, windowMs }: Matching): Promise<Answers> {
+  const answers = new Map<OpenedRepository, MatchAnswer>()
+  for (const [opened, list] of lists) {
+    const commits = asked.filter((each) => each.opened === opened).map(({ commit }) => commit)
+    answers.set(opened, await matchOpened(db, histories, { opened, list, asked: commits, windowMs }))
+  }
+  return answers
+}
+
+function warningsOf(lists: Lists, answers: Answers): readonly string[] {
+  const cut = [...lists].filter(([, { isWhole }]) => !isWhole).map(([{ root }]) => cutSentence(root))
+  return [...new Set([...cut, ...[...answers.values()].flatMap(({ warnings }) => warnings)])]
+}
+
+/** Commits that a chat may have led to, by its times alone. */
+function whenItCould(db: Mirror, chatId: string, listed: readonly Listed[]): readonly Listed[] {
+  const span = readChatSpan(db, asChatId(chatId))
+  if (span === null) return []
+  const isLater = ({ authoredAtMs, committedAtMs }: Commit): boolean =>
+    Math.max(authoredAtMs ?? 0, committedAtMs ?? 0) + 1000 > span.startedAtMs &&
+    (authoredAtMs ?? committedAtMs ?? 0) < span.endedAtMs + LATE_MS
+  return listed.filter(({ commit }) => isLater(commit))
+}
+
+const timeOf = ({ commit }: Listed): number => commit.committedAtMs ?? -Infinity
+
+function isInRange({ committedAtMs }: Commit, { fromMs, toMs }: CommitReportRequest): boolean {
+  if (committedAtMs === null) return fromMs === null && toMs === null
+  return (fromMs === null || committedAtMs >= fromMs) && (toMs === null || committedAtMs < toMs)
+}
+
+const cutSentence = ({ project }: ProjectRoot): string =>
+  `The history of ${project.name} is too long to be read whole: older commits are left out. Ask with "from".`
+
+function tellCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined, request: CommitReportRequest) {
+  const isWanted = ({ id, confidence }: CommitMatch): boolean =>
+    confidences.indexOf(confidence) >= confidences.indexOf(request.least) &&
+    (request.chatId === null || id === request.chatId)
+  return {
+    sha: commit.sha,
+    committedAt: toIso(commit.committedAtMs),
+    authoredAt: toIso(commit.authoredAtMs),
+    author: commit.author,
+    subject: commit.subject,
+    project: opened.root.project,
+    filesChanged: answer?.fileCounts.get(commit.sha) ?? null,
+    chats: (answer?.matches.get(commit.sha) ?? []).filter(isWanted).map(tellMatch),
+  }
+}

@@ -1,0 +1,71 @@
+export const confidences = ['low', 'medium', 'high'] as const
+export type Confidence = (typeof confidences)[number]
+
+export interface TimeEvidence {
+  /** How many of its messages lie in the commit's window; null where only the chat's own first and last time is known. */
+  readonly messages: number | null
+  readonly firstAtMs: number
+  readonly lastAtMs: number
+}
+
+export interface FileEvidence {
+  /** Files of the commit that the chat edited since they were last committed, as git names them. */
+  readonly paths: readonly string[]
+  /** They are so much of all that the commit touched; 0 to 1. */
+  readonly share: number
+  readonly lastEditAtMs: number
+  /** From the last edit to the commit's window; 0 where it lies inside. */
+  readonly waitedMs: number
+  readonly isInWindow: boolean
+  /** Edited after the commit was first made and before it was made anew. */
+  readonly isAmended: boolean
+}
+
+export interface Evidence {
+  readonly time: TimeEvidence | null
+  /** Whether the commit is on the branch on which the chat began; null where that is not known. */
+  readonly branch: 'same' | 'other' | null
+  readonly files: FileEvidence | null
+  /** It edited files within the window, and none that the commit touched. */
+  readonly editedElsewhere: boolean
+}
+
+export interface Judgement {
+  readonly confidence: Confidence
+  /** 0 to 1, for an order among chats. It is no probability. */
+  readonly score: number
+}
+
+export interface CommitMatch extends Judgement {
+  /** Row number of the chat. */
+  readonly num: number
+  readonly id: string
+  readonly title: string
+  readonly evidence: Evidence
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * Files decide. Edited within the window of a commit that holds them: high. Edited before it: high where that is all
+ * the commit holds and within a day, else medium, the less the longer it waited. Time alone is low, whatever the branch
+ * says: people talk to a model about one thing and commit another.
+ */
+export function judge({ time, branch, files, editedElsewhere }: Evidence): Judgement {
+  const onBranch = branch === 'same' ? 0.03 : branch === 'other' ? -0.03 : 0
+  if (files !== null) return judgement(scoreOfFiles(files) + onBranch)
+  if (editedElsewhere) return judgement(0.1 + onBranch)
+  return judgement((time?.messages === null ? 0.15 : 0.3) + onBranch * 3)
+}
+
+function scoreOfFiles({ share, waitedMs, isInWindow, isAmended }: FileEvidence): number {
+  if (isInWindow) return 0.85 + 0.1 * share
+  if (isAmended) return 0.7 + 0.1 * share
+  const waitedDays = waitedMs / DAY_MS
+  return waitedDays <= 1 ? 0.65 + 0.18 * share : Math.max(0.53, 0.65 - 0.01 * waitedDays) + 0.1 * share
+}
+
+function judgement(raw: number): Judgement {
+  const score = Math.round(Math.min(0.99, Math.max(0.05, raw)) * 100) / 100
+  return { score, confidence: score >= 0.8 ? 'high' : score >= 0.5 ? 'medium' : 'low' }
+}

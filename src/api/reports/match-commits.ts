@@ -1,0 +1,132 @@
+import type { ChatActivity } from '../queries/chat-activity.ts'
+import { isIn } from './commit-windows.ts'
+import type { DatedCommit, Window } from './commit-windows.ts'
+import { judge } from './judge-match.ts'
+import type { CommitMatch, Evidence, FileEvidence } from './judge-match.ts'
+import { takenBy, takersOf } from './take-edits.ts'
+import type { TakenEdit, TouchedNames } from './take-edits.ts'
+
+export interface MatchInput {
+  /** All commits of which it is known what they touched, those asked about and those that may have come before. */
+  readonly commits: readonly DatedCommit[]
+  readonly touched: TouchedNames
+  readonly asked: ReadonlySet<string>
+  readonly chats: readonly ChatActivity[]
+  /** The path as git names it; null for what lies outside the repository. */
+  readonly pathOf: (chat: ChatActivity, path: string) => string | null
+  /** Whether a commit is reachable from a branch; null where that is not known. */
+  readonly isOnBranch: (branch: string, sha: string) => boolean | null
+}
+
+/** By sha, the chats of which the commit may have come, the likeliest first. */
+export function matchCommits(input: MatchInput): Map<string, CommitMatch[]> {
+  const takers = takersOf(input.commits, input.touched)
+  const matches = new Map<string, CommitMatch[]>()
+  for (const chat of input.chats) {
+    const edits = editsOf(chat, input)
+    const taken = takenBy(edits, takers, input.touched)
+    const known = [...taken].flatMap(([{ window }, some]) =>
+      some.some(({ atMs }) => isIn(atMs, window)) ? [window] : [],
+    )
+    for (const dated of input.commits) {
+      if (!input.asked.has(dated.commit.sha)) continue
+      const match = matchOne(chat, dated, { input, edits, taken: taken.get(dated) ?? [], known })
+      if (match === null) continue
+      const list = matches.get(dated.commit.sha)
+      if (list === undefined) matches.set(dated.commit.sha, [match])
+      else list.push(match)
+    }
+  }
+  for (const list of matches.values())
+    list.sort((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1))
+  return matches
+}
+
+interface Found {
+  readonly input: MatchInput
+  readonly edits: readonly TakenEdit[]
+  /** Edits that this commit is the first to hold. */
+  readonly taken: readonly TakenEdit[]
+  /** Windows of commits that hold what the chat edited within them. */
+  readonly known: readonly Window[]
+}
+
+function matchOne(chat: ChatActivity, dated: DatedCommit, { input, edits, taken, known }: Found): CommitMatch | null {
+  const { sha } = dated.commit
+  const time = timeIn(chat, dated.window)
+  const touched = input.touched.get(sha)
+  const files: FileEvidence | null =
+    taken.length === 0 || touched === undefined ? null : fileEvidence(taken, dated, touched)
+  if (files === null && (time === null || isAccountedFor(chat, dated.window, known))) return null
+  const evidence: Evidence = {
+    time,
+    branch: chat.branch === null ? null : branchEvidence(input.isOnBranch(chat.branch, sha)),
+    files,
+    editedElsewhere: files === null && edits.some(({ atMs }) => isIn(atMs, dated.window)),
+  }
+  return { num: chat.num, id: chat.id, title: chat.title, ...judge(evidence), evidence }
+}
+
+const branchEvidence = (isOn: boolean | null): Evidence['branch'] => (isOn === null ? null : isOn ? 'same' : 'other')
+
+function timeIn(chat: ChatActivity, window: Window): Evidence['time'] {
+  const first = countUpTo(chat.timesMs, window.startMs)
+  const next = countUpTo(chat.timesMs, window.endMs)
+  const [firstAtMs, lastAtMs] = [chat.timesMs[first], chat.timesMs[next - 1]]
+  if (next > first && firstAtMs !== undefined && lastAtMs !== undefined) {
+    return { messages: next - first, firstAtMs, lastAtMs }
+  }
+  if (chat.timesMs.length > 0 || chat.startedAtMs === null || chat.endedAtMs === null) return null
+  // Its messages have no times: all that is known is from when to when it was there.
+  const isThere = chat.startedAtMs <= window.endMs && chat.endedAtMs > window.startMs
+  return isThere ? { messages: null, firstAtMs: chat.startedAtMs, lastAtMs: chat.endedAtMs } : null
+}
+
+/**
+ * Windows lie side by side where one works after another, and over each other where several branches or people are at
+ * work at once. Whoever was at work on one commit all the while was not at work on the other.
+ */
+function isAccountedFor({ timesMs }: ChatActivity, { startMs, endMs }: Window, known: readonly Window[]): boolean {
+  const inside = timesMs.slice(countUpTo(timesMs, startMs), countUpTo(timesMs, endMs))
+  return inside.length > 0 && inside.every((atMs) => known.some((window) => isIn(atMs, window)))
+}
+
+/** How many of these ascending times are not later. */
+function countUpTo(timesMs: readonly number[], atMs: number): number {
+  let [low, high] = [0, timesMs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((timesMs[middle] ?? Infinity) <= atMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function fileEvidence(
+  taken: readonly TakenEdit[],
+  { window, amended }: DatedCommit,
+  touched: ReadonlySet<string>,
+): FileEvidence {
+  const paths = [...new Set(taken.map(({ path }) => path))].sort()
+  const lastEditAtMs = Math.max(...taken.map(({ atMs }) => atMs))
+  const isInWindow = taken.some(({ atMs }) => isIn(atMs, window))
+  const isAmended = !isInWindow && amended !== null && taken.some(({ atMs }) => atMs > window.endMs)
+  const waitedMs = isInWindow || isAmended ? 0 : Math.max(0, window.startMs - lastEditAtMs)
+  return {
+    paths,
+    share: Math.min(1, paths.length / Math.max(1, touched.size)),
+    lastEditAtMs,
+    waitedMs,
+    isInWindow,
+    isAmended,
+  }
+}
+
+/** An edit without a time of its own happened while the chat was there; it counts as of the chat's end. */
+function editsOf(chat: ChatActivity, { pathOf }: MatchInput): TakenEdit[] {
+  return chat.edits.flatMap(({ path, atMs }) => {
+    const inRepository = pathOf(chat, path)
+    const whenMs = atMs ?? chat.endedAtMs
+    return inRepository === null || whenMs === null ? [] : [{ path: inRepository, atMs: whenMs }]
+  })
+}

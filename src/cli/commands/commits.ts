@@ -1,0 +1,133 @@
+import { isAbsolute, resolve } from 'node:path'
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { countText, localTime } from '../formats.ts'
+import { nearestProject } from '../nearest-project.ts'
+import { addDates, addExamples, addJson, addPage, queryOf, wholeNumber } from '../options.ts'
+import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printableJson, printableLine } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Place, Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import type { Column } from '../table.ts'
+
+const chatMatch = z.object({
+  id: z.string(),
+  title: z.string(),
+  confidence: z.string(),
+  evidence: z.object({
+    time: z.object({ messages: z.number().nullable() }).nullable(),
+    branch: z.string().nullable(),
+    files: z.object({ paths: z.array(z.string()), when: z.string() }).nullable(),
+    editedElsewhere: z.boolean(),
+  }),
+})
+type ChatMatch = z.output<typeof chatMatch>
+
+const commitsAnswer = z.object({
+  total: z.number(),
+  offset: z.number().optional(),
+  warnings: z.array(z.string()),
+  items: z.array(
+    z.object({
+      sha: z.string(),
+      committedAt: z.string().nullable(),
+      subject: z.string(),
+      chats: z.array(chatMatch),
+    }),
+  ),
+})
+
+interface CommitsOptions extends JsonOption, PageOptions, DateOptions {
+  readonly repo?: string
+  readonly chat?: string
+  readonly confidence?: string
+  readonly window?: number
+}
+
+const columns: readonly Column[] = [
+  { title: 'commit' },
+  { title: 'committed' },
+  { title: 'subject', widthMin: 12 },
+  { title: 'match' },
+  { title: 'chat', widthMin: 12 },
+  { title: 'because', widthMin: 8 },
+  { title: 'chat id' },
+]
+
+/** An id is of use only whole: where there is no room for all, other columns give way. */
+function columnsFor(width: number | null): readonly number[] {
+  if (width === null || width >= 150) return [0, 1, 2, 3, 4, 5, 6]
+  return width >= 100 ? [0, 1, 2, 3, 4, 5] : [0, 2, 3, 4]
+}
+
+const SHA_SHOWN = 9
+
+/** The project of the folder in which it was typed is meant unless another is named. */
+export function addCommitsCommand(program: Command, session: Session, { workingDir }: Place): void {
+  const command = program
+    .command('commits')
+    .description('list the commits of a project, each with the chats of which it may have come')
+    .option('--repo <project>', 'the project: its root, name or id; by default the one that holds this folder')
+  addDates(command)
+    .option('--chat <chatId>', 'only commits that this chat may have led to')
+    .addOption(new Option('--confidence <least>', 'how sure a match must be').choices(['low', 'medium', 'high']))
+    .option('--window <minutes>', 'how long before a commit its work may have begun, 1 to 1440', wholeNumber(1, 1440))
+  addJson(addPage(command))
+  addExamples(
+    command,
+    'cursordex commits --from 7d --confidence medium',
+    'cursordex commits --repo ~/code/shop --from 2026-01-01 --json',
+  )
+  command.action(() => commits(command, session, workingDir))
+}
+
+async function commits(command: Command, session: Session, workingDir: string): Promise<void> {
+  const { json, repo, ...filters } = command.opts<CommitsOptions>()
+  await session.ask(command, async (answers) => {
+    const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
+    const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
+    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...filters }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const list = decodeAnswer(commitsAnswer, answer)
+    const shown = columnsFor(session.screen.width)
+    const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
+    const rows = list.items.flatMap((commit) => commitRows(commit, session))
+    if (rows.length === 0) await session.note('No commits.\n')
+    else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
+    for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
+    await notePage(session, list)
+  })
+}
+
+type ListedCommit = z.output<typeof commitsAnswer>['items'][number]
+
+/** A line for each chat. On a terminal the commit is told once; a program wants it in every line. */
+function commitRows({ sha, committedAt, subject, chats }: ListedCommit, { screen }: Session): string[][] {
+  const [shown, blank] = [
+    [sha.slice(0, SHA_SHOWN), localTime(committedAt, screen.timeZone), subject],
+    ['', '', ''],
+  ]
+  if (chats.length === 0) return [[...shown, '-', '-', '-', '-']]
+  return chats.map((chat, index) => [
+    ...(index === 0 || screen.width === null ? shown : blank),
+    chat.confidence,
+    chat.title,
+    becauseOf(chat),
+    chat.id,
+  ])
+}
+
+/** `3 files, 12 messages, its branch`. */
+function becauseOf({ evidence: { time, branch, files, editedElsewhere } }: ChatMatch): string {
+  const whens: Readonly<Record<string, string>> = { earlier: ' earlier', 'before-amending': ' before amending' }
+  const words = [
+    ...(files === null ? [] : [`${countText(files.paths.length, 'file')}${whens[files.when] ?? ''}`]),
+    ...(time === null ? [] : [time.messages === null ? 'open then' : countText(time.messages, 'message')]),
+    ...(branch === null ? [] : [branch === 'same' ? 'its branch' : 'another branch']),
+    ...(editedElsewhere ? ['edited other files'] : []),
+  ]
+  return words.join(', ')
+}

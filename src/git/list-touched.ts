@@ -1,0 +1,62 @@
+import type { TouchedFile } from '../model/commit.ts'
+import { Trouble } from '../model/trouble.ts'
+import { HARMLESS_DIFF } from './harmless.ts'
+import { checked } from './list-commits.ts'
+import type { AskTokens } from './list-commits.ts'
+
+/** A commit that brings in a vendored tree says no more by its remaining files. */
+const FILES_MAX = 3000
+/** Files of which each is compared with each for what was renamed. */
+const RENAMES_MAX = 400
+
+const DIFF_TREE = ['diff-tree', '--stdin', '-r', '-z', '--root', '--name-status', ...HARMLESS_DIFF]
+
+/**
+ * By commit, what each changed: against its parent, and a merge what differs from all of them, which is what was done
+ * in the merge itself. A commit of which that cannot be told is left out.
+ * @throws Trouble as `gitTokens` does
+ */
+export async function listTouched(
+  root: string,
+  shas: readonly string[],
+  ask: AskTokens,
+): Promise<Map<string, TouchedFile[]>> {
+  if (shas.length === 0) return new Map()
+  const input = shas.map((sha) => `${checked(sha)}\n`).join('')
+  const read = (renames: readonly string[]) =>
+    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), new Set(shas))
+  try {
+    return await read(['--find-renames', `-l${RENAMES_MAX}`])
+  } catch (error) {
+    if (!(error instanceof Trouble) || error.code !== 'git-failed') throw error
+    // A partial clone lacks the files' contents, without which only files that moved unchanged are known again.
+    return read(['--find-renames=100%', `-l${RENAMES_MAX}`])
+  }
+}
+
+/** A sha begins a commit; then come a status and its path, or two paths where it tells of a new name. */
+async function readTouched(
+  tokens: AsyncGenerator<string, void>,
+  asked: ReadonlySet<string>,
+): Promise<Map<string, TouchedFile[]>> {
+  // What changed nothing is not told at all.
+  const touched = new Map([...asked].map((sha): [string, TouchedFile[]] => [sha, []]))
+  let files: TouchedFile[] = []
+  let status: string | null = null
+  let formerPath: string | null = null
+  for await (const token of tokens) {
+    if (status === null) {
+      const next = touched.get(token)
+      if (next === undefined) status = token
+      else files = next
+    } else if (/^[RC]\d/.test(status) && formerPath === null) {
+      formerPath = token
+    } else {
+      // A copy leaves its origin as it was.
+      if (files.length < FILES_MAX) files.push({ path: token, formerPath: status.startsWith('R') ? formerPath : null })
+      status = null
+      formerPath = null
+    }
+  }
+  return touched
+}

@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises'
+import type { Repository } from '../model/commit.ts'
+import { Trouble } from '../model/trouble.ts'
+import type { GitCall } from './run-git.ts'
+
+export type AskLines = (call: GitCall) => Promise<string[]>
+
+/** A branch beyond these neither adds commits nor tells of one. */
+const BRANCHES_MAX = 2000
+
+/**
+ * The repository that holds a folder.
+ * @throws Trouble `repo-missing` where there is no such folder, else as `gitTokens` does
+ */
+export async function openRepository(root: string, ask: AskLines): Promise<Repository> {
+  if (!(await isFolder(root))) {
+    throw new Trouble(
+      'repo-missing',
+      `There is no folder ${root} on this machine.`,
+      'Name a project that is still there.',
+    )
+  }
+  const [topLevel = root, prefix = ''] = await ask({
+    root,
+    arguments: ['rev-parse', '--show-toplevel', '--show-prefix'],
+  })
+  const heads = ['for-each-ref', `--count=${BRANCHES_MAX}`, '--sort=-committerdate']
+  const format = '--format=%(objecttype) %(objectname) %(refname)'
+  const [lines, head] = await Promise.all([
+    ask({ root, arguments: [...heads, format, 'refs/heads/'] }),
+    readHead(root, ask),
+  ])
+  const branches = lines.flatMap((line): [string, string][] => {
+    const [, sha, name] = /^commit ([\da-f]+) refs\/heads\/(.+)$/.exec(line) ?? []
+    return sha === undefined || name === undefined ? [] : [[name, sha]]
+  })
+  return { root, topLevel, prefix, head, branches: new Map(branches) }
+}
+
+/** Null where there is no commit yet: git says so by its exit code alone. */
+async function readHead(root: string, ask: AskLines): Promise<string | null> {
+  try {
+    return (await ask({ root, arguments: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'] }))[0] ?? null
+  } catch (error) {
+    if (error instanceof Trouble && error.code === 'git-silent') return null
+    throw error
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    // Not there, or not to be looked at: either way there is nothing to ask about.
+    return false
+  }
+}

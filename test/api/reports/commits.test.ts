@@ -1,0 +1,450 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CommitWorld } from '../../helpers/commit-world.ts'
+import type { PlannedChat, ReportedMatch } from '../../helpers/commit-world.ts'
+import { GitRepository } from '../../helpers/git-repository.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** Noon of a day on which nothing else happens. */
+const NOON_MS = Date.UTC(2026, 2, 10, 12)
+const at = (minutes: number): number => NOON_MS + minutes * MINUTE_MS
+
+let repository: GitRepository
+let world: CommitWorld
+let first: string
+beforeEach(() => {
+  repository = new GitRepository()
+  world = new CommitWorld()
+  first = repository.commit({
+    atMs: NOON_MS - 30 * DAY_MS,
+    files: { 'README.md': '0', 'src/old.ts': 'old\n'.repeat(30) },
+  })
+})
+afterEach(() => {
+  world.remove()
+  repository.remove()
+})
+
+type Plan = Omit<PlannedChat, 'project'> & { readonly project?: string }
+
+function index(...chats: readonly Plan[]): void {
+  const shop = pathToFileURL(repository.root).href
+  world.index(
+    { shop },
+    chats.map((chat) => ({ project: 'shop', ...chat })),
+  )
+}
+
+/** The chats of one commit, by their ids. */
+async function chatsOf(
+  sha: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Record<string, ReportedMatch>> {
+  const { items } = await world.commits({ repo: repository.root, ...query })
+  const chats = items.find((item) => item.sha === sha)?.chats
+  expect(chats).toBeDefined()
+  return Object.fromEntries((chats ?? []).map((chat) => [chat.id, chat]))
+}
+
+test('a chat that edited what the next commit holds matches with high confidence, and says why', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1', 'src/b.ts': '1' } })
+  index({
+    id: 'c1',
+    acts: [
+      { atMs: at(-20) },
+      { atMs: at(-15), edits: 'src/a.ts' },
+      { atMs: at(-10), edits: `${repository.root}/src/b.ts` },
+    ],
+  })
+  expect(await chatsOf(sha)).toEqual({
+    c1: {
+      id: 'c1',
+      title: 'Chat c1',
+      confidence: 'high',
+      score: 0.95,
+      evidence: {
+        time: { messages: 3, from: new Date(at(-20)).toISOString(), to: new Date(at(-10)).toISOString() },
+        branch: null,
+        files: {
+          paths: ['src/a.ts', 'src/b.ts'],
+          share: 1,
+          lastEditAt: new Date(at(-10)).toISOString(),
+          when: 'in-window',
+        },
+        editedElsewhere: false,
+      },
+    },
+  })
+})
+
+test('of two chats in one window the one with the files is told first, and time alone is low', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'talk', acts: [{ atMs: at(-5) }, { atMs: at(-4) }] },
+    { id: 'work', acts: [{ atMs: at(-8) }, { atMs: at(-7), edits: 'src/a.ts' }] },
+    { id: 'elsewhere', acts: [{ atMs: at(-6), edits: 'docs/other.md' }] },
+    { id: 'refused', acts: [{ atMs: at(-6), edits: 'src/a.ts', isRejected: true }] },
+    { id: 'reader', acts: [{ atMs: at(-6), reads: 'src/a.ts' }] },
+  )
+  const chats = await chatsOf(sha)
+  expect(Object.keys(chats)[0]).toBe('work')
+  const told = Object.values(chats).map(({ id, confidence, score }) => [id, confidence, score])
+  expect(told).toEqual([
+    ['work', 'high', 0.95],
+    ['reader', 'low', 0.3],
+    ['refused', 'low', 0.3],
+    ['talk', 'low', 0.3],
+    ['elsewhere', 'low', 0.1],
+  ])
+  expect(chats['elsewhere']?.evidence).toMatchObject({ files: null, editedElsewhere: true })
+  expect(Object.keys(await chatsOf(sha, { confidence: 'medium' }))).toEqual(['work'])
+})
+
+test('the window begins with the parent, and at most 30 minutes before; it can be named', async () => {
+  const early = repository.commit({ atMs: at(-10), files: { a: '1' } })
+  const late = repository.commit({ atMs: at(0), files: { a: '2' } })
+  index(
+    { id: 'before-parent', acts: [{ atMs: at(-12) }] },
+    { id: 'in-second-of-parent', acts: [{ atMs: at(-10) + 500 }] },
+    { id: 'after-parent', acts: [{ atMs: at(-10) + 1000 }] },
+    { id: 'in-second-of-commit', acts: [{ atMs: at(0) + 900 }] },
+    { id: 'after', acts: [{ atMs: at(0) + 1000 }] },
+    { id: 'long-before', acts: [{ atMs: at(-41) }] },
+  )
+  expect(Object.keys(await chatsOf(late)).sort()).toEqual(['after-parent', 'in-second-of-commit'])
+  expect(Object.keys(await chatsOf(early)).sort()).toEqual(['before-parent', 'in-second-of-parent'])
+  expect(Object.keys(await chatsOf(early, { window: '32' })).sort()).toContain('long-before')
+  expect(Object.keys(await chatsOf(early, { window: '1' }))).toEqual(['in-second-of-parent'])
+})
+
+test('one chat over three commits matches each with the files of each', async () => {
+  const shas = [0, 10, 20].map((minute, step) =>
+    repository.commit({ atMs: at(minute), files: { [`src/${step}.ts`]: '1', 'src/all.ts': `${step}` } }),
+  )
+  const acts = [0, 1, 2].flatMap((step) => [
+    { atMs: at(step * 10 - 5), edits: `src/${step}.ts` },
+    { atMs: at(step * 10 - 4), edits: 'src/all.ts' },
+  ])
+  index({ id: 'long', acts })
+  for (const [step, sha] of shas.entries()) {
+    const { long } = await chatsOf(sha)
+    expect(long?.evidence.files?.paths).toEqual([`src/${step}.ts`, 'src/all.ts'])
+    expect(long?.confidence).toBe('high')
+    expect(long?.evidence.time?.messages).toBe(2)
+  }
+})
+
+test('what was committed the next day is known by its files, once, and not by its time', async () => {
+  const other = repository.commit({ atMs: at(60), files: { 'src/other.ts': '1' } })
+  const sha = repository.commit({ atMs: at(0) + DAY_MS, files: { 'src/a.ts': '1', 'src/b.ts': '1' } })
+  const again = repository.commit({ atMs: at(30) + DAY_MS, files: { 'src/a.ts': '2' } })
+  const weeks = repository.commit({ atMs: at(0) + 16 * DAY_MS, files: { 'src/late.ts': '1' } })
+  index({
+    id: 'c1',
+    acts: [
+      { atMs: at(-3), edits: 'src/a.ts' },
+      { atMs: at(-2), edits: 'src/b.ts' },
+      { atMs: at(-1), edits: 'src/late.ts' },
+    ],
+  })
+  const match = (await chatsOf(sha))['c1']
+  expect(match).toMatchObject({ confidence: 'high', evidence: { time: null, files: { when: 'earlier', share: 1 } } })
+  expect(await chatsOf(other)).toEqual({})
+  expect(await chatsOf(again)).toEqual({})
+  expect(await chatsOf(weeks)).toEqual({})
+})
+
+test('a part of a late commit is medium, and less the longer it waited', async () => {
+  const files = Object.fromEntries(Array.from({ length: 8 }, (_, step) => [`src/${step}.ts`, '1']))
+  const sha = repository.commit({ atMs: at(0), files })
+  index(
+    { id: 'days', acts: [{ atMs: at(-10) - 8 * DAY_MS, edits: 'src/0.ts' }] },
+    { id: 'hours', acts: [{ atMs: at(-10) - 3 * HOUR_MS, edits: 'src/1.ts' }] },
+  )
+  const chats = await chatsOf(sha)
+  expect(Object.keys(chats)).toEqual(['hours', 'days'])
+  expect(Object.values(chats).map(({ confidence }) => confidence)).toEqual(['medium', 'medium'])
+})
+
+test('an amended commit holds what was edited before it was amended, and a rebased one what was before it was made', async () => {
+  repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  const amended = repository.commit({
+    atMs: at(0),
+    committedAtMs: at(10),
+    files: { 'src/b.ts': '1' },
+    isAmended: true,
+  })
+  const rebased = repository.commit({ atMs: at(30), committedAtMs: at(30) + 3 * DAY_MS, files: { 'src/c.ts': '1' } })
+  index(
+    { id: 'before', acts: [{ atMs: at(-5), edits: 'src/a.ts' }] },
+    { id: 'between', acts: [{ atMs: at(5), edits: 'src/b.ts' }] },
+    { id: 'work', acts: [{ atMs: at(25), edits: 'src/c.ts' }] },
+    { id: 'while-rebasing', acts: [{ atMs: at(25) + 3 * DAY_MS }] },
+  )
+  const ofAmended = await chatsOf(amended)
+  expect(ofAmended['before']?.confidence).toBe('high')
+  expect(ofAmended['between']).toMatchObject({ confidence: 'medium', evidence: { files: { when: 'before-amending' } } })
+  expect(Object.keys(await chatsOf(rebased))).toEqual(['work'])
+})
+
+test('a root commit has a window, and a merge holds what was done in the merge', async () => {
+  repository.git(['checkout', '--quiet', '-b', 'side'])
+  repository.commit({ atMs: at(-60), files: { a: '1\n', b: '1\n' } })
+  repository.git(['checkout', '--quiet', 'main'])
+  repository.commit({ atMs: at(-50), files: { a: '2\n' } })
+  expect(() => repository.git(['merge', '--quiet', 'side'])).toThrow('merge')
+  const merge = repository.commit({ atMs: at(0), files: { a: '3\n' } })
+  index(
+    { id: 'root', acts: [{ atMs: NOON_MS - 30 * DAY_MS - MINUTE_MS, edits: 'README.md' }] },
+    { id: 'resolver', acts: [{ atMs: at(-5), edits: 'a' }] },
+    { id: 'side', acts: [{ atMs: at(-5), edits: 'b' }] },
+  )
+  expect((await chatsOf(first))['root']?.confidence).toBe('high')
+  const chats = await chatsOf(merge)
+  expect(chats['resolver']?.confidence).toBe('high')
+  expect(chats['side']).toMatchObject({ confidence: 'low', evidence: { editedElsewhere: true } })
+})
+
+test('a file that the commit renamed is known by its former name', async () => {
+  repository.git(['mv', 'src/old.ts', 'src/new.ts'])
+  const sha = repository.commit({ atMs: at(0), files: { 'src/new.ts': `${'old\n'.repeat(30)}more\n` } })
+  index(
+    { id: 'by-old', acts: [{ atMs: at(-9), edits: 'src/old.ts' }] },
+    { id: 'by-new', acts: [{ atMs: at(-8), edits: 'src/new.ts' }] },
+  )
+  const chats = await chatsOf(sha)
+  expect(Object.values(chats).map(({ confidence }) => confidence)).toEqual(['high', 'high'])
+})
+
+test('a chat without times matches by when it was there, and without any not at all', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'span', acts: [{ atMs: null }, { atMs: null }], createdAtMs: at(-5) },
+    { id: 'nothing', acts: [{ atMs: null, edits: 'src/a.ts' }] },
+  )
+  const chats = await chatsOf(sha)
+  expect(Object.keys(chats)).toEqual(['span'])
+  expect(chats['span']).toMatchObject({ confidence: 'low', score: 0.15, evidence: { time: { messages: null } } })
+})
+
+test('the branch on which a chat began speaks for a commit of it, and a little against others', async () => {
+  repository.git(['checkout', '--quiet', '-b', 'feature'])
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'same', acts: [{ atMs: at(-5) }], branch: 'feature' },
+    { id: 'other', acts: [{ atMs: at(-5) }], branch: 'main' },
+    { id: 'gone', acts: [{ atMs: at(-5) }], branch: 'deleted-long-ago' },
+  )
+  const chats = Object.values(await chatsOf(sha)).map(({ id, score, evidence }) => [id, score, evidence.branch])
+  expect(chats).toEqual([
+    ['same', 0.39, 'same'],
+    ['gone', 0.3, null],
+    ['other', 0.21, 'other'],
+  ])
+})
+
+test("a subagent's edits count for the chat that started it", async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'parent', acts: [{ atMs: at(-9) }, { atMs: at(-2) }] },
+    { id: 'task-1', acts: [{ atMs: at(-5), edits: 'src/a.ts' }], parentId: 'parent' },
+  )
+  const chats = await chatsOf(sha)
+  expect(Object.keys(chats)).toEqual(['parent'])
+  expect(chats['parent']).toMatchObject({ confidence: 'high', evidence: { time: { messages: 3 } } })
+})
+
+test('windows and dates are right where clocks are changed', async () => {
+  // In Berlin 02:30 came twice on this day: at 00:30 and at 01:30 UTC.
+  const before = Date.UTC(2025, 9, 26, 0, 30)
+  const after = Date.UTC(2025, 9, 26, 1, 30)
+  const summer = repository.commit({ atMs: before, zone: '+0200', files: { a: '1' } })
+  const winter = repository.commit({ atMs: after, zone: '+0100', files: { b: '1' } })
+  index({ id: 'summer', acts: [{ atMs: before - MINUTE_MS }] }, { id: 'winter', acts: [{ atMs: after - MINUTE_MS }] })
+  expect(Object.keys(await chatsOf(summer))).toEqual(['summer'])
+  expect(Object.keys(await chatsOf(winter))).toEqual(['winter'])
+  const repo = repository.root
+  const berlin = { repo, tz: 'Europe/Berlin' }
+  expect((await world.commits({ ...berlin, from: '2025-10-26', to: '2025-10-27' })).total).toBe(2)
+  expect(
+    (await world.commits({ ...berlin, from: '2025-10-26T02:30+01:00' })).items.map(({ sha }) => sha),
+  ).not.toContain(summer)
+  const lastHour = Date.UTC(2025, 9, 26, 22, 30)
+  const sha = repository.commit({ atMs: lastHour, files: { c: '1' } })
+  expect((await world.commits({ ...berlin, from: '2025-10-26', to: '2025-10-27' })).items[0]?.sha).toBe(sha)
+  expect((await world.commits({ ...berlin, tz: 'Europe/Moscow', to: '2025-10-27', from: '2025-10-26' })).total).toBe(2)
+})
+
+test('a project in a folder of a repository has its commits, and chats of the whole repository count', async () => {
+  const app = repository.commit({ atMs: at(0), files: { 'packages/app/a.ts': '1' } })
+  repository.commit({ atMs: at(60), files: { 'packages/other.ts': '1' } })
+  const url = (path: string) => pathToFileURL(`${repository.root}${path}`).href
+  world.index({ whole: url(''), app: url('/packages/app') }, [
+    { id: 'in-app', project: 'app', acts: [{ atMs: at(-5), edits: 'a.ts' }] },
+    { id: 'above', project: 'whole', acts: [{ atMs: at(-5), edits: 'packages/app/a.ts' }] },
+  ])
+  const { items, total } = await world.commits({ repo: 'app' })
+  expect(items.map(({ sha }) => sha)).toEqual([app])
+  expect(total).toBe(1)
+  expect(items[0]?.chats.map(({ id, confidence }) => [id, confidence])).toEqual([
+    ['above', 'high'],
+    ['in-app', 'high'],
+  ])
+  expect((await world.commits({ repo: repository.root })).total).toBe(3)
+})
+
+test('lists are cut into pages, and of one chat the commits that followed it', async () => {
+  const shas = [0, 60, 120].map((minute) => repository.commit({ atMs: at(minute), files: { a: `${minute}` } }))
+  index(
+    {
+      id: 'c1',
+      acts: [
+        { atMs: at(-5), edits: 'a' },
+        { atMs: at(115), edits: 'a' },
+      ],
+    },
+    { id: 'c2', acts: [{ atMs: at(59) }] },
+  )
+  const repo = repository.root
+  expect(await world.commits({ repo, limit: '1', offset: '1' })).toMatchObject({ total: 4, items: [{ sha: shas[1] }] })
+  const ofChat = await world.commits({ repo, chat: 'c1' })
+  expect(ofChat.total).toBe(2)
+  expect(ofChat.items.map(({ sha, chats }) => [sha, chats.map(({ id }) => id)])).toEqual([
+    [shas[2], ['c1']],
+    [shas[0], ['c1']],
+  ])
+  expect(await world.commits({ repo, chat: 'c1', limit: '1', offset: '1' })).toMatchObject({
+    total: 2,
+    items: [{ sha: shas[0] }],
+  })
+  expect((await world.commits({ repo, chat: 'nobody' })).total).toBe(0)
+  expect((await world.commits({})).total).toBe(4)
+})
+
+test('where the files of commits cannot be read their times are left, and it says so', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  const tree = repository.git(['rev-parse', `${sha}^{tree}`])
+  rmSync(join(repository.root, '.git', 'objects', tree.slice(0, 2), tree.slice(2)))
+  index({ id: 'c1', acts: [{ atMs: at(-9), edits: 'a' }] })
+  const { items, warnings } = await world.commits({ repo: repository.root })
+  expect(warnings).toEqual([expect.stringContaining(repository.root)])
+  expect(items[0]).toMatchObject({ sha, filesChanged: null, chats: [{ id: 'c1', confidence: 'low' }] })
+})
+
+test('one history that is damaged does not spoil the others', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  const damaged = new GitRepository()
+  const lost = damaged.commit({ atMs: at(0) })
+  const roots = { shop: pathToFileURL(repository.root).href, damaged: pathToFileURL(damaged.root).href }
+  world.index(
+    roots,
+    ['shop', 'damaged'].map((project) => ({ id: project, project, acts: [{ atMs: at(-5) }] })),
+  )
+  rmSync(join(damaged.root, '.git', 'objects', lost.slice(0, 2), lost.slice(2)))
+  const { items, warnings } = await world.commits({})
+  expect(items.map((item) => item.sha)).toContain(sha)
+  expect(warnings.join(' ')).toContain(damaged.root)
+  expect(await problemOf(`/api/commits?repo=${encodeURIComponent(damaged.root)}`)).toMatchObject({
+    status: 409,
+    code: 'git-failed',
+  })
+  damaged.remove()
+})
+
+interface ListedChat {
+  readonly id: string
+  readonly commit: { readonly confidence: string; readonly evidence: unknown }
+}
+
+test('the chats of a commit are listed the surest first, and the other filters hold', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  index(
+    { id: 'talk', title: 'Something else', acts: [{ atMs: at(-1) }] },
+    { id: 'work', title: 'The login page', acts: [{ atMs: at(-9), edits: 'a' }] },
+    { id: 'far', acts: [{ atMs: at(-900) }] },
+  )
+  const listOf = async (query: string): Promise<ListedChat[]> => {
+    const response = await world.ask(`/api/chats?repo=${encodeURIComponent(repository.root)}&${query}`)
+    expect(response.status).toBe(200)
+    return ((await response.json()) as { readonly items: ListedChat[] }).items
+  }
+  const listed = await listOf(`commit=${sha.slice(0, 8).toUpperCase()}`)
+  expect(listed.map(({ id, commit }) => [id, commit.confidence])).toEqual([
+    ['work', 'high'],
+    ['talk', 'low'],
+  ])
+  expect((await listOf(`commit=${sha}&sort=newest`)).map(({ id }) => id)).toEqual(['talk', 'work'])
+  expect((await listOf(`commit=${sha}&q=login`)).map(({ id }) => id)).toEqual(['work'])
+})
+
+test('a commit that no branch leads to any more is found by its sha', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  repository.git(['reset', '--hard', '--quiet', 'HEAD~1'])
+  index({ id: 'c1', acts: [{ atMs: at(-9), edits: 'a' }] })
+  expect((await world.commits({ repo: repository.root })).items.map((each) => each.sha)).not.toContain(sha)
+  const response = await world.ask(`/api/chats?commit=${sha}&repo=${encodeURIComponent(repository.root)}`)
+  expect(await response.json()).toMatchObject({ total: 1, items: [{ id: 'c1', commit: { confidence: 'high' } }] })
+})
+
+interface ProblemBody {
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+}
+
+const problemOf = async (path: string): Promise<ProblemBody> => (await (await world.ask(path)).json()) as ProblemBody
+
+test('what is asked wrongly is told by its name', async () => {
+  index({ id: 'c1', acts: [{ atMs: at(-9) }] })
+  const repo = encodeURIComponent(repository.root)
+  expect(await problemOf('/api/commits?repo=/etc')).toMatchObject({ status: 400, code: 'bad-parameter' })
+  expect((await problemOf('/api/commits?repo=/etc')).detail).toContain(repository.root)
+  expect(await problemOf(`/api/commits?repo=${repo}&window=0`)).toMatchObject({ status: 400 })
+  expect(await problemOf(`/api/chats?repo=${repo}`)).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining('"commit"'),
+  })
+  expect(await problemOf('/api/chats?commit=abcd')).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining('"repo"'),
+  })
+  for (const odd of ['HEAD', 'main', '--all', 'abc', '']) {
+    const path = `/api/chats?repo=${repo}&commit=${encodeURIComponent(odd)}`
+    expect(await problemOf(path)).toMatchObject({ status: 400, detail: expect.stringContaining('"commit"') })
+  }
+  const nowhere = first.startsWith('0000') ? 'ffff' : '0000'
+  expect(await problemOf(`/api/chats?repo=${repo}&commit=${nowhere}`)).toMatchObject({
+    status: 404,
+    code: 'commit-not-found',
+  })
+})
+
+test('a project whose history cannot be read says why, and does not spoil the others', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
+  const gone = new GitRepository()
+  const shop = pathToFileURL(repository.root).href
+  const roots = { shop, away: 'vscode-remote://ssh-remote%2Bbuild/home/ada/away', gone: pathToFileURL(gone.root).href }
+  world.index(
+    roots,
+    ['shop', 'away', 'gone'].map((project) => ({ id: project, project, acts: [{ atMs: at(-5) }] })),
+  )
+  rmSync(gone.root, { recursive: true })
+  const away = await problemOf('/api/commits?repo=away')
+  expect(away).toMatchObject({ status: 409, code: 'repo-remote' })
+  expect(away.detail).toContain('ssh build')
+  expect(await problemOf(`/api/commits?repo=${encodeURIComponent(gone.root)}`)).toMatchObject({
+    status: 409,
+    code: 'repo-missing',
+    detail: expect.stringContaining(gone.root),
+  })
+  expect(await problemOf(`/api/chats?repo=away&commit=${sha}`)).toMatchObject({ status: 409 })
+  const both = await world.commits({ repo: repository.root })
+  expect(both.warnings).toEqual([])
+  expect((await world.commits({})).items[0]?.sha).toBe(sha)
+  const response = await world.ask(`/api/commits?repo=${encodeURIComponent(repository.root)}&repo=away`)
+  expect(await response.json()).toMatchObject({ total: 2, warnings: [expect.stringContaining('away')] })
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { gitPath, liesIn, placeOf, repositoryPath } from '../../../src/api/reports/repository-paths.ts'
+
+const repository = (root: string, topLevel = root, prefix = '') =>
+  placeOf({ root, topLevel, prefix, head: null, branches: new Map() })
+
+test.each([
+  ['src/a.ts', 'src/a.ts'],
+  ['./src/a.ts', 'src/a.ts'],
+  ['src/../lib/a.ts', 'lib/a.ts'],
+  ['/home/ada/shop/src/a.ts', 'src/a.ts'],
+  ['/home/ada/shopping/a.ts', null],
+  ['/home/ada/shop', null],
+  ['../shopping/a.ts', null],
+  ['/etc/passwd', null],
+  ['src/re\u0301sume\u0301.md', 'src/r\u00e9sum\u00e9.md'],
+])('%s lies in the repository at %s', (path, expected) => {
+  expect(repositoryPath(path, '/home/ada/shop', repository('/home/ada/shop'))).toBe(expected)
+})
+
+test('a folder that is opened by a link, or within the repository, is known by every spelling', () => {
+  const place = repository('/tmp/shop/packages/app', '/private/tmp/shop', 'packages/app/')
+  for (const path of ['a.ts', '/tmp/shop/packages/app/a.ts', '/private/tmp/shop/packages/app/a.ts']) {
+    expect(repositoryPath(path, '/tmp/shop/packages/app', place)).toBe('packages/app/a.ts')
+  }
+  expect(repositoryPath('/tmp/shop/b.ts', '/tmp/shop', place)).toBe('b.ts')
+  expect([liesIn('/tmp/shop', place), liesIn('/tmp/shop/x/', place), liesIn('/tmp/shopping', place)]).toEqual([
+    true,
+    true,
+    false,
+  ])
+})
+
+test.each([
+  String.raw`C:\Users\a\Shop\Src\A.ts`,
+  '/c:/Users/a/Shop/src/a.ts',
+  'c:/users/a/shop/src/a.ts',
+  String.raw`src\a.ts`,
+])('on Windows one file is one, however it is spelled: %s', (path) => {
+  const place = repository('c:/Users/a/Shop', 'C:/Users/a/Shop')
+  expect(repositoryPath(path, 'c:/Users/a/Shop', place)).toBe(gitPath('src/A.ts', place))
+})
+
+test('case counts where the system has it', () => {
+  const place = repository('/home/ada/Shop')
+  expect(gitPath('Src/A.ts', place)).toBe('Src/A.ts')
+  expect(repositoryPath('/home/ada/shop/a', '/home/ada/Shop', place)).toBeNull()
+})

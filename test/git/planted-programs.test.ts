@@ -1,0 +1,230 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Histories } from '../../src/git/histories.ts'
+import { GitRepository } from '../helpers/git-repository.ts'
+
+let repository: GitRepository
+let marks: string
+let renamed: string
+
+/** A command that leaves a file behind where it is run. */
+const leave = (mark: string): string => `touch '${join(marks, mark)}' #`
+
+/** Everything that a repository's config, or its files, can name to be run. */
+function plantPrograms(): void {
+  const config: Readonly<Record<string, string>> = {
+    'core.fsmonitor': leave('fsmonitor'),
+    'core.hooksPath': join(repository.root, 'hooks'),
+    'core.pager': leave('pager'),
+    'pager.log': leave('pager-log'),
+    'core.editor': leave('editor'),
+    'core.askPass': leave('askpass'),
+    'core.sshCommand': leave('ssh'),
+    'core.gitProxy': leave('proxy'),
+    'core.alternateRefsCommand': leave('alternate-refs'),
+    'credential.helper': `!${leave('credential')}`,
+    'diff.external': leave('external'),
+    'diff.evil.command': leave('diff-command'),
+    'diff.evil.textconv': leave('textconv'),
+    'filter.evil.clean': leave('clean'),
+    'filter.evil.smudge': leave('smudge'),
+    'filter.evil.process': leave('process'),
+    'merge.evil.driver': leave('merge'),
+    'log.showSignature': 'true',
+    'log.diffMerges': 'remerge',
+    'gpg.program': gpgScript(),
+    'alias.log': `!${leave('alias-log')}`,
+    'alias.rev-parse': `!${leave('alias-rev-parse')}`,
+    'alias.diff-tree': `!${leave('alias-diff-tree')}`,
+    'alias.for-each-ref': `!${leave('alias-refs')}`,
+    'uploadpack.packObjectsHook': leave('pack-objects'),
+    'submodule.recurse': 'true',
+    'diff.submodule': 'log',
+    'submodule.sub.update': `!${leave('submodule')}`,
+    'maintenance.auto': 'true',
+    // A clone that fetches what it misses, from a server that its config says how to start.
+    'core.repositoryformatversion': '1',
+    'extensions.partialClone': 'origin',
+    'remote.origin.url': repository.root,
+    'remote.origin.promisor': 'true',
+    'remote.origin.uploadpack': leave('uploadpack'),
+  }
+  const included = join(repository.root, '.git', 'more')
+  for (const [key, value] of Object.entries(config)) repository.git(['config', '--file', included, key, value])
+  for (const [key, value] of Object.entries(config)) repository.git(['config', key, value])
+  repository.git(['config', 'include.path', included])
+}
+
+/** Git starts this one without a shell. */
+function gpgScript(): string {
+  const script = join(repository.root, '.git', 'gpg')
+  writeFileSync(script, `#!/bin/sh\n${leave('gpg')}\n`)
+  chmodSync(script, 0o755)
+  return script
+}
+
+function plantHooks(): void {
+  for (const folder of [join(repository.root, 'hooks'), join(repository.root, '.git', 'hooks')]) {
+    mkdirSync(folder, { recursive: true })
+    for (const hook of ['post-checkout', 'post-index-change', 'pre-auto-gc', 'reference-transaction', 'fsmonitor']) {
+      writeFileSync(join(folder, hook), `#!/bin/sh\n${leave(`hook-${hook}`)}\n`)
+      chmodSync(join(folder, hook), 0o755)
+    }
+  }
+}
+
+/** A commit that says it is signed, as what checks signatures is only run for those. */
+function commitSigned(): void {
+  const plain = repository.git(['cat-file', 'commit', 'HEAD'])
+  const signed = plain.replace(
+    '\n\n',
+    '\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEzBAABCAAdFiEE\n -----END PGP SIGNATURE-----\n\n',
+  )
+  const file = join(marks, '..', 'signed')
+  writeFileSync(file, `${signed}\n`)
+  repository.git(['update-ref', 'HEAD', repository.git(['hash-object', '-t', 'commit', '-w', file])])
+}
+
+beforeEach(() => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-planted-')))
+  marks = join(folder, 'marks')
+  mkdirSync(marks)
+  repository = new GitRepository(join(folder, 'repo'))
+  const lines = Array.from({ length: 50 }, (_, index) => `line ${index}\n`)
+  repository.commit({
+    atMs: 1_700_000_000_000,
+    files: {
+      'a.txt': lines.join(''),
+      '.gitattributes': '* diff=evil filter=evil merge=evil\n',
+      '.gitmodules': '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n',
+    },
+  })
+  repository.git(['mv', 'a.txt', 'b.txt'])
+  renamed = repository.commit({ atMs: 1_700_000_100_000, files: { 'b.txt': [...lines, 'one more\n'].join('') } })
+  repository.git(['checkout', '--quiet', '-b', 'side', 'HEAD~1'])
+  repository.commit({ atMs: 1_700_000_150_000, files: { 'c.txt': 'c' } })
+  repository.git(['checkout', '--quiet', 'main'])
+  repository.git(['merge', '--quiet', '--no-edit', 'side'])
+  commitSigned()
+  plantHooks()
+  plantPrograms()
+})
+
+afterEach(() => rmSync(join(marks, '..'), { recursive: true, force: true }))
+
+/** Without contents of this file no rename can be told that changed it. */
+function dropBlob(): void {
+  const blob = repository.git(['-c', 'core.fsmonitor=', 'rev-parse', `${renamed}:b.txt`], { GIT_PAGER: 'cat' })
+  rmSync(join(repository.root, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
+}
+
+const left = (): string[] => readdirSync(marks).sort()
+
+async function askEverything(histories: Histories, root = repository.root): Promise<number> {
+  const opened = await histories.open(root)
+  const { commits } = await histories.list(opened, { sinceMs: null, alsoFrom: opened.head })
+  await histories.find(opened, commits[0]?.sha.slice(0, 8) ?? '')
+  const touched = await histories.touched(
+    opened,
+    commits.map(({ sha }) => sha),
+  )
+  return [...touched.values()].flat().length
+}
+
+// The planted commands are a shell's.
+test.skipIf(process.platform === 'win32')('the plants are alive: plain git runs them', () => {
+  // A filter that does not answer ends all: it is left out once it was seen.
+  const plain = (...words: string[]) => spawnSync('git', ['-C', repository.root, ...words], { timeout: 10_000 })
+  const unfiltered = ['-c', 'filter.evil.process=']
+  plain('status')
+  plain('show', '--no-ext-diff', 'HEAD')
+  plain(...unfiltered, 'log', '-p', '--ext-diff', '--max-count=1', renamed)
+  rmSync(join(repository.root, 'b.txt'))
+  plain(...unfiltered, 'checkout', '--force', 'main', '--', '.')
+  plain(...unfiltered, 'checkout', '--quiet', '--detach')
+  dropBlob()
+  plain('diff-tree', '-r', '-M', '--name-status', renamed)
+  expect(left()).toEqual(expect.arrayContaining(['fsmonitor', 'gpg', 'uploadpack']))
+  expect(left().join(' ')).toMatch(/textconv|external|diff-command/)
+  expect(left().join(' ')).toMatch(/smudge|clean|process/)
+  expect(left().join(' ')).toMatch(/hook-/)
+})
+
+test('nothing that a repository names is run', async () => {
+  const histories = new Histories(process.env)
+  expect(await askEverything(histories)).toBeGreaterThan(4)
+  expect(left()).toEqual([])
+})
+
+test('a partial clone is read without fetching what it misses', async () => {
+  dropBlob()
+  const histories = new Histories(process.env)
+  const opened = await histories.open(repository.root)
+  const touched = await histories.touched(opened, [renamed])
+  expect(left()).toEqual([])
+  // The rename is not known again without the file's content, both names are.
+  expect(
+    touched
+      .get(renamed)
+      ?.map(({ path }) => path)
+      .sort(),
+  ).toEqual(['a.txt', 'b.txt'])
+})
+
+test('what the environment says to git is not passed on', async () => {
+  const env = {
+    ...process.env,
+    GIT_DIR: join(marks, 'nowhere'),
+    GIT_EXTERNAL_DIFF: leave('env-external'),
+    GIT_PAGER: leave('env-pager'),
+    GIT_SSH_COMMAND: leave('env-ssh'),
+    GIT_TRACE: join(marks, 'trace'),
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'core.fsmonitor',
+    GIT_CONFIG_VALUE_0: leave('env-config'),
+    GIT_CONFIG_PARAMETERS: `'core.fsmonitor=${leave('env-parameters')}'`,
+    HOME: repository.root,
+  }
+  expect(await askEverything(new Histories(env))).toBeGreaterThan(4)
+  expect(left()).toEqual([])
+})
+
+test('a git that a project brings along is not taken', async () => {
+  const bin = join(repository.root, 'node_modules', '.bin')
+  mkdirSync(bin, { recursive: true })
+  for (const folder of [bin, repository.root]) {
+    writeFileSync(join(folder, 'git'), `#!/bin/sh\n${leave('own-git')}\n`)
+    chmodSync(join(folder, 'git'), 0o755)
+  }
+  const PATH = [bin, '.', '', process.env['PATH']].join(delimiter)
+  const before = process.cwd()
+  process.chdir(repository.root)
+  try {
+    expect(await askEverything(new Histories({ ...process.env, PATH }))).toBeGreaterThan(4)
+  } finally {
+    process.chdir(before)
+  }
+  expect(left()).toEqual([])
+})
+
+test('a bare repository that a clone brings along as files is not taken for one', async () => {
+  const bare = join(repository.root, 'docs')
+  spawnSync('git', ['init', '--quiet', '--bare', bare])
+  spawnSync('git', ['--git-dir', bare, 'config', 'core.fsmonitor', leave('bare')])
+  expect(existsSync(join(bare, 'HEAD'))).toBe(true)
+  const asked = new Histories(process.env).open(bare)
+  await expect(asked).rejects.toMatchObject({ code: 'not-a-repository' })
+  expect(left()).toEqual([])
+})

@@ -1,0 +1,140 @@
+import { createApp } from '../../src/api/http/app.ts'
+import { answerQuestion } from '../../src/api/questions.ts'
+import { Histories } from '../../src/git/histories.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { toolData } from '../../src/sample/tool-data.ts'
+import { liveOf } from '../hostile/values/still-world.ts'
+import { Indexer } from './in-process.ts'
+
+export interface Act {
+  /** Epoch milliseconds; null where Cursor wrote no time. */
+  readonly atMs: number | null
+  /** Absolute, or from the project's root; left out, the message is words alone. */
+  readonly edits?: string
+  readonly reads?: string
+  /** How the edit ended; completed where it is left out. */
+  readonly isRejected?: boolean
+}
+
+export interface PlannedChat {
+  readonly id: string
+  readonly acts: readonly Act[]
+  /** Name of the project, as `addProject` was told. */
+  readonly project: string
+  readonly title?: string
+  readonly branch?: string
+  readonly createdAtMs?: number
+  readonly parentId?: string
+}
+
+export interface ReportedMatch {
+  readonly id: string
+  readonly confidence: 'low' | 'medium' | 'high'
+  readonly score: number
+  readonly evidence: {
+    readonly time: { readonly messages: number | null; readonly from: string; readonly to: string } | null
+    readonly branch: string | null
+    readonly files: { readonly paths: string[]; readonly share: number; readonly when: string } | null
+    readonly editedElsewhere: boolean
+  }
+}
+
+export interface ReportedCommit {
+  readonly sha: string
+  readonly subject: string
+  readonly committedAt: string | null
+  readonly authoredAt: string | null
+  readonly filesChanged: number | null
+  readonly project: { readonly name: string }
+  readonly chats: readonly ReportedMatch[]
+}
+
+export interface CommitsAnswer {
+  readonly items: readonly ReportedCommit[]
+  readonly total: number
+  readonly warnings: readonly string[]
+}
+
+const HOST = '127.0.0.1:4870'
+
+/** Chats written as Cursor writes them, indexed, and asked about over the real app, which calls the real git. */
+export class CommitWorld {
+  readonly home = new CursorHome()
+  readonly indexer = new Indexer(this.home.userDir)
+  readonly faults: Error[] = []
+  readonly #store = this.home.global()
+  readonly #histories = new Histories(process.env)
+  readonly #chats = new Map<string, string[]>()
+  readonly #app = createApp({
+    version: '1.2.3',
+    timeZone: 'UTC',
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+    mirror: () => this.indexer.mirror,
+    now: () => Date.now(),
+    ask: async (question) => answerQuestion(this.indexer.mirror, question, 60_000),
+    live: () => liveOf(this.indexer.path),
+    histories: this.#histories,
+    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
+    subscribe: () => () => undefined,
+    reportFault: (error) => this.faults.push(error instanceof Error ? error : new Error(String(error))),
+  })
+
+  /** @param roots by a name of the test's own, the URI of each project's root */
+  index(roots: Readonly<Record<string, string>>, chats: readonly PlannedChat[]): void {
+    this.#store.db.transaction(() => {
+      for (const chat of chats) this.#write(chat)
+    })()
+    for (const [name, folder] of Object.entries(roots)) {
+      this.home.workspace(`ws-${name}`, { folder }, this.#chats.get(name) ?? [])
+    }
+    this.indexer.pass('reconcile')
+  }
+
+  async ask(path: string): Promise<Response> {
+    const response = await this.#app.request(path, { headers: { host: HOST } })
+    const [fault] = this.faults
+    if (fault !== undefined) throw fault
+    return response
+  }
+
+  async commits(query: Readonly<Record<string, string>>): Promise<CommitsAnswer> {
+    const response = await this.ask(`/api/commits?${new URLSearchParams({ limit: '200', ...query }).toString()}`)
+    if (response.status !== 200) throw new Error(await response.text())
+    return (await response.json()) as CommitsAnswer
+  }
+
+  remove(): void {
+    this.#histories.close()
+    this.indexer.remove()
+    this.home.remove()
+  }
+
+  #write({ id, acts, project, title = `Chat ${id}`, branch, createdAtMs, parentId }: PlannedChat): void {
+    const ids = acts.map((_, index) => `${id}-m${index}`)
+    for (const [index, act] of acts.entries()) this.#store.message(id, ids[index] ?? '', messageOf(act, index))
+    const times = acts.flatMap(({ atMs }) => atMs ?? [])
+    this.#store.chat(id, {
+      name: title,
+      createdAt: createdAtMs ?? times[0],
+      lastUpdatedAt: times.at(-1) ?? createdAtMs,
+      fullConversationHeadersOnly: headers(ids),
+      ...(branch === undefined ? {} : { createdOnBranch: branch }),
+      ...(parentId === undefined ? {} : { subagentInfo: { parentComposerId: parentId } }),
+    })
+    this.#chats.set(project, [...(this.#chats.get(project) ?? []), id])
+  }
+}
+
+function messageOf({ atMs, edits, reads, isRejected }: Act, index: number): Record<string, unknown> {
+  const createdAt = atMs === null ? {} : { createdAt: new Date(atMs).toISOString() }
+  const ending = isRejected === true ? { kind: 'rejected' as const } : { kind: 'completed' as const }
+  const act =
+    edits !== undefined
+      ? { name: 'edit' as const, path: edits, lines: ['+new'] }
+      : reads !== undefined
+        ? { name: 'read' as const, path: reads, contents: 'old' }
+        : null
+  if (act === null) return { type: index % 2 === 0 ? 1 : 2, text: `words ${index}`, ...createdAt }
+  const toolFormerData = toolData({ kind: 'tool', act, ending }, 'new', `call-${index}`)
+  return { type: 2, text: '', capabilityType: 15, toolFormerData, ...createdAt }
+}

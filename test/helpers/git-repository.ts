@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { devNull, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+interface CommitPlan {
+  /** Author date; also the committer's unless that is given. Epoch milliseconds. */
+  readonly atMs: number
+  readonly committedAtMs?: number
+  /** What is written, by path; null removes the file. */
+  readonly files?: Readonly<Record<string, string | null>>
+  readonly subject?: string
+  /** In git's way: `+0200`. */
+  readonly zone?: string
+  readonly isAmended?: boolean
+}
+
+/** A real repository in a temporary folder, written by git itself. */
+export class GitRepository {
+  readonly root: string
+
+  constructor(root: string = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))) {
+    this.root = root
+    mkdirSync(root, { recursive: true })
+    this.git(['init', '--quiet', '--initial-branch=main'])
+  }
+
+  /** What git prints, without its last line's end. */
+  git(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+    const people = { NAME: 'Ada', EMAIL: 'ada@example.org' }
+    const told = Object.entries(people).flatMap(([key, value]) =>
+      ['AUTHOR', 'COMMITTER'].map((who) => [`GIT_${who}_${key}`, value]),
+    )
+    return execFileSync('git', ['-C', this.root, ...words], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        GIT_CONFIG_GLOBAL: devNull,
+        GIT_CONFIG_NOSYSTEM: '1',
+        ...Object.fromEntries(told),
+        ...env,
+      },
+    }).trimEnd()
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true })
+    writeFileSync(join(this.root, path), text)
+  }
+
+  /** @returns the sha */
+  commit({ atMs, committedAtMs = atMs, files = {}, subject = 'work', zone = '+0000', isAmended }: CommitPlan): string {
+    for (const [path, text] of Object.entries(files)) {
+      if (text === null) rmSync(join(this.root, path))
+      else this.write(path, text)
+    }
+    this.git(['add', '--all'])
+    const words = ['commit', '--quiet', '--allow-empty', '--no-verify', '--message', subject]
+    const dates = {
+      GIT_AUTHOR_DATE: `@${Math.floor(atMs / 1000)} ${zone}`,
+      GIT_COMMITTER_DATE: `@${Math.floor(committedAtMs / 1000)} ${zone}`,
+    }
+    this.git([...words, ...(isAmended === true ? ['--amend', `--date=${dates.GIT_AUTHOR_DATE}`] : [])], dates)
+    return this.git(['rev-parse', 'HEAD'])
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
