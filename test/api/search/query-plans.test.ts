@@ -72,7 +72,7 @@ test('the index is walked by match within rowid bounds, and messages are met by 
   const planOf = (sql: string): string =>
     db
       .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
-      .all(sql.includes('where chat = ?') ? ([1] as unknown as object) : { ...words, near: '[1]' })
+      .all(sql.includes('where chat = ?') ? [1] : { ...words, near: '[1]' })
       .map((row) => row.detail)
       .join('; ')
   for (const sql of byTitle) expect(planOf(sql)).toMatch(/SCAN chat_terms VIRTUAL TABLE INDEX \d+:.*M\d/)
