@@ -42,7 +42,8 @@ export class BenchDaemon {
   }
 
   async get<Answer>(path: string): Promise<Answer> {
-    const response = await fetch(`${this.url}${path}`)
+    // After a statement that blocked the bench for seconds, the connection that was kept may be gone.
+    const response = await fetch(`${this.url}${path}`).catch(() => fetch(`${this.url}${path}`))
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
     return (await response.json()) as Answer
   }

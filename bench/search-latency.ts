@@ -7,7 +7,8 @@ import { drawQuestions, type Question } from './search-questions.ts'
 import { median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-const EACH = 24
+/** Questions of each kind in one run. */
+const EACH = 8
 /** What is wanted at most: a multiple of what FTS5 takes for the same alone, and milliseconds, by the size of the store. */
 const RATIO_MAX = 3
 const GOALS = [
@@ -38,16 +39,17 @@ interface Times {
 export async function searchLatency(shop: Workshop): Promise<void> {
   const { daemon, store } = await shop.startKept()
   const path = mirrorPath(daemon.dataDir)
+  const each = EACH * shop.runs
   const mirror = openReader(path)
   const goal = GOALS.find(({ messagesMin }) => store.shape.messages >= messagesMin) ?? GOALS[1]
   try {
     const empty = await timeEach(
-      Array.from({ length: EACH }, () => null),
+      Array.from({ length: each }, () => null),
       () => daemon.get('/api/health'),
     )
     const emptyMs = median(empty)
     const rows = [['an HTTP call that does nothing', '', '', ...pair(empty), '', '', '', '', '', '']]
-    for (const { name, asked } of drawQuestions(path, EACH)) {
+    for (const { name, asked } of drawQuestions(path, each)) {
       for (const project of [null, ...benchProjects(mirror)]) {
         for (const { sort, order } of sorts) {
           const statement = mirror.prepare<[object]>(rawStatement(order, project !== null))
@@ -66,11 +68,12 @@ export async function searchLatency(shop: Workshop): Promise<void> {
       'sort',
       'HTTP p50 ms',
       'p95',
+      'CPU',
       'FTS5 p50',
       'p95',
       'x FTS5',
       'x (HTTP + FTS5)',
-      `goals`,
+      'goals',
     ]
     shop.say(table(head, rows))
     shop.say(verdicts(rows, goal))

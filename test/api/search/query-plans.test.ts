@@ -27,16 +27,19 @@ test('the index is walked by match within rowid bounds, and messages are met by 
   const db = openTestMirror()
   insertMessage(db, insertChat(db, { id: 'chat', title: 'needle' }), { id: 'm', parts: 'thread', createdAtMs: 1e12 })
   const other = insertChat(db, { id: 'other' })
-  for (const id of ['a', 'b', 'c']) insertMessage(db, other, { id, parts: 'needle', createdAtMs: 1e12 })
+  // More than are read without being weighed, in two chats that lie apart.
+  for (let at = 0; at < 80; at += 1)
+    insertMessage(db, other, { id: `o${at}`, parts: 'needle thread', createdAtMs: 1e12 + at })
+  insertMessage(db, insertChat(db, { id: 'late' }), { id: 'l', parts: 'needle', createdAtMs: 2e12 })
   const requests = (['relevance', 'newest', 'oldest'] as const).flatMap((sort) =>
-    ['needle', 'need*', '-needle', ''].flatMap((q) => [
+    ['needle', 'needle thread', 'need*', '-needle', ''].flatMap((q) => [
       requestOf(q, { sort, limit: 1 }),
-      requestOf(q, { sort, limit: 1, filters: { role: ['user'], chat: ['chat', 'other'], from: ['1975'] } }),
+      requestOf(q, { sort, limit: 1, filters: { role: ['user'], chat: ['chat', 'other', 'late'], from: ['1975'] } }),
     ]),
   )
   const statements = statementsOf(db, requests)
   const overTerms = statements.filter((sql) => sql.includes('message_terms'))
-  expect(overTerms.length).toBeGreaterThanOrEqual(7)
+  expect(overTerms.length).toBeGreaterThanOrEqual(9)
 
   const words = {
     match: '"needle"',
@@ -61,5 +64,18 @@ test('the index is walked by match within rowid bounds, and messages are met by 
     for (const detail of plan.filter((line) => /\bm\b/.test(line))) expect(detail).toContain('INTEGER PRIMARY KEY')
     expect(plan.join('\n')).not.toContain('TEMP B-TREE FOR ORDER BY')
   }
+
+  // Titles by match as well, and what lies where by the index of a chat's messages.
+  const byTitle = statements.filter((sql) => sql.includes('chat_terms'))
+  const byChat = statements.filter((sql) => sql.includes('min(m.key)') || sql.includes('where chat = '))
+  expect([byTitle.length > 0, byChat.length > 1]).toEqual([true, true])
+  const planOf = (sql: string): string =>
+    db
+      .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
+      .all(sql.includes('where chat = ?') ? [1] : { ...words, near: '[1]' })
+      .map((row) => row.detail)
+      .join('; ')
+  for (const sql of byTitle) expect(planOf(sql)).toMatch(/SCAN chat_terms VIRTUAL TABLE INDEX \d+:.*M\d/)
+  for (const sql of byChat) expect(planOf(sql)).toMatch(/SEARCH (m|messages) USING COVERING INDEX messages_by_chat/)
   db.close()
 })
