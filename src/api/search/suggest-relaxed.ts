@@ -1,11 +1,8 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { countMessages } from './count-messages.ts'
+import { countFound } from './count-found.ts'
 import type { Deadline } from './deadline.ts'
-import { filterNodes } from './filter-nodes.ts'
-import { findTitles } from './find-titles.ts'
 import { printQuery } from './language/print.ts'
 import { allOf, anyOf, type QueryNode } from './language/tree.ts'
-import { planQuery } from './plan/plan.ts'
 import {
   filterNames,
   type FilterName,
@@ -88,13 +85,6 @@ function fieldOf(node: QueryNode): string | null {
 }
 
 const isDate = (node: QueryNode): boolean => ['before', 'after', 'on'].includes(fieldOf(node) ?? '')
-
-function countFound(db: Mirror, tree: QueryNode | null, { filters, clock }: Asked, deadline: Deadline): number {
-  const trees = [...filterNodes(filters), ...(tree === null ? [] : [tree])]
-  if (deadline.isPassed() || trees.length === 0) return 0
-  const plan = planQuery(db, trees, clock)
-  return countMessages(db, plan.branches, deadline).count + findTitles(db, plan, deadline).length
-}
 
 /** Leaving out the only word leaves no query to suggest. */
 function warnOfSingleWord(

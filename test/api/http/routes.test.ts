@@ -255,6 +255,7 @@ describe('errors', () => {
   it('a search out of time with nothing found is a 503', async () => {
     const nothing = {
       query: 'x',
+      correctedQuery: null,
       total: 0,
       totalIsExact: false,
       tookMs: 2000,
