@@ -38,7 +38,7 @@ export const flag = () =>
   optional(one(z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true')))
 
 /** A list's page: 1 to 200 items, 20 where nothing is said. */
-export const limit = () => integer({ min: 1, max: 200 }).default(20)
+export const limit = (max = 200, usual = 20) => integer({ min: 1, max }).default(usual)
 
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => integer({ min: 0, max }).default(0)

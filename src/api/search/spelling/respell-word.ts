@@ -57,7 +57,7 @@ function respellParts(
   const found: Spelling[] = []
   for (const { term, distance } of near.slice(0, LOOKED_UP_MAX)) {
     if (isOver()) break
-    const respelt = replace(text, part, term)
+    const respelt = respell(text, part, term)
     const shifted = others.map((other) => shift(other, part, respelt.length - text.length))
     if (shifted.length > 0) {
       const further = respellParts(db, respelt, shifted, slips, isOver)
@@ -77,8 +77,8 @@ const nearestFirst = (near: Near): Near => near.toSorted((a, b) => a.distance - 
 const shift = (term: Term, behind: Term, by: number): Term =>
   term.start < behind.start ? term : { ...term, start: term.start + by, end: term.end + by }
 
-/** In the capitals of what was typed, which part the names of programs. */
-function replace(text: string, { start, end }: Term, term: string): string {
+/** A text with one part replaced, in the capitals of what was typed, which part the names of programs. */
+export function respell(text: string, { start, end }: Term, term: string): string {
   const typed = text.slice(start, end)
   const isUpper = typed.length > 1 && typed === typed.toUpperCase()
   const isCapital = !isUpper && typed.charAt(0) !== typed.charAt(0).toLowerCase()
