@@ -1,7 +1,7 @@
 import { mirrorPath } from '../src/daemon/data-folder.ts'
 import { openReader } from '../src/mirror/open.ts'
 import type { BenchDaemon } from './daemon.ts'
-import { familyOf, residentBytes } from './processes.ts'
+import { canLook, cpuMs, familyOf, residentBytes } from './processes.ts'
 import { megabytes, median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -28,15 +28,23 @@ export async function suggestLatency(shop: Workshop): Promise<void> {
   const before = searchBytes(daemon)
   while (!(await daemon.get<{ isComplete: boolean }>(pathFor('a'))).isComplete) continue
   const gatheredMs = performance.now() - startedAtMs
+  const row = (name: string, times: readonly number[], spentMs: number): string[] => [
+    name,
+    short(median(times)),
+    short(percentile(times, 95)),
+    canLook ? short(spentMs / (2 * times.length)) : '',
+  ]
   const all: number[] = []
-  const rows = [['an HTTP call that does nothing', short(median(health)), short(percentile(health, 95))]]
+  const startMs = spent(daemon)
+  const rows = [['an HTTP call that does nothing', short(median(health)), short(percentile(health, 95)), '']]
   for (const [name, typed] of stages) {
+    const beforeMs = spent(daemon)
     const times = await timeEach(daemon, words, (word, other) => pathFor(typed(word, other)))
     all.push(...times)
-    rows.push([name, short(median(times)), short(percentile(times, 95))])
+    rows.push(row(name, times, spent(daemon) - beforeMs))
   }
-  rows.push(['all of them', short(median(all)), short(percentile(all, 95))])
-  shop.say(table(['suggestions', 'HTTP p50 ms', 'p95'], rows))
+  rows.push(row('all of them', all, spent(daemon) - startMs))
+  shop.say(table(['suggestions', 'HTTP p50 ms', 'p95', 'CPU ms each, all processes'], rows))
   const grown = megabytes(Math.max(0, searchBytes(daemon) - before))
   shop.say(`the first took ${short(first)} ms; words were gathered after ${short(gatheredMs)} ms, and ${grown} MB`)
 }
@@ -48,6 +56,8 @@ const searchBytes = (daemon: BenchDaemon): number =>
   familyOf(daemon.pid)
     .filter((pid) => pid !== daemon.pid)
     .reduce((sum, pid) => sum + residentBytes(pid), 0)
+
+const spent = (daemon: BenchDaemon): number => familyOf(daemon.pid).reduce((sum, pid) => sum + cpuMs(pid), 0)
 
 const LONG_TERMS = `select term from terms where length(term) > 4 and term glob '[a-z]*' order by term`
 
