@@ -82,6 +82,7 @@ describe('a misspelt word that finds nothing', () => {
     ['Japanese', 'データベーヌ'],
     ['Korean', '데이타베이스'],
     ['like nothing', 'xylophone'],
+    ['two slips from a word, one of them in its first letter', 'wuatrenion'],
     ['held elsewhere', 'project:van postgres'],
     ['near what another project holds', 'project:van postgers'],
   ])('%s is left as it is: %s', (_, q) => {

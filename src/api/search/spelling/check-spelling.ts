@@ -13,7 +13,7 @@ export interface SpellingCheck {
   readonly warnings: readonly string[]
 }
 
-const CHECK_MS = 250
+const CHECK_MS = 500
 const unchecked: SpellingCheck = { corrected: null, suggestions: [], warnings: [] }
 
 /** What else was probably meant, where a search found nothing or next to nothing. @param total how much it found */

@@ -38,7 +38,7 @@ export function meantWords(
   const slips = slipsForgiven(term)
   if (found.size < FEW && !isKnown && slips > 0) {
     add(frequent.words.near(term, slips, MEANT_MAX))
-    if (found.size < FEW) add(nearRare(db, term, slips, isOver))
+    if (found.size < FEW) add(nearRare(db, term, isOver))
   }
   return [...found.values()].slice(0, MEANT_MAX)
 }
@@ -56,10 +56,9 @@ function listStarting(db: Mirror, term: string): readonly MeantWord[] {
     .slice(0, MEANT_MAX)
 }
 
-const nearRare = (db: Mirror, term: string, slips: number, isOver: () => boolean): readonly MeantWord[] =>
-  nearWords(db, term, slips, isOver)
-    .map(({ term: word, distance }) => ({ word, distance }))
-    .sort((a, b) => a.distance - b.distance)
+/** Two slips would take ten times as long, and the next letter asks again. */
+const nearRare = (db: Mirror, term: string, isOver: () => boolean): readonly MeantWord[] =>
+  nearWords(db, term, 1, isOver).map(({ term: word, distance }) => ({ word, distance }))
 
 /** The words that a whole word, of which nothing is held, was probably meant for. */
 export function meantInstead(db: Mirror, { terms }: TypedWord, isOver: () => boolean): readonly MeantWord[] {
@@ -67,5 +66,5 @@ export function meantInstead(db: Mirror, { terms }: TypedWord, isOver: () => boo
   const slips = only === undefined || others.length > 0 ? 0 : slipsForgiven(only.term)
   if (only === undefined || slips === 0) return []
   if (countHolders(db, [{ terms: [only.term], isPrefix: false }]) > 0) return []
-  return nearRare(db, only.term, slips, isOver).slice(0, FEW)
+  return nearRare(db, only.term, isOver).slice(0, FEW)
 }

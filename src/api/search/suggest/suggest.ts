@@ -15,7 +15,7 @@ import { readTyped, type TypedWord } from './typed.ts'
 const FIRST_GATHERING_MS = 100
 const GATHERING_MS = 2
 /** Looking for words that are near, and for whether words stand together. Mostly it takes five. */
-const LOOKING_MS = 100
+const LOOKING_MS = 500
 
 /** What is nearest to what a person wants who types a few letters. */
 const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }
