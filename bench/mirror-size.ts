@@ -7,6 +7,8 @@ import { searchColumns } from '../src/text/columns.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
+const DICTIONARY_BYTES = `select sum(pgsize) from dbstat where name = 'terms' and aggregate = true`
+
 /** What the mirror takes on disk, against the text that can be found in it. */
 export async function mirrorSize(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
@@ -14,6 +16,7 @@ export async function mirrorSize(shop: Workshop): Promise<void> {
   const mirror = openReader(path)
   const text = measureText(mirror)
   const terms = measureTermsBytes(mirror)
+  const dictionary = mirror.prepare<[], number>(DICTIONARY_BYTES).pluck().get() ?? 0
   mirror.close()
   // Stopped, it has brought its WAL home.
   await shop.tidy()
@@ -22,6 +25,8 @@ export async function mirrorSize(shop: Workshop): Promise<void> {
     line('floor: text that can be found', text),
     line('mirror', statSync(path).size),
     line('full-text tables in it', terms),
+    line('list of terms beside them', dictionary),
+    line('both', terms + dictionary),
     line("Cursor's store", statSync(shop.store().path).size),
   ]
   shop.say(table(['size', 'MB', 'x floor'], rows))

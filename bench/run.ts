@@ -11,6 +11,7 @@ import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
 import { searchLatency } from './search-latency.ts'
 import { short } from './statistics.ts'
+import { suggestLatency } from './suggest-latency.ts'
 import { Workshop, type Options } from './workshop.ts'
 
 const LARGE_GB = 1.5
@@ -21,6 +22,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['bytes-read', bytesRead],
   ['commit-to-hit', commitToHit],
   ['search-latency', searchLatency],
+  ['suggest-latency', suggestLatency],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
 ])

@@ -1,10 +1,15 @@
 import type { Mirror } from '../mirror/open.ts'
 import type { SearchAnswer, SearchRequest } from './search/request.ts'
 import { search } from './search/search.ts'
+import { gatherWords } from './search/suggest/frequent-words.ts'
+import type { SuggestAnswer, SuggestRequest } from './search/suggest/request.ts'
+import { suggest } from './search/suggest/suggest.ts'
+import { createDeadline } from './search/deadline.ts'
 
 /** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
+  readonly suggest: { readonly request: SuggestRequest; readonly answer: SuggestAnswer }
 }
 export type QuestionKind = keyof Questions
 
@@ -26,6 +31,7 @@ type Answerers = {
 
 const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
+  suggest: (db, request) => suggest(db, request),
 }
 
 /**
@@ -38,4 +44,15 @@ export function answerQuestion<Kind extends QuestionKind>(
   deadlineMs: number,
 ): Questions[Kind]['answer'] {
   return answerers[question.kind](db, question.request, deadlineMs)
+}
+
+/** Short, for a question may come meanwhile. */
+const PREPARING_MS = 10
+
+/**
+ * What makes the next answers of a kind better, done between questions.
+ * @returns whether there is more of it
+ */
+export function prepareAnswers(db: Mirror, kind: QuestionKind): boolean {
+  return kind === 'suggest' && gatherWords(db, createDeadline(PREPARING_MS).isPassed)
 }

@@ -1,6 +1,7 @@
-import { answerQuestion } from '../api/questions.ts'
+import { answerQuestion, prepareAnswers } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
+import type { QuestionKind } from '../api/questions.ts'
 import type { SearchOrder, SearchReply } from './search-messages.ts'
 
 /**
@@ -13,6 +14,7 @@ let mirror: Mirror | null = null
 
 process.on('message', (order: SearchOrder) => {
   process.send?.(answer(order))
+  prepare(order.question.kind)
 })
 // The daemon is gone, however it ended.
 process.on('disconnect', () => process.exit(0))
@@ -28,4 +30,21 @@ function answer({ question, deadlineMs }: SearchOrder): SearchReply {
       isDamage: isDamage(error),
     }
   }
+}
+
+let isPreparing = false
+
+/** In steps, between which a question is let in. */
+function prepare(kind: QuestionKind): void {
+  if (mirror === null || isPreparing) return
+  isPreparing = true
+  setImmediate(() => {
+    isPreparing = false
+    try {
+      if (mirror !== null && prepareAnswers(mirror, kind)) prepare(kind)
+    } catch {
+      // It fails again, and is told, when a question of this kind is asked.
+      isPreparing = false
+    }
+  })
 }

@@ -44,7 +44,8 @@ export function markTerms(parts: readonly Part[]): string {
   return [...marksOf(parts).map(markTerm), ...paths.map((path) => `${PATH_SIGN} ${pathTerms(path)}`)].join(' ')
 }
 
-function pathsOf(part: Part): readonly string[] {
+/** The files that a part of a message names. */
+export function pathsOf(part: Part): readonly string[] {
   if (part.kind === 'tool') return part.paths
   return (part.kind === 'code' || part.kind === 'attachment') && part.path !== null ? [part.path] : []
 }
@@ -57,6 +58,10 @@ const pathTerms = (path: string): string =>
     .join(' ')
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term
+
+/** The word of a path that a term stands for; null for other terms. */
+export const pathWordOf = (term: string): string | null =>
+  term.length > 1 && term.startsWith(PATH_SIGN) ? term.slice(PATH_SIGN.length) : null
 
 /** The term that stands for a mark. Case and punctuation aside: `read_file` and `Read-File` are one tool. */
 export const markTerm = (mark: string): string => MARK_SIGN + foldName(mark)

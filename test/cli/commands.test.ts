@@ -134,7 +134,24 @@ describe('search', () => {
     const { exitCode, out, err } = await run(['search', 'x'], () => nothing)
     expect(exitCode).toBe(0)
     expect(out).toBe('')
-    expect(err).toBe('Nothing found.\nNo such field: foo\nTry: need\\x1ble (2 results)\n')
+    expect(err).toBe('Nothing found.\nNo such field: foo\nDid you mean need\\x1ble? (2 results)\n')
+  })
+
+  test('says that it shows another spelling, and which others there are', async () => {
+    const warnings = ['Nothing was found for "neddle"; these are the hits for "needle".']
+    const suggestions = [
+      { text: 'needle', reason: 'spelling', count: 1 },
+      { text: 'noodle', reason: 'spelling', count: 3 },
+    ]
+    const corrected = { ...found, correctedQuery: 'needle', suggestions, warnings }
+    const { out, err } = await run(['search', 'neddle'], () => corrected)
+    expect(out).toContain('<b> needle')
+    expect(err).toBe(`${warnings.join('')}\nDid you mean noodle? (3 results)\n`)
+  })
+
+  test('asks for no other spelling with --literal', async () => {
+    const { calls } = await run(['search', 'neddle', '--literal'], () => found)
+    expect(calls[0]?.query).toBe('q=neddle&literal=true')
   })
 
   test('a chat without project and time is listed with dashes', async () => {

@@ -14,6 +14,7 @@ import { lossRoutes } from './routes/losses.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { searchRoutes } from './routes/search.ts'
+import { suggestRoutes } from './routes/suggest.ts'
 import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -36,6 +37,7 @@ export function createApp(world: ApiWorld): Hono {
     healthRoutes(world.version),
     statusRoutes(readStatus),
     searchRoutes(world),
+    suggestRoutes(world),
     chatRoutes(world),
     exportRoutes(world),
     projectRoutes(world),

@@ -49,7 +49,7 @@ export const flag = () =>
   )
 
 /** A list's page: 1 to 200 items, 20 where nothing is said. */
-export const limit = () => z._default(integer({ min: 1, max: 200 }), 20)
+export const limit = (max = 200, usual = 20) => z._default(integer({ min: 1, max }), usual)
 
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)

@@ -16,6 +16,11 @@ export const routeTable: readonly RouteEntry[] = [
     path: '/api/search',
     explains: 'Messages by their words and fields: q, the filters, from, to, sort, group, facets, explain.',
   },
+  {
+    method: 'GET',
+    path: '/api/suggest',
+    explains: 'What q may become as it is typed: chats, projects, tools, files, words.',
+  },
   { method: 'GET', path: '/api/chats', explains: 'Chats, newest first: project, mode, model, from, to, q, sort.' },
   { method: 'GET', path: '/api/chats/:id', explains: 'One chat, with its files, tools and subagents.' },
   { method: 'GET', path: '/api/chats/:id/messages', explains: "A chat's messages in order; around=<messageId>." },

@@ -25,6 +25,8 @@ export interface SearchRequest {
   readonly group: 'message' | 'chat'
   readonly facets: readonly FacetName[]
   readonly explain: boolean
+  /** Shows nothing but what was asked for: a misspelt word is not replaced, only noticed. */
+  readonly isLiteral?: boolean
   readonly limit: number
   readonly offset: number
   /** Milliseconds from the start of the search after which it answers with what it has; none when not given. */
@@ -54,7 +56,7 @@ export interface SearchHit {
 }
 
 export interface SearchSuggestion {
-  /** For `without-word` the query to try; for `without-filter` the filter to drop, as it is named or written. */
+  /** For `spelling` and `without-word` the query to try; for `without-filter` the filter to drop, as it is named or written. */
   readonly text: string
   readonly reason: 'spelling' | 'without-filter' | 'without-word'
   readonly count: number
@@ -96,6 +98,8 @@ export interface SearchExplanation {
 
 export interface SearchAnswer {
   readonly query: string
+  /** The query of which these are the hits, where the one that was asked finds nothing and is nearly this. */
+  readonly correctedQuery: string | null
   readonly total: number
   /** False where `total` is a lower bound: over 1,000 hits, or out of time. */
   readonly totalIsExact: boolean

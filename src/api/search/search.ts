@@ -10,13 +10,18 @@ import { findPage } from './find-page.ts'
 import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
+import type { QueryNode } from './language/tree.ts'
 import { rememberingMatcher } from './remembering-matcher.ts'
 import type { SearchAnswer, SearchRequest } from './request.ts'
 import { createScorer, type Scorer } from './score/scorer.ts'
 import { askWords } from './score/text-fit.ts'
+import { checkSpelling } from './spelling/check-spelling.ts'
 import { suggestRelaxed } from './suggest-relaxed.ts'
 
-type Outcome = Pick<SearchAnswer, 'total' | 'totalIsExact' | 'items' | 'facets' | 'suggestions' | 'warnings' | 'plan'>
+type Outcome = Pick<
+  SearchAnswer,
+  'total' | 'totalIsExact' | 'items' | 'facets' | 'correctedQuery' | 'suggestions' | 'warnings' | 'plan'
+>
 
 /**
  * Answers a search. Total in `q`: whatever it holds, there is an answer, and what was not understood stands in
@@ -48,22 +53,42 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
 
 function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Outcome {
   const parsed = parseQuery(request.q)
+  const asked = answerTree(db, parsed.tree, request, deadline)
+  if (asked === null) return emptyOutcome(parsed, request)
+  const spelling = checkSpelling(db, parsed.tree, request, asked.total, deadline)
+  const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
+  const isEmpty = asked.total === 0 && shown === null
+  const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
+  const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings]
+  return {
+    ...(shown ?? asked),
+    correctedQuery: spelling.corrected?.suggestion.text ?? null,
+    suggestions: [...spelling.suggestions, ...(relaxed?.suggestions ?? [])],
+    warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
+  }
+}
+
+/** Null where nothing is asked. */
+function answerTree(
+  db: Mirror,
+  tree: QueryNode | null,
+  request: SearchRequest,
+  deadline: Deadline,
+): Omit<Outcome, 'correctedQuery' | 'suggestions'> | null {
   const filters = filterNodes(request.filters)
-  const trees = [...filters, ...(parsed.tree === null ? [] : [parsed.tree])]
-  if (trees.length === 0) return emptyOutcome(parsed, request)
+  const trees = [...filters, ...(tree === null ? [] : [tree])]
+  if (trees.length === 0) return null
   const plan = planQuery(db, trees, request.clock)
   const listed = request.group === 'chat' ? listGroups : listMessages
   const { total, totalIsExact, items } = listed(db, plan, request, deadline)
   const { facets, warnings } = countFacets(db, plan, trees, request, deadline)
-  const relaxed = total === 0 ? suggestRelaxed(db, parsed.tree, request, deadline) : null
   return {
     total,
     totalIsExact,
     items,
     facets,
-    suggestions: relaxed?.suggestions ?? [],
-    warnings: [...new Set([...parsed.warnings, ...plan.warnings, ...warnings, ...(relaxed?.warnings ?? [])])],
-    ...(request.explain ? { plan: explainSearch(plan, parsed.tree, filters, request) } : {}),
+    warnings: [...plan.warnings, ...warnings],
+    ...(request.explain ? { plan: explainSearch(plan, tree, filters, request) } : {}),
   }
 }
 
@@ -98,6 +123,7 @@ function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): 
     totalIsExact: true,
     items: [],
     facets: Object.fromEntries(facets.map((name) => [name, []])),
+    correctedQuery: null,
     suggestions: [],
     warnings,
     ...(explain ? { plan: none } : {}),

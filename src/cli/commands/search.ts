@@ -16,6 +16,7 @@ import type { Cell, Column } from '../table.ts'
 import { refuseWord } from '../usage.ts'
 
 const searchAnswer = z.object({
+  correctedQuery: z.string().nullable().default(null),
   total: z.number(),
   offset: z.number().optional(),
   items: z.array(
@@ -57,6 +58,7 @@ interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly chat?: readonly string[]
   readonly sort?: string
   readonly group?: string
+  readonly literal?: true
 }
 
 export function addSearchCommand(program: Command, session: Session): void {
@@ -77,6 +79,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addDates(command)
   command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
   command.addOption(new Option('--group <by>', 'one result a chat, its best').choices(['chat']))
+  command.option('--literal', 'only what was typed: a misspelt word is not replaced where nothing is found')
   addJson(addPage(command))
   command.addHelpText('after', `\n${languageHelp}`)
   addExamples(
@@ -134,7 +137,9 @@ function renderFound(found: SearchAnswer, session: Session): string {
 
 async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
-  const suggestions = found.suggestions.map(suggestionText)
+  // That another spelling is shown is said by a warning.
+  const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
+  const suggestions = others.map(suggestionText)
   const nothing = found.items.length === 0 ? ['Nothing found.'] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found)
@@ -143,6 +148,7 @@ async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
 /** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
 function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
   const found = countText(count, 'result')
+  if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
   if (query !== undefined) return `Without ${text}: ${found}`
   const flags = text.split(' ').map((name) => `--${name}`)

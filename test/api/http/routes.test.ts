@@ -209,7 +209,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|chats$|messages|projects$|losses|commits/u.test(route.path)
+    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits/u.test(route.path)
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 
@@ -255,6 +255,7 @@ describe('errors', () => {
   it('a search out of time with nothing found is a 503', async () => {
     const nothing = {
       query: 'x',
+      correctedQuery: null,
       total: 0,
       totalIsExact: false,
       tookMs: 2000,

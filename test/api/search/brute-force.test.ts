@@ -28,6 +28,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   has: ['code', 'error', 'thinking'],
 }
 
+const plainWord = (text: string): Asked => ({ is: 'word', text, star: '' })
 const word = fc
   .oneof(
     {
@@ -89,7 +90,7 @@ const { query } = fc.letrec<{ query: Asked; group: Asked }>((tie) => ({
 const clock = { timeZone: 'UTC', nowMs: NOW_MS }
 
 function found(q: string, changes: Partial<SearchRequest> = {}): readonly string[] {
-  const answer = search(corpus.db, requestOf(q, { clock, limit: 1000, ...changes }))
+  const answer = search(corpus.db, requestOf(q, { clock, limit: 1000, isLiteral: true, ...changes }))
   const items = answer.items.map(({ message, part }) =>
     part === 'title' ? `${message.chatId} ${message.id}` : message.id,
   )
@@ -108,6 +109,32 @@ test('a search finds what a reading of all messages finds', () => {
     { numRuns: 2000 },
   )
   expect(withHits).toBeGreaterThan(600)
+}, 120_000)
+
+test('another spelling is shown only in place of nothing, and finds what it says', () => {
+  let corrected = 0
+  const misspelt = fc.constantFrom('aple', 'javascirpt', 'queu', 'pinaepple', 'getUserNmae').map(plainWord)
+  const pair = fc.tuple(misspelt, query).map(([one, other]): Asked => ({ is: 'and', all: [one, other] }))
+  fc.assert(
+    fc.property(fc.oneof(query, misspelt, pair), (asked) => {
+      const request = requestOf(write(asked), { clock, limit: 1000 })
+      const answer = search(corpus.db, request)
+      const literal = search(corpus.db, { ...request, isLiteral: true })
+      const { correctedQuery } = answer
+      const shown =
+        correctedQuery === null ? literal : search(corpus.db, { ...request, q: correctedQuery, isLiteral: true })
+      expect(answer).toMatchObject({ items: shown.items, total: shown.total })
+      const offered = { text: correctedQuery ?? '', reason: 'spelling', count: answer.total } as const
+      const first = correctedQuery === null ? [] : [offered]
+      expect([literal.total, answer.suggestions.slice(0, first.length)]).toEqual([
+        correctedQuery === null ? answer.total : 0,
+        first,
+      ])
+      corrected += first.length
+    }),
+    { numRuns: 400 },
+  )
+  expect(corrected).toBeGreaterThan(50)
 }, 120_000)
 
 test('what is excluded is all that is not found, of whatever is asked', () => {

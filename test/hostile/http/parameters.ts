@@ -117,6 +117,7 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   archived: [...texts, ...words],
   deleted: [...texts, ...words],
   subagents: [...texts, ...words],
+  literal: [...texts, ...words],
   includeEmpty: [...texts, ...words],
   around: texts,
   includeOrphans: [...texts, ...words],

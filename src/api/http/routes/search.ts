@@ -27,6 +27,7 @@ const parameters = {
   group: oneOf(['chat']),
   facets: listOf(facetNames),
   explain: flag(),
+  literal: flag(),
   limit: limit(),
   offset: offset(OFFSET_MAX),
 }
@@ -51,6 +52,7 @@ export function searchRoutes(world: ApiWorld): Hono {
       group: query.group ?? 'message',
       facets: query.facets ?? [],
       explain: query.explain ?? false,
+      isLiteral: query.literal ?? false,
       limit: query.limit,
       offset: query.offset,
     }

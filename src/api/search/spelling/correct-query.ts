@@ -1,0 +1,101 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { countFound } from '../count-found.ts'
+import type { Deadline } from '../deadline.ts'
+import { lexQuery } from '../language/lex.ts'
+import { printQuery } from '../language/print.ts'
+import type { QueryNode, WordsNode } from '../language/tree.ts'
+import { wordPhrases } from '../plan/word-phrases.ts'
+import type { SearchRequest, SearchSuggestion } from '../request.ts'
+import { countHolders } from './holders.ts'
+import { respellWord, type Spelling } from './respell-word.ts'
+
+/** A query in which misspelt words are replaced, and which finds something. */
+export interface Correction {
+  readonly tree: QueryNode
+  readonly suggestion: SearchSuggestion
+  /** What was typed, and what stands in its place. */
+  readonly words: readonly { readonly typed: string; readonly meant: string }[]
+}
+
+type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'>
+
+/** So many queries are proposed, out of so many that are tried. */
+const CORRECTIONS_MAX = 3
+const TRIED_MAX = 12
+/** Words of one query that are looked at. */
+const MISSPELT_MAX = 3
+
+/**
+ * Queries with the words that nothing holds replaced by the nearest that something does: fewest slips first, then what
+ * most messages hold. Each finds something. What is quoted, excluded or a beginning is left as it is.
+ * @param isOver ends the looking around, which is not the search itself
+ */
+export function correctQuery(
+  db: Mirror,
+  tree: QueryNode,
+  asked: Asked,
+  deadline: Deadline,
+  isOver: () => boolean,
+): readonly Correction[] {
+  const unheld = spellableWords(tree, asked.q).filter(({ text }) => countHolders(db, wordPhrases(text, false)) === 0)
+  const choices = unheld.slice(0, MISSPELT_MAX).flatMap((node) => {
+    const spellings = isOver() ? [] : respellWord(db, node, isOver)
+    return spellings.length === 0 ? [] : [{ node, spellings }]
+  })
+  const found: Correction[] = []
+  for (const replaced of combinations(choices).slice(0, TRIED_MAX)) {
+    if (found.length >= CORRECTIONS_MAX || isOver()) break
+    const corrected = replaceWords(tree, replaced)
+    const count = countFound(db, corrected, asked, deadline)
+    if (count > 0) found.push(correctionOf(corrected, replaced, count))
+  }
+  return found
+}
+
+type Replaced = ReadonlyMap<WordsNode, Spelling>
+
+function correctionOf(tree: QueryNode, replaced: Replaced, count: number): Correction {
+  return {
+    tree,
+    suggestion: { text: printQuery(tree), reason: 'spelling', count },
+    words: [...replaced].map(([node, spelling]) => ({ typed: node.text, meant: spelling.text })),
+  }
+}
+
+/** The words of a query that may be misspelt: what is quoted is meant as it stands. */
+export function spellableWords(tree: QueryNode, q: string): readonly WordsNode[] {
+  const quoted = new Set(lexQuery(q, []).flatMap((token) => (token.kind === 'quote' ? [token.text] : [])))
+  return wordsOf(tree).filter(({ text, isPrefix }) => !isPrefix && !quoted.has(text) && !/\s/.test(text))
+}
+
+function wordsOf(node: QueryNode): readonly WordsNode[] {
+  if (node.kind === 'words') return [node]
+  return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(wordsOf) : []
+}
+
+interface Choice {
+  readonly node: WordsNode
+  readonly spellings: readonly Spelling[]
+}
+
+/** One spelling for each of the words, the fewest slips first. */
+function combinations(choices: readonly Choice[]): readonly Replaced[] {
+  if (choices.length === 0) return []
+  const all = choices.reduce<readonly (readonly (readonly [WordsNode, Spelling])[])[]>(
+    (made, { node, spellings }) => made.flatMap((one) => spellings.map((spelling) => [...one, [node, spelling]])),
+    [[]],
+  )
+  const slips = (one: (typeof all)[number]): number => one.reduce((sum, [, { distance }]) => sum + distance, 0)
+  const least = (one: (typeof all)[number]): number => Math.min(...one.map(([, { count }]) => count))
+  return all.toSorted((a, b) => slips(a) - slips(b) || least(b) - least(a)).map((one) => new Map(one))
+}
+
+/** The same query, other words in place of some. */
+export function replaceWords(node: QueryNode, replaced: ReadonlyMap<WordsNode, { readonly text: string }>): QueryNode {
+  if (node.kind === 'words') {
+    const spelling = replaced.get(node)
+    return spelling === undefined ? node : { ...node, text: spelling.text }
+  }
+  if (node.kind !== 'and' && node.kind !== 'or') return node
+  return { ...node, nodes: node.nodes.map((each) => replaceWords(each, replaced)) }
+}

@@ -1,0 +1,23 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/prepared.ts'
+import type { TermPhrase } from '../../../text/matcher.ts'
+import { expressionOf } from '../plan/match.ts'
+
+/** Beyond so many, one word is as frequent as another. */
+const COUNTED_MAX = 5000
+
+const COUNT_MESSAGES = `
+  select count(*) as count
+  from (select 1 from message_terms where message_terms match @match limit ${COUNTED_MAX})
+`
+const COUNT_TITLES = `
+  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit ${COUNTED_MAX})
+`
+
+/** How many messages and titles hold one of these phrases, wherever they stand: up to 5,000 of each. */
+export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number {
+  if (phrases.length === 0) return 0
+  const match = expressionOf({ kind: 'phrases', phrases, columns: null, isWord: true })
+  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match }))
+  return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
+}

@@ -1,0 +1,88 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { tokenize, type Term } from '../../../text/terms.ts'
+import type { WordsNode } from '../language/tree.ts'
+import { wordPhrases } from '../plan/word-phrases.ts'
+import { countHolders } from './holders.ts'
+import { nearWords, slipsForgiven } from './near-words.ts'
+
+/** Another spelling of one word of a query, which something holds. */
+export interface Spelling {
+  readonly text: string
+  /** Slips between the two. */
+  readonly distance: number
+  /** How many messages and titles hold it, up to 10,000. */
+  readonly count: number
+}
+
+/** So many other spellings of one word are thought of. */
+const SPELLINGS_MAX = 5
+/** So many are looked up, the nearest first. */
+const LOOKED_UP_MAX = 40
+/** A name of many parts is long enough without each of them. */
+const PARTS_MAX = 8
+/** A part of a name is known by its neighbours too. */
+const PART_LETTERS_MIN = 3
+
+/** The spellings that a word most likely meant, best first: the nearest, and of those what most messages hold. */
+export function respellWord(db: Mirror, { text }: WordsNode, isOver: () => boolean): readonly Spelling[] {
+  const terms = tokenize(text)
+  const [only] = terms
+  if (terms.length === 1 && only !== undefined) return best(respellParts(db, text, [only], slipsForgiven, isOver))
+  const unknown = terms.filter(({ term }) => slipsForgiven(term) > 0 && !isHeld(db, term)).slice(0, 2)
+  if (unknown.length > 0) return best(respellParts(db, text, unknown, slipsForgiven, isOver))
+  // Each part is a word that stands somewhere, and no name has them side by side.
+  return best(terms.slice(0, PARTS_MAX).flatMap((term) => respellParts(db, text, [term], slipsForgivenInPart, isOver)))
+}
+
+const slipsForgivenInPart = (term: string): number => Math.min(1, slipsForgiven(term, PART_LETTERS_MIN))
+
+const isHeld = (db: Mirror, term: string): boolean => countHolders(db, [{ terms: [term], isPrefix: false }]) > 0
+
+function best(spellings: readonly Spelling[]): readonly Spelling[] {
+  const sorted = spellings.toSorted((a, b) => a.distance - b.distance || b.count - a.count)
+  return sorted.slice(0, SPELLINGS_MAX)
+}
+
+/** A text with each of the parts respelt, the first of them varied last. */
+function respellParts(
+  db: Mirror,
+  text: string,
+  parts: readonly Term[],
+  slips: (term: string) => number,
+  isOver: () => boolean,
+): readonly Spelling[] {
+  const [part, ...others] = parts
+  if (part === undefined) return []
+  const near = nearestFirst(nearWords(db, part.term, slips(part.term), isOver))
+  const found: Spelling[] = []
+  for (const { term, distance } of near.slice(0, LOOKED_UP_MAX)) {
+    if (isOver()) break
+    const respelt = respell(text, part, term)
+    const shifted = others.map((other) => shift(other, part, respelt.length - text.length))
+    if (shifted.length > 0) {
+      const further = respellParts(db, respelt, shifted, slips, isOver)
+      found.push(...further.map((spelling) => ({ ...spelling, distance: spelling.distance + distance })))
+    } else {
+      const count = countHolders(db, wordPhrases(respelt, false))
+      if (count > 0) found.push({ text: respelt, distance, count })
+    }
+  }
+  return found
+}
+
+type Near = ReturnType<typeof nearWords>
+
+const nearestFirst = (near: Near): Near => near.toSorted((a, b) => a.distance - b.distance)
+
+const shift = (term: Term, behind: Term, by: number): Term =>
+  term.start < behind.start ? term : { ...term, start: term.start + by, end: term.end + by }
+
+/** A text with one part replaced, in the capitals of what was typed, which part the names of programs. */
+export function respell(text: string, { start, end }: Term, term: string): string {
+  const typed = text.slice(start, end)
+  const isUpper = typed.length > 1 && typed === typed.toUpperCase()
+  const isCapital = !isUpper && typed.charAt(0) !== typed.charAt(0).toLowerCase()
+  const [first = '', ...rest] = Array.from(term)
+  const spelt = isUpper ? term.toUpperCase() : `${isCapital ? first.toUpperCase() : first}${rest.join('')}`
+  return `${text.slice(0, start)}${spelt}${text.slice(end)}`
+}

@@ -1,0 +1,136 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { pathWordOf } from '../../../text/marks.ts'
+import { CountedWords, WordGatherer } from './counted-words.ts'
+
+/** All of them would take ten times the memory, and rarer ones are found in the list of all terms. */
+const WORDS_MAX = 50_000
+const PATH_WORDS_MAX = 20_000
+
+const COUNTS_AFTER = `select term, doc as count from temp.term_counts where term > ? order by term`
+
+/** Gathered anew where the mirror changed, after so long at least and twenty times as long as it took. */
+const KEPT_MS = 60_000
+const REST_FACTOR = 20
+
+/** A mirror's words, those of most messages, with how many hold them. */
+export interface FrequentWords {
+  readonly words: CountedWords
+  /** Of the paths that messages name. */
+  readonly pathWords: CountedWords
+  /** Whether they were ever gathered to the end. */
+  readonly isComplete: boolean
+}
+
+interface Kept {
+  words: CountedWords
+  pathWords: CountedWords
+  isComplete: boolean
+  dataVersion: number
+  gatheredAtMs: number
+  tookMs: number
+  gathering: Gathering | null
+}
+
+interface Gathering {
+  readonly words: WordGatherer
+  readonly pathWords: WordGatherer
+  readonly dataVersion: number
+  after: string
+  tookMs: number
+}
+
+/** One list a connection: a mirror that was replaced is opened anew. */
+const keptWords = new WeakMap<Mirror, Kept>()
+
+export function frequentWords(db: Mirror): FrequentWords {
+  return keptOf(db)
+}
+
+function keptOf(db: Mirror): Kept {
+  const known = keptWords.get(db)
+  if (known !== undefined) return known
+  openCounts(db)
+  const none = new CountedWords([], [])
+  const kept: Kept = {
+    words: none,
+    pathWords: none,
+    isComplete: false,
+    dataVersion: -1,
+    gatheredAtMs: -Infinity,
+    tookMs: 0,
+    gathering: null,
+  }
+  keptWords.set(db, kept)
+  return kept
+}
+
+/** A view of the full-text index, kept nowhere: a connection that may only ask refuses to name even that. */
+function openCounts(db: Mirror): void {
+  const mayOnlyAsk = Number(db.pragma('query_only', { simple: true }))
+  db.pragma('query_only = off')
+  try {
+    db.exec('create virtual table if not exists temp.term_counts using fts5vocab(main, message_terms, row)')
+  } finally {
+    db.pragma(`query_only = ${mayOnlyAsk}`)
+  }
+}
+
+/**
+ * Gathers words for a while, where there are any to gather: reading the counts of a large index takes seconds, and is
+ * done in steps.
+ * @returns whether there is more to do
+ */
+export function gatherWords(db: Mirror, isOver: () => boolean, now: () => number = () => performance.now()): boolean {
+  const kept = keptOf(db)
+  const startedAtMs = now()
+  kept.gathering ??= isDue(db, kept, startedAtMs) ? begin(db) : null
+  const { gathering } = kept
+  if (gathering === null) return false
+  const isDone = advance(db, gathering, isOver)
+  gathering.tookMs += now() - startedAtMs
+  if (!isDone) return true
+  const { words, pathWords, dataVersion, tookMs } = gathering
+  Object.assign(kept, { words: words.finish(), pathWords: pathWords.finish(), isComplete: true, dataVersion, tookMs })
+  kept.gatheredAtMs = now()
+  kept.gathering = null
+  return false
+}
+
+function isDue(db: Mirror, kept: Kept, nowMs: number): boolean {
+  const restMs = kept.isComplete ? Math.max(KEPT_MS, REST_FACTOR * kept.tookMs) : 0
+  return nowMs - kept.gatheredAtMs >= restMs && dataVersionOf(db) !== kept.dataVersion
+}
+
+const dataVersionOf = (db: Mirror): number => Number(db.pragma('data_version', { simple: true }))
+
+const begin = (db: Mirror): Gathering => ({
+  words: new WordGatherer(WORDS_MAX),
+  pathWords: new WordGatherer(PATH_WORDS_MAX),
+  dataVersion: dataVersionOf(db),
+  after: '',
+  tookMs: 0,
+})
+
+/** @returns whether all were seen */
+function advance(db: Mirror, gathering: Gathering, isOver: () => boolean): boolean {
+  const rows = db.prepare<[string], { term: string; count: number }>(COUNTS_AFTER).iterate(gathering.after)
+  for (const { term, count } of rows) {
+    gathering.after = term
+    const pathWord = pathWordOf(term)
+    if (pathWord === null && isTellingWord(term)) gathering.words.add(term, count)
+    else if (pathWord !== null && isPathWord(pathWord)) gathering.pathWords.add(pathWord, count)
+    if (isOver()) return false
+  }
+  return true
+}
+
+const UNSPACED = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+const unspaced = UNSPACED.map((script) => `\\p{Script=${script}}`).join('')
+/** Letters alone: no number, no hash, no mark, and no pair of unspaced signs. */
+const tellingWord = new RegExp(`^(?:(?![${unspaced}])[\\p{L}\\p{M}]){3,40}$`, 'u')
+const pathWordStart = /^[\p{L}\p{N}]/u
+/** Its order is another one in SQLite than here. */
+const beyondPlane = /[\ud800-\udfff]/
+
+const isTellingWord = (term: string): boolean => tellingWord.test(term) && !beyondPlane.test(term)
+const isPathWord = (word: string): boolean => pathWordStart.test(word) && !beyondPlane.test(word)

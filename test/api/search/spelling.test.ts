@@ -1,0 +1,185 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SearchAnswer, SearchRequest } from '../../../src/api/search/request.ts'
+import { search } from '../../../src/api/search/search.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { createRandom } from '../../../bench/words.ts'
+import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+
+let db: Mirror
+const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))
+const ids = ({ items }: SearchAnswer): string[] => items.map(({ message }) => message.id).sort()
+const spellings = ({ suggestions }: SearchAnswer): string[] =>
+  suggestions.filter(({ reason }) => reason === 'spelling').map(({ text }) => text)
+
+const texts: readonly (readonly [id: string, text: string])[] = [
+  ['pool', 'the postgres connection pool is exhausted'],
+  ['once', 'quaternion, said once and in no other message'],
+  ['name', 'export function getUserName() {}'],
+  ['snake', 'def read_retry_budget(): pass'],
+  ['usr', 'look into /usr/bin'],
+  ['cjk', '我们的数据库很大 データベース 데이터베이스'],
+  ['short', 'the cat sat on a mat'],
+  ['digits', 'port 15432 and hash deadbeefcafe1234'],
+  ['slip', 'somebody wrote migraton here'],
+  ['accent', 'die Zwischensumme ist größer'],
+  ['nearest', 'a chrome plated chrono chrono'],
+  ...Array.from({ length: 200 }, (_, at) => [`m${at}`, `the migration of table ${at}`] as const),
+]
+
+beforeAll(() => {
+  db = openTestMirror()
+  const chat = insertChat(db, { id: 'chat', title: 'Rewriting the dispatcher', project: insertProject(db, 'shop') })
+  const other = insertChat(db, { id: 'other', title: 'Another', project: insertProject(db, 'van') })
+  for (const [at, [id, parts]] of texts.entries()) insertMessage(db, chat, { id, parts, createdAtMs: 1e12 + at * 1000 })
+  insertMessage(db, other, { id: 'else', parts: 'nothing but words', createdAtMs: 2e12 })
+})
+afterAll(() => void db.close())
+
+describe('a misspelt word that finds nothing', () => {
+  test.each([
+    ['a letter left out', 'postgrs', 'postgres', ['pool']],
+    ['a letter too many', 'postgrres', 'postgres', ['pool']],
+    ['a wrong letter', 'postgras', 'postgres', ['pool']],
+    ['two letters swapped', 'postgers', 'postgres', ['pool']],
+    ['the first letter wrong', 'kostgres', 'postgres', ['pool']],
+    ['two slips in a long word', 'quatrenoin', 'quaternion', ['once']],
+    ['another word beside it is kept', 'pool postgers exhausted', 'pool postgres exhausted', ['pool']],
+    ['two words misspelt', 'postgers conection', 'postgres connection', ['pool']],
+    ['a part of an identifier', 'getUserNaem', 'getUserName', ['name']],
+    ['a short part of an identifier', 'getUsrName', 'getUserName', ['name']],
+    ['a part of a snake', 'read_rtery_budget', 'read_retry_budget', ['snake']],
+    ['two parts of one identifier', 'read_retyr_bugdet', 'read_retry_budget', ['snake']],
+    ['capitals are kept', 'Postgers', 'Postgres', ['pool']],
+    ['all of them', 'POSTGERS', 'POSTGRES', ['pool']],
+    ['accents fold', 'Zwischensume', 'Zwischensumme', ['accent']],
+    ['a title', 'dispatchr', 'dispatcher', ['pool']],
+    ['one of two alternatives', 'xylophone OR postgers', 'xylophone OR postgres', ['pool']],
+    ['beside a field', 'project:shop postgers', 'project:shop postgres', ['pool']],
+  ])('%s: %s shows the hits for %s', (_, q, meant, found) => {
+    const answer = ask(q)
+    expect(answer).toMatchObject({ query: q, correctedQuery: meant, total: found.length })
+    expect(ids(answer)).toEqual(found)
+    expect(answer.suggestions[0]).toEqual({ text: meant, reason: 'spelling', count: found.length })
+    expect(answer.warnings.join()).toMatch(/^Nothing was found for ".+"; these are the hits for ".+"\.$/)
+  })
+
+  test('is named with what was searched for in its place', () => {
+    expect(ask('pool postgers').warnings).toEqual([
+      'Nothing was found for "postgers"; these are the hits for "postgres".',
+    ])
+  })
+
+  test.each([
+    ['quoted', '"postgers"'],
+    ['excluded', 'pool -pool postgers'],
+    ['a beginning', 'postger*'],
+    ['short', 'cst'],
+    ['a number', '15433'],
+    ['a hash', 'deadbeefcafe1235'],
+    ['with a number in it', 'postgers9x'],
+    ['Chinese', '数据车'],
+    ['Japanese', 'データベーヌ'],
+    ['Korean', '데이타베이스'],
+    ['like nothing', 'xylophone'],
+    ['two slips from a word, one of them in its first letter', 'wuatrenion'],
+    ['held elsewhere', 'project:van postgres'],
+    ['near what another project holds', 'project:van postgers'],
+  ])('%s is left as it is: %s', (_, q) => {
+    expect(ask(q)).toMatchObject({ correctedQuery: null, total: 0, items: [] })
+    expect(spellings(ask(q))).toEqual([])
+  })
+
+  test('is only noticed where the literal word was asked for', () => {
+    const answer = ask('postgers', { isLiteral: true })
+    expect(answer).toMatchObject({ correctedQuery: null, total: 0, items: [] })
+    expect(spellings(answer)).toEqual(['postgres'])
+  })
+
+  test('offers the nearest first, and of those what most messages hold', () => {
+    expect(spellings(ask('chromo'))).toEqual(['chrome', 'chrono'])
+    expect(spellings(ask('migratino'))).toEqual(['migration', 'migraton'])
+  })
+
+  test('is answered page by page, by groups and with facets like the right word', () => {
+    const wrong = ask('migratiom', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })
+    const right = ask('migration', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })
+    expect(wrong).toMatchObject({ total: right.total, items: right.items, facets: right.facets })
+    expect(ask('migratiom', { limit: 5, offset: 10 }).items).toEqual(ask('migration', { limit: 5, offset: 10 }).items)
+  })
+
+  test('is not replaced by a word whose last message is gone', () => {
+    const chat = insertChat(db, { id: 'brief', title: 'Brief' })
+    const key = insertMessage(db, chat, { id: 'gone', parts: 'an armadillo', createdAtMs: 3e12 })
+    expect(ids(ask('armadilo'))).toEqual(['gone'])
+    db.prepare('delete from message_terms where rowid = ?').run(BigInt(key))
+    expect(ask('armadilo')).toMatchObject({ correctedQuery: null, items: [] })
+    expect(spellings(ask('armadilo'))).toEqual([])
+  })
+})
+
+test('a word that finds little stays, and the one it was probably meant for is offered', () => {
+  const answer = ask('migraton')
+  expect(answer).toMatchObject({ correctedQuery: null, total: 1 })
+  expect(ids(answer)).toEqual(['slip'])
+  expect(answer.suggestions).toEqual([{ text: 'migration', reason: 'spelling', count: 200 }])
+  expect(ask('migration').suggestions).toEqual([])
+  expect(ask('postgres').suggestions).toEqual([])
+})
+
+test('any text has an answer', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('postgers', 'getUsrName', '"', '(', 'OR', '*', '-'),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const answer = ask(pieces.join(' '), { limit: 3 })
+      expect(answer.suggestions.every(({ count }) => count > 0)).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+const slipKinds = {
+  insert: (word: string, at: number, letter: string) => word.slice(0, at) + letter + word.slice(at),
+  delete: (word: string, at: number) => word.slice(0, at) + word.slice(at + 1),
+  substitute: (word: string, at: number, letter: string) => word.slice(0, at) + letter + word.slice(at + 1),
+  transpose: (word: string, at: number) =>
+    word.slice(0, at) + word.charAt(at + 1) + word.charAt(at) + word.slice(at + 2),
+} as const
+
+test('planted slips of all four kinds are mended, in rare words as in frequent ones', () => {
+  const random = createRandom(5)
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
+  const syllables = 'bar ced din fol gus lam mer nip rot sut tev wis xon kap jel hir lot nud'.split(' ')
+  const makeWord = (): string => Array.from({ length: 2 + Math.floor(random() * 3) }, () => pick(syllables)).join('')
+  const words = [...new Set(Array.from({ length: 3000 }, makeWord))]
+  const planted = openTestMirror()
+  const chat = insertChat(planted, { id: 'chat' })
+  planted.transaction(() => {
+    // The first of them in many messages, most in one.
+    for (const [at, word] of words.entries()) {
+      insertMessage(planted, chat, { id: `m${at}`, parts: `${word} ${words[at % 50] ?? ''}`, createdAtMs: 1e12 + at })
+    }
+  })()
+  const known = new Set(words)
+  for (const [kind, slip] of Object.entries(slipKinds)) {
+    let asked = 0
+    let first = 0
+    let among = 0
+    while (asked < 150) {
+      const word = pick(words)
+      const typed = slip(word, Math.floor(random() * (word.length - 1)), pick(Array.from('abcdefghijklmnopqrst')))
+      if (typed.length < 4 || known.has(typed)) continue
+      asked += 1
+      const offered = spellings(search(planted, requestOf(typed, { limit: 1 })))
+      if (offered[0] === word) first += 1
+      if (offered.includes(word)) among += 1
+    }
+    console.log(`${kind}: ${first} of ${asked} words are offered first, ${among} at all`)
+    expect(among).toBeGreaterThanOrEqual(0.97 * asked)
+    expect(first).toBeGreaterThanOrEqual(0.9 * asked)
+  }
+  planted.close()
+}, 120_000)

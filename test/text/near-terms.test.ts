@@ -1,0 +1,97 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { nearTerms } from '../../src/text/near-terms.ts'
+
+const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const sorted = (words: readonly string[]): readonly string[] => [...new Set(words)].sort(byCodePoints)
+const seekIn =
+  (list: readonly string[], asked: string[] = []) =>
+  (from: string): string | undefined => {
+    asked.push(from)
+    return list.find((word) => byCodePoints(word, from) >= 0)
+  }
+
+/** The whole table, for one pair: letters added, dropped, replaced, or two neighbours swapped. */
+function slips(left: string, right: string): number {
+  const a = Array.from(left)
+  const b = Array.from(right)
+  const table = Array.from({ length: a.length + 1 }, (_, i) => b.map((_sign, j) => i + j).concat(i + b.length))
+  const at = (i: number, j: number): number => table[i]?.[j] ?? Infinity
+  for (let i = 1; i <= a.length; i += 1) {
+    for (let j = 1; j <= b.length; j += 1) {
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const row = table[i] ?? []
+      row[j] = Math.min(
+        at(i - 1, j) + 1,
+        at(i, j - 1) + 1,
+        at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        isSwap ? at(i - 2, j - 2) + 1 : Infinity,
+      )
+    }
+  }
+  return at(a.length, b.length)
+}
+
+describe('the words near a word', () => {
+  test.each([
+    ['kitten', 'kitten', 0],
+    ['kiten', 'kitten', 1],
+    ['kittten', 'kitten', 1],
+    ['kixten', 'kitten', 1],
+    ['iktten', 'kitten', 1],
+    ['iktetn', 'kitten', 2],
+    ['kittén', 'kitten', 1],
+    ['nïave', 'naïve', 1],
+    ['😀bc', '😁bc', 1],
+  ])('%s is %s with %i slips', (typed, word, distance) => {
+    expect(nearTerms(typed, seekIn([word]), { distanceMax: 2 })).toEqual([{ term: word, distance }])
+    expect(nearTerms(typed, seekIn([word]), { distanceMax: distance - 1 })).toEqual([])
+  })
+
+  const sign = fc.constantFrom('a', 'b', 'c', 'd', 'é', '数', '😀', '\ue001', '\uffff')
+  const word = fc.string({ unit: sign, maxLength: 7 })
+
+  test('are all that a table of each pair finds, in order', () => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 3 }), (words, typed, most) => {
+        const list = sorted(words)
+        const expected = list
+          .map((term) => ({ term, distance: slips(typed, term) }))
+          .filter(({ distance }) => distance <= most)
+        expect(nearTerms(typed, seekIn(list), { distanceMax: most })).toEqual(expected)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('of one that is not finished are those that begin nearly so', () => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 2 }), (words, typed, most) => {
+        const list = sorted(words)
+        const beginnings = (term: string): number[] =>
+          Array.from({ length: Array.from(term).length + 1 }, (_, length) =>
+            slips(typed, Array.from(term).slice(0, length).join('')),
+          )
+        const expected = list
+          .map((term) => ({ term, distance: Math.min(...beginnings(term)) }))
+          .filter(({ distance }) => distance <= most)
+        expect(nearTerms(typed, seekIn(list), { distanceMax: most, isUnfinished: true })).toEqual(expected)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('are found without looking at most of the others', () => {
+    const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
+    const list = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => `${a}${b}${c}word`)))
+    const asked: string[] = []
+    expect(nearTerms('kqxwrod', seekIn(list, asked), { distanceMax: 1 })).toEqual([{ term: 'kqxword', distance: 1 }])
+    expect(asked.length).toBeLessThan(400)
+  })
+
+  test('are no more than asked for, and none when time is over', () => {
+    const list = ['word', 'wore', 'worn']
+    expect(nearTerms('wor', seekIn(list), { distanceMax: 1, foundMax: 2 })).toHaveLength(2)
+    expect(nearTerms('wor', seekIn(list), { distanceMax: 1, isOver: () => true })).toEqual([])
+  })
+})
