@@ -25,6 +25,8 @@ interface Job {
 interface Searcher {
   readonly child: ChildProcess
   job: Job | null
+  /** True once it was killed; what it still says counts no more. */
+  isEnding: boolean
   timer: NodeJS.Timeout
 }
 
@@ -98,7 +100,7 @@ export class SearchPool {
   #pump(): void {
     const job = this.#queue[0]
     if (job === undefined || this.#isShut) return
-    const idle = [...this.#searchers].find((searcher) => searcher.job === null)
+    const idle = [...this.#searchers].find((searcher) => searcher.job === null && !searcher.isEnding)
     if (idle === undefined && this.#searchers.size >= CHILDREN_MAX) return
     this.#queue.shift()
     if (idle === undefined) this.#give(this.#start(), job, START_MS)
@@ -115,7 +117,7 @@ export class SearchPool {
   #start(): Searcher {
     const path = fileURLToPath(new URL('../daemon/search-child.js', import.meta.url))
     const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: FRUGAL })
-    const searcher: Searcher = { child, job: null, timer: setTimeout(() => undefined, 0) }
+    const searcher: Searcher = { child, job: null, isEnding: false, timer: setTimeout(() => undefined, 0) }
     this.#searchers.add(searcher)
     child.on('message', (reply: SearchReply) => this.#finish(searcher, reply))
     child.on('error', () => this.#bury(searcher))
@@ -124,6 +126,7 @@ export class SearchPool {
   }
 
   #finish(searcher: Searcher, reply: SearchReply): void {
+    if (searcher.isEnding) return
     const { job } = searcher
     searcher.job = null
     clearTimeout(searcher.timer)
@@ -143,9 +146,11 @@ export class SearchPool {
     searcher.child.kill()
   }
 
-  #expire({ child, job }: Searcher): void {
-    job?.asked.reject(this.#tooLate())
-    child.kill('SIGKILL')
+  #expire(searcher: Searcher): void {
+    // An answer may be on its way already: whoever took it for the end of the job would give the dying another.
+    searcher.isEnding = true
+    searcher.job?.asked.reject(this.#tooLate())
+    searcher.child.kill('SIGKILL')
   }
 
   #bury(searcher: Searcher): void {

@@ -8,6 +8,8 @@ import type { InsideNode } from '../language/tree.ts'
 
 /** So many of the words that hold a text are searched for, the shortest first. */
 const TERMS_MAX = 200
+/** Nearly any word ends with a given sign, and each that is searched for beside others costs a look into the index. */
+const AFTER_ONE_SIGN_MAX = 20
 const LOOK_MS = 250
 
 // In a hash, letters and digits are one term.
@@ -31,9 +33,10 @@ export function expandInside(db: Mirror, node: InsideNode, warnings: string[]): 
       found.set(phrase.join(' '), { terms: phrase, isPrefix: isOpen })
     }
   }
-  if (rest.length > 0) add(listTerms(db, first, true), rest, isPrefix)
+  const most = Array.from(first).length === 1 ? AFTER_ONE_SIGN_MAX : TERMS_MAX
+  if (rest.length > 0) add(listTerms(db, first, true, most), rest, isPrefix)
   const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
-  if (only !== '') add(listTerms(db, only, node.isEnding), [], false)
+  if (only !== '') add(listTerms(db, only, node.isEnding, TERMS_MAX), [], false)
   if (isCut) warnings.push(`${echo(printQuery(node))} stands in very many words: only some of them were searched for.`)
   return [...found.values()]
 }
@@ -46,7 +49,7 @@ interface Listed {
   readonly isWhole: boolean
 }
 
-function listTerms(db: Mirror, part: string, isEnding: boolean): Listed {
+function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): Listed {
   const deadline = createDeadline(LOOK_MS)
   const known: string[] = []
   // A text that few words hold gives no rows to look at the clock by: the list is walked within a known time.
@@ -55,7 +58,7 @@ function listTerms(db: Mirror, part: string, isEnding: boolean): Listed {
     if (deadline.isPassedAtRow()) break
   }
   known.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  const { terms, isWhole } = known.length > TERMS_MAX ? firstInUse(db, known) : { terms: known, isWhole: true }
+  const { terms, isWhole } = known.length > most ? firstInUse(db, known, most) : { terms: known, isWhole: true }
   return { terms: [part, ...terms], isWhole: isWhole && !deadline.hasPassed() }
 }
 
@@ -65,12 +68,12 @@ const IS_IN_USE = `
 `
 
 /** The list keeps words that stand nowhere any more, such as the half ones of an answer that was streamed. */
-function firstInUse(db: Mirror, known: readonly string[]): Listed {
+function firstInUse(db: Mirror, known: readonly string[], most: number): Listed {
   const deadline = createDeadline(LOOK_MS)
   const isInUse = db.prepare<[object], number>(IS_IN_USE).pluck()
   const terms: string[] = []
   for (const term of known) {
-    if (terms.length === TERMS_MAX || deadline.isPassed()) return { terms, isWhole: false }
+    if (terms.length === most || deadline.isPassed()) return { terms, isWhole: false }
     if (isInUse.get({ term: `"${term}"` }) === 1) terms.push(term)
   }
   return { terms, isWhole: true }
