@@ -4,7 +4,7 @@ export const bucketUnits = ['day', 'week', 'month'] as const
 export type BucketUnit = (typeof bucketUnits)[number]
 
 /** Nobody reads more, and a single wrong time would ask for a century of days. */
-const BUCKETS_MAX = 10_000
+export const BUCKETS_MAX = 10_000
 const DAY_MS = 86_400_000
 
 /** The stretch to be divided. */
@@ -24,9 +24,9 @@ export type BucketList =
   | { readonly kind: 'too-many'; readonly count: number; readonly max: number }
 
 /** The days, weeks (from Monday) or months of a zone that hold a range, the empty ones too. */
-export function listBuckets(range: BucketRange): BucketList {
+export function listBuckets(range: BucketRange, max: number = BUCKETS_MAX): BucketList {
   const count = estimateCount(range)
-  if (count > BUCKETS_MAX) return { kind: 'too-many', count, max: BUCKETS_MAX }
+  if (count > max) return { kind: 'too-many', count, max }
   return { kind: 'buckets', buckets: new Buckets(range) }
 }
 
@@ -67,7 +67,12 @@ export class Buckets {
   /** The place in `starts` of the bucket that holds a moment; -1 outside the range. @param ms epoch milliseconds */
   indexAt(ms: number): number {
     if (!(ms >= this.#firstMs && ms <= this.#lastMs)) return -1
-    return this.#bucketOfDay[dayOf(this.offsets.toLocalMs(ms)) - this.#firstDay] ?? -1
+    return this.indexAtLocal(this.offsets.toLocalMs(ms))
+  }
+
+  /** The same of what a clock in the zone shows. @param localMs from `offsets.toLocalMs`, of a moment within the range */
+  indexAtLocal(localMs: number): number {
+    return this.#bucketOfDay[dayOf(localMs) - this.#firstDay] ?? -1
   }
 }
 
@@ -79,6 +84,10 @@ function localDays(offsets: ZoneOffsets, firstMs: number, lastMs: number): reado
   }
   return [...days].sort((left, right) => left - right)
 }
+
+/** The first date of the bucket that a local date lies in. @param date `YYYY-MM-DD` */
+export const startOfDate = (date: string, unit: BucketUnit): string =>
+  dateOfDay(firstDayOf(Date.parse(date) / DAY_MS, unit))
 
 /** The number of a local day, 0 for 1 January 1970. @param localMs from `ZoneOffsets.toLocalMs` */
 export const dayOf = (localMs: number): number => Math.floor(localMs / DAY_MS)

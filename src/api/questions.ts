@@ -1,10 +1,13 @@
 import type { Mirror } from '../mirror/open.ts'
+import { answerStats } from './reports/stats/answer-stats.ts'
+import type { StatsAnswer, StatsRequest } from './reports/stats/stats.ts'
 import type { SearchAnswer, SearchRequest } from './search/request.ts'
 import { search } from './search/search.ts'
 
 /** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
+  readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
 }
 export type QuestionKind = keyof Questions
 
@@ -26,6 +29,7 @@ type Answerers = {
 
 const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
+  stats: answerStats,
 }
 
 /**

@@ -44,7 +44,7 @@ export function renderBars(bars: readonly Bar[], screen: Screen): string {
         screen.colours.dim(cut(note, widths.note)),
       ]
       return cells
-        .slice(0, widths.note > 0 ? 4 : 3)
+        .filter((_, column) => column < 2 || (column === 2 ? widths.bar > 0 : widths.note > 0))
         .join(GAP)
         .trimEnd()
     })
@@ -69,11 +69,13 @@ function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax:
     Math.max(8, widthMax - figure - BAR_MIN - 2 * GAP.length),
   )
   const left = widthMax - label - figure - 2 * GAP.length
+  // Where nothing has a value there is nothing to draw.
+  const barMin = rows.some(({ value }) => value !== null) ? BAR_MIN : 0
   const note = Math.min(
     widest((row) => row.note),
-    Math.max(0, left - BAR_MIN - GAP.length),
+    Math.max(0, left - barMin - GAP.length),
   )
-  const bar = Math.min(BAR_MAX, left - (note > 0 ? note + GAP.length : 0))
+  const bar = barMin === 0 ? 0 : Math.min(BAR_MAX, left - (note > 0 ? note + GAP.length : 0))
   return { label, figure, bar: Math.max(0, bar), note }
 }
 

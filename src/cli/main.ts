@@ -11,6 +11,7 @@ import { addProjectsCommand } from './commands/projects.ts'
 import { addSearchCommand } from './commands/search.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addShowCommand } from './commands/show.ts'
+import { addStatsCommand } from './commands/stats.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addSyncCommand } from './commands/sync.ts'
 import { addExamples, addSettingFlags, flagsOf } from './options.ts'
@@ -61,6 +62,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addShowCommand(program, session)
   addExportCommand(program, session)
   addProjectsCommand(program, session)
+  addStatsCommand(program, session)
   addLossesCommand(program, session)
   addStatusCommand(program, session)
   addSyncCommand(program, session)

@@ -55,7 +55,8 @@ export class SearchPool {
       throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
     }
     const asked = deferred<unknown>()
-    const job: Job = { question, asked }
+    // Of two kinds and more TypeScript does not see that a question of one of them is a question.
+    const job: Job = { question: question as Question, asked }
     this.#queue.push(job)
     this.#expireInQueue(job)
     this.#pump()

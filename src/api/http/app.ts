@@ -13,6 +13,7 @@ import { lossRoutes } from './routes/losses.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { searchRoutes } from './routes/search.ts'
+import { statsRoutes } from './routes/stats.ts'
 import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -38,6 +39,7 @@ export function createApp(world: ApiWorld): Hono {
     chatRoutes(world),
     exportRoutes(world),
     projectRoutes(world),
+    statsRoutes(world),
     lossRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),

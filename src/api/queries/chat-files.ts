@@ -33,8 +33,12 @@ export function chatFiles(acts: readonly ChatAct[]): ChatFile[] {
 }
 
 function useOf(act: Extract<ChatAct, { kind: 'tool' }>): 'reads' | 'edits' | null {
-  if (act.status !== 'completed' && act.status !== 'running') return null
-  const name = act.name
+  return act.status === 'completed' || act.status === 'running' ? useOfTool(act.name) : null
+}
+
+/** What a tool of this name does to the files that a call names; null for nothing that is known. */
+export function useOfTool(toolName: string): 'reads' | 'edits' | null {
+  const name = toolName
     .toLowerCase()
     .replace(/_v\d+$/u, '')
     .replaceAll('_', '')
