@@ -7,7 +7,7 @@ import type { Stats } from '../../../src/api/reports/stats/stats.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
-import { readRawChats, type RawChat } from '../../helpers/year/raw-chats.ts'
+import { readRawChats, type RawChat, type RawMessage } from '../../helpers/year/raw-chats.ts'
 import { recountStats, type Recounting } from '../../helpers/year/recount-stats.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
 
@@ -129,5 +129,145 @@ describe('every figure equals an independent recount of the store', () => {
     for (const path of [`/api/stats?project=${encodeURIComponent(root)}&`, `/api/projects/${project?.id}/stats?`]) {
       expect(comparable(await ask(`${path}${query}`), counted)).toEqual(counted)
     }
+  })
+})
+
+/** What a program that counts wrongly would count: the year must be such that it shows. */
+describe('it would show if', () => {
+  const order = { timeZone: 'America/New_York', unit: 'day' } as const
+  const eachMessage = (alter: (message: RawMessage) => RawMessage): RawChat[] =>
+    raw.map((chat) => ({ ...chat, thread: chat.thread.map(alter) }))
+  const eachRow = (alter: (row: RawChat['row']) => RawChat['row']): RawChat[] =>
+    raw.map((chat) => ({ ...chat, row: alter(chat.row) }))
+  const without = (row: RawChat['row'], ...names: readonly string[]): RawChat['row'] =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+  const faults: readonly (readonly [string, () => ReturnType<typeof recountStats>])[] = [
+    ['days were those of Greenwich', () => recountStats(raw, { ...order, timeZone: 'UTC' })],
+    ['clocks were never changed', () => recountStats(raw, { ...order, timeZone: '-05:00' })],
+    [
+      'times were a millisecond late',
+      () =>
+        recountStats(
+          eachMessage((each) => ({ ...each, atMs: each.atMs === null ? null : each.atMs + 1 })),
+          order,
+        ),
+    ],
+    [
+      'drafts counted',
+      () =>
+        recountStats(
+          eachRow((row) => without(row, 'isDraft')),
+          order,
+        ),
+    ],
+    [
+      'subagents were chats',
+      () =>
+        recountStats(
+          eachRow((row) => without(row, 'subagentInfo', 'subagentComposerIds')),
+          order,
+        ),
+    ],
+    [
+      'unknown lines were 0',
+      () =>
+        recountStats(
+          eachRow((row) => ({ totalLinesAdded: 0, ...row })),
+          order,
+        ),
+    ],
+    [
+      'what was refused was done',
+      () =>
+        recountStats(
+          eachMessage((each) => ({
+            ...each,
+            call: each.call?.status === 'rejected' ? { ...each.call, status: 'completed' } : each.call,
+          })),
+          order,
+        ),
+    ],
+    [
+      'times of neighbours were their own',
+      () =>
+        recountStats(
+          eachMessage((each) => ({ ...each, isOwnTime: true })),
+          order,
+        ),
+    ],
+    [
+      'what has no time were left out',
+      () =>
+        recountStats(
+          raw.map((chat) => ({ ...chat, thread: chat.thread.filter(({ atMs }) => atMs !== null) })),
+          order,
+        ),
+    ],
+    [
+      'a chat without a row were lost',
+      () =>
+        recountStats(
+          raw.filter(({ row }) => 'isArchived' in row),
+          order,
+        ),
+    ],
+    [
+      'archived chats were lost',
+      () =>
+        recountStats(
+          raw.filter(({ row }) => row['isArchived'] !== true),
+          order,
+        ),
+    ],
+  ]
+  test.each(faults)('%s', async (_, count) => {
+    const counted = count()
+    expect(comparable(await ask('/api/stats?tz=America/New_York'), counted)).not.toEqual(counted)
+  })
+
+  test('the half hour of Lord Howe were a whole one', async () => {
+    const counted = recountStats(raw, { timeZone: '+10:30', unit: 'day' })
+    expect(comparable(await ask('/api/stats?tz=Australia/Lord_Howe'), counted)).not.toEqual(counted)
+  })
+})
+
+describe('a request', () => {
+  const status = async (query: string): Promise<readonly [number, string]> => {
+    const response = await app.request(`/api/stats?${query}`, { headers: { host: HOST } })
+    return [response.status, await response.text()]
+  }
+
+  test.each([
+    ['bucket=year', 'bucket'],
+    ['tz=Mars/Base', 'tz'],
+    ['from=never', 'from'],
+    ['tokens=1', 'tokens'],
+    ['bucket=day&bucket=week', 'bucket'],
+    ['limit=5', 'limit'],
+  ])('%s is a 400 that names %s', async (query, name) => {
+    const [code, text] = await status(query)
+    expect(code).toBe(400)
+    expect((JSON.parse(text) as { errors: { name: string }[] }).errors).toMatchObject([{ name }])
+  })
+
+  test('of a project that is none counts nothing, and by its id is a 404', async () => {
+    const stats = await ask('/api/stats?project=nothing')
+    expect(stats).toMatchObject({ totals: { messages: 0, linesAdded: null }, series: [], longestStreak: null })
+    const response = await app.request('/api/projects/nothing/stats', { headers: { host: HOST } })
+    expect(response.status).toBe(404)
+  })
+
+  test('of two projects counts both', async () => {
+    const [one, other, both] = await Promise.all(
+      ['project=shop', 'project=ledger-api', 'project=shop&project=ledger-api'].map((query) =>
+        ask(`/api/stats?${query}`),
+      ),
+    )
+    expect(both?.totals.messages).toBe((one?.totals.messages ?? 0) + (other?.totals.messages ?? 0))
+  })
+
+  test('of a range without end is answered: the series goes by what there is', async () => {
+    const wide = await ask('/api/stats?from=0001-01-01&to=9999-12-31')
+    expect(wide.series).toEqual((await ask('/api/stats')).series)
   })
 })
