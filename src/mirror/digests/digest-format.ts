@@ -85,7 +85,14 @@ export class DigestWalk {
   #at = 0
   #next = 0
   #call = 0
-  #flags = 0
+  // What is asked of every message is read once, into plain fields: the search processes run without inlining.
+  /** Epoch milliseconds; means nothing unless `hasTime`. */
+  atMs = 0
+  hasTime = false
+  hasOwnTime = false
+  isUser = false
+  model = 0
+  callCount = 0
 
   /** @param digests one or several, one behind the other */
   constructor(digests: Buffer) {
@@ -126,40 +133,23 @@ export class DigestWalk {
   next(): boolean {
     this.#at = this.#next
     if (this.#at >= this.#chatEnd) return false
-    this.#flags = this.#word(this.#at + 4)
+    const words = this.#words
+    const flags = words[this.#at + 4] ?? 0
+    this.atMs = (words[this.#at] ?? 0) * HALF + ((words[this.#at + 1] ?? 0) >>> 0)
+    this.model = words[this.#at + 3] ?? 0
+    this.isUser = (flags & IS_USER) !== 0
+    this.hasTime = (flags & HAS_TIME) !== 0
+    this.hasOwnTime = (flags & HAS_OWN_TIME) !== 0
+    this.callCount = flags >> FLAG_BITS
     this.#call = this.#at + MESSAGE_WORDS
-    this.#next = this.#call
-    for (let left = this.callCount; left > 0; left -= 1) this.#next += CALL_WORDS + this.#pathCountAt(this.#next)
+    let next = this.#call
+    for (let left = this.callCount; left > 0; left -= 1) next += CALL_WORDS + ((words[next + 1] ?? 0) >> STATUS_BITS)
+    this.#next = next
     return true
-  }
-
-  get isUser(): boolean {
-    return (this.#flags & IS_USER) !== 0
-  }
-
-  get hasTime(): boolean {
-    return (this.#flags & HAS_TIME) !== 0
-  }
-
-  get hasOwnTime(): boolean {
-    return (this.#flags & HAS_OWN_TIME) !== 0
-  }
-
-  get callCount(): number {
-    return this.#flags >> FLAG_BITS
-  }
-
-  /** Epoch milliseconds; means nothing unless `hasTime`. */
-  get atMs(): number {
-    return this.#time(this.#at)
   }
 
   get body(): number {
     return this.#word(this.#at + 2) >>> 0
-  }
-
-  get model(): number {
-    return this.#word(this.#at + 3)
   }
 
   /** The numbers of the message's calls, to be written again. */
@@ -178,7 +168,7 @@ export class DigestWalk {
   }
 
   get pathCount(): number {
-    return this.#pathCountAt(this.#call)
+    return this.#word(this.#call + 1) >> STATUS_BITS
   }
 
   path(index: number): number {
@@ -188,10 +178,6 @@ export class DigestWalk {
   /** On to the message's next call; there are `callCount`. */
   nextCall(): void {
     this.#call += CALL_WORDS + this.pathCount
-  }
-
-  #pathCountAt(call: number): number {
-    return this.#word(call + 1) >> STATUS_BITS
   }
 
   #time(at: number): number {

@@ -24,6 +24,11 @@ export function distribute(values: readonly number[], bounds: readonly number[])
 }
 
 function countBelow(sorted: Float64Array, bound: number): number {
-  const first = sorted.findIndex((value) => value >= bound)
-  return first < 0 ? sorted.length : first
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? Infinity) < bound) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,8 +1,10 @@
 import type { DigestWalk } from '../../../mirror/digests/digest-format.ts'
-import { hourOf } from '../../buckets.ts'
 import type { ChatColumns } from '../../queries/read-digests.ts'
 import type { Calendar } from './calendar.ts'
 import type { CallTally } from './call-tally.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** What is asked for of all that there is. */
 export interface TallyRange {
@@ -38,34 +40,38 @@ export class Tally {
   readonly durationsMs: Float64Array
   readonly byProject = new Map<number | null, Share>()
   readonly byModel = new Map<number, Share>()
-  readonly byHour = Array.from({ length: 24 }, () => 0)
-  readonly byWeekday = Array.from({ length: 7 }, () => 0)
+  /** Messages by the calendar's days, 24 hours for each. */
+  readonly hours: Int32Array
   /** By the calendar's days. */
-  readonly dayMessages: Int32Array
+  readonly userMessagesOfDay: Int32Array
+  readonly toolCallsOfDay: Int32Array
+  /** By the calendar's buckets. */
   readonly chats: Int32Array
-  readonly seriesMessages: Int32Array
-  readonly seriesUserMessages: Int32Array
-  readonly seriesToolCalls: Int32Array
   readonly #lastInBucket: Int32Array
-  readonly #calendar: Calendar | null
+  readonly calendar: Calendar | null
   readonly #range: TallyRange
   #place = -1
   #isSubagent = false
+  #model = 0
+  #modelShare: Share | undefined
+  #day = 0
+  /** Local; no moment is on it at first. */
+  #dayStartMs = Infinity
 
   /** @param calendar null where nothing has a time */
   constructor(columns: ChatColumns, calendar: Calendar | null, calls: CallTally, range: TallyRange) {
     this.columns = columns
     this.lengths = new Int32Array(columns.nums.length)
     this.durationsMs = new Float64Array(columns.nums.length)
-    this.#calendar = calendar
+    this.calendar = calendar
     this.calls = calls
     this.#range = range
+    const days = calendar?.days.length ?? 0
     const buckets = calendar?.buckets.length ?? 0
-    this.dayMessages = new Int32Array(calendar?.days.length ?? 0)
+    this.hours = new Int32Array(days * 24)
+    this.userMessagesOfDay = new Int32Array(days)
+    this.toolCallsOfDay = new Int32Array(days)
     this.chats = new Int32Array(buckets)
-    this.seriesMessages = new Int32Array(buckets)
-    this.seriesUserMessages = new Int32Array(buckets)
-    this.seriesToolCalls = new Int32Array(buckets)
     this.#lastInBucket = new Int32Array(buckets).fill(-1)
   }
 
@@ -98,40 +104,50 @@ export class Tally {
   #count(walk: DigestWalk, atMs: number): void {
     this.messages += 1
     if (walk.isUser) this.userMessages += 1
-    this.#share(this.byModel, walk.model, 1)
+    this.#countModel(walk.model)
     if (walk.hasTime) this.#countTime(walk, atMs)
     if (walk.callCount > 0) this.calls.add(walk)
   }
 
-  #countTime(walk: DigestWalk, atMs: number): void {
-    const calendar = this.#calendar
-    if (calendar === null) return
-    if (!walk.hasOwnTime) this.approximateMessages += 1
-    const localMs = calendar.toLocalMs(atMs)
-    const day = calendar.dayAt(localMs)
-    const bucket = calendar.bucketOf(day)
-    addTo(this.dayMessages, day, 1)
-    addTo(this.seriesMessages, bucket, 1)
-    addTo(this.seriesToolCalls, bucket, walk.callCount)
-    if (walk.isUser) addTo(this.seriesUserMessages, bucket, 1)
-    if (!this.#isSubagent && this.#lastInBucket[bucket] !== this.#place) {
-      this.#lastInBucket[bucket] = this.#place
-      addTo(this.chats, bucket, 1)
+  /** Messages that follow on each other are mostly of one model, and sent on one day. */
+  #countModel(model: number): void {
+    if (model !== this.#model || this.#modelShare?.last !== this.#place) {
+      this.#share(this.byModel, model, 0)
+      this.#model = model
+      this.#modelShare = this.byModel.get(model)
     }
-    addTo(this.byHour, hourOf(localMs), 1)
-    addTo(this.byWeekday, calendar.weekdayOf(day), 1)
+    if (this.#modelShare !== undefined) this.#modelShare.messages += 1
+  }
+
+  #countTime(walk: DigestWalk, atMs: number): void {
+    if (this.calendar === null) return
+    if (!walk.hasOwnTime) this.approximateMessages += 1
+    const localMs = this.calendar.toLocalMs(atMs)
+    if (!(localMs >= this.#dayStartMs && localMs < this.#dayStartMs + DAY_MS)) {
+      this.#dayStartMs = Math.floor(localMs / DAY_MS) * DAY_MS
+      this.#day = this.calendar.dayAt(localMs)
+    }
+    const day = this.#day
+    addTo(this.hours, day * 24 + Math.floor((localMs - this.#dayStartMs) / HOUR_MS), 1)
+    if (walk.isUser) addTo(this.userMessagesOfDay, day, 1)
+    if (walk.callCount > 0) addTo(this.toolCallsOfDay, day, walk.callCount)
+    if (this.#isSubagent) return
+    const bucket = this.calendar.bucketOf(day)
+    if (this.#lastInBucket[bucket] === this.#place) return
+    this.#lastInBucket[bucket] = this.#place
+    addTo(this.chats, bucket, 1)
   }
 
   #share<Key>(shares: Map<Key, Share>, key: Key, messages: number): void {
     let share = shares.get(key)
     if (share === undefined) shares.set(key, (share = { chats: 0, messages: 0, last: -1 }))
     share.messages += messages
-    if (this.#isSubagent || share.last === this.#place) return
+    if (share.last === this.#place) return
     share.last = this.#place
-    share.chats += 1
+    if (!this.#isSubagent) share.chats += 1
   }
 }
 
-function addTo(counts: Int32Array | number[], index: number, count: number): void {
+function addTo(counts: Int32Array, index: number, count: number): void {
   counts[index] = (counts[index] ?? 0) + count
 }

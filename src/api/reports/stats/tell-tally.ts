@@ -1,6 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
 import { distribute } from './distribution.ts'
+import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
 import type { CallCounts, Stats } from './stats.ts'
 import type { Tally } from './tally.ts'
 
@@ -31,7 +32,7 @@ export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => str
       linesAdded: lines.added.sum,
       linesRemoved: lines.removed.sum,
       filesChanged: files.sum,
-      activeDays: tally.dayMessages.filter((messages) => messages > 0).length,
+      activeDays: messagesByDay(tally).filter((messages) => messages > 0).length,
     },
     known: {
       chats: counted.length,
@@ -51,8 +52,8 @@ export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => str
     ),
     byTool: calls.byTool,
     byMode: tellModes(tally, listed),
-    byHour: tally.byHour,
-    byWeekday: tally.byWeekday,
+    byHour: messagesByHour(tally),
+    byWeekday: messagesByWeekday(tally),
     topFiles: tellFiles(tally, nameOf),
     calls: tellCalls(calls.all),
     largestChats: tellLargest(db, tally, listed),
