@@ -10,6 +10,7 @@ import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
 import { searchLatency } from './search-latency.ts'
+import { statsLatency } from './stats-latency.ts'
 import { short } from './statistics.ts'
 import { suggestLatency } from './suggest-latency.ts'
 import { Workshop, type Options } from './workshop.ts'
@@ -23,6 +24,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['commit-to-hit', commitToHit],
   ['search-latency', searchLatency],
   ['suggest-latency', suggestLatency],
+  ['stats-latency', statsLatency],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
 ])

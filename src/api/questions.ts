@@ -1,4 +1,6 @@
 import type { Mirror } from '../mirror/open.ts'
+import { answerStats } from './reports/stats/answer-stats.ts'
+import type { StatsAnswer, StatsRequest } from './reports/stats/stats.ts'
 import type { SearchAnswer, SearchRequest } from './search/request.ts'
 import { search } from './search/search.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
@@ -10,6 +12,7 @@ import { createDeadline } from './search/deadline.ts'
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: SuggestAnswer }
+  readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
 }
 export type QuestionKind = keyof Questions
 
@@ -32,6 +35,7 @@ type Answerers = {
 const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
   suggest: (db, request) => suggest(db, request),
+  stats: answerStats,
 }
 
 /**

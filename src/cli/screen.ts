@@ -11,6 +11,8 @@ export interface Screen {
   /** Columns of the terminal; null where stdout is none. */
   readonly width: number | null
   readonly colours: Colours
+  /** Whether it can draw blocks and lines, which terminals that speak no UTF-8 cannot. */
+  readonly hasBlocks: boolean
   /** IANA name of the zone that times are shown in. */
   readonly timeZone: string
 }
@@ -20,8 +22,18 @@ export function screenOf(output: Output, env: Environment, timeZone: string): Sc
   return {
     width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
     colours: pc.createColors(wantsColours(isTerminal, env)),
+    hasBlocks: isTerminal && drawsBlocks(env),
     timeZone,
   }
+}
+
+// POSIX: the first of these that is set and not empty says which letters there are. None set is a C locale, except on
+// systems that do not use them.
+function drawsBlocks(env: Environment): boolean {
+  if (env['TERM'] === 'dumb' || env['TERM'] === 'linux') return false
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG']
+  if (!locale) return env['OS'] === 'Windows_NT' || env['TERM_PROGRAM'] !== undefined
+  return /utf-?8/i.test(locale)
 }
 
 // no-color.org: set and not empty is a no, whatever else is said.

@@ -43,7 +43,7 @@ export interface UpkeepOutcome {
   readonly news: readonly string[]
   /** What became of mirrors that were damaged, for as long as the file lies there. */
   readonly notices: readonly { readonly path: string; readonly text: string }[]
-  /** How many messages wait for their full-text rows. */
+  /** How many messages wait for their full-text rows, and chats for their digests. */
   readonly backlog: number
   readonly termsCheckedAtMs: number | null
 }
@@ -66,7 +66,7 @@ export interface RunOutcome {
   readonly added: number
   readonly gone: number
   readonly ends: readonly SourceEnd[]
-  /** How many messages still wait for their full-text rows. */
+  /** How many messages still wait for their full-text rows, and chats for their digests. */
   readonly backlog: number
   /** False where the run was told to stop before its end. */
   readonly isWhole: boolean

@@ -14,6 +14,7 @@ import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
+import { countUndigested, digestBacklog } from '../mirror/digests/digest-backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
@@ -57,11 +58,12 @@ export function* runPasses(
   return { ...sum, ends, backlog: yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now)), isWhole: true }
 }
 
+/** What waits to be found comes before what waits to be counted. */
 function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
-  let backlog = countBacklog(mirror)
+  let backlog = countBacklog(mirror) + countUndigested(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    backlog -= indexBacklog(mirror)
+    backlog -= indexBacklog(mirror) || digestBacklog(mirror)
     yield { ...readingStep, backlog }
   }
   return backlog

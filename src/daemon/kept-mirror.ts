@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { arrangeThread } from '../indexer/arrange-thread.ts'
 import { countBacklog } from '../mirror/backlog.ts'
+import { countUndigested } from '../mirror/digests/digest-backlog.ts'
 import { openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
 import { finishSettingAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
@@ -128,6 +129,7 @@ export class KeptMirror {
       text: tellSalvage(this.#path, report),
     }))
     const termsCheckedAtMs = lastDone(this.db, 'check-terms')
-    return { damage, news, notices, backlog: countBacklog(this.db), termsCheckedAtMs }
+    const backlog = countBacklog(this.db) + countUndigested(this.db)
+    return { damage, news, notices, backlog, termsCheckedAtMs }
   }
 }

@@ -57,6 +57,7 @@ export class SearchPool {
       throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
     }
     const asked = deferred<unknown>()
+    // Of two kinds and more TypeScript does not see that a question of one of them is a question.
     const job: Job = { question: question as Question, asked }
     this.#queue.push(job)
     this.#expireInQueue(job)

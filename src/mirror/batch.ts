@@ -7,6 +7,7 @@ import type { Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
 import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
+import type { CallFact } from './digests/calls-of.ts'
 
 /** What a message names and its own row leaves out. */
 export interface Ask {
@@ -47,6 +48,7 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks'> {
   readonly asks: readonly Ask[]
   readonly partsJson: string
   readonly toolCalls: number
+  readonly calls: readonly CallFact[]
   /** Equal for two messages in which the same can be found. */
   readonly contentHash: string
   readonly isIndexCapped: boolean

@@ -1,5 +1,6 @@
 import type { MessageId } from '../model/ids.ts'
 import type { Role, TimeSource } from '../model/message.ts'
+import type { CallFact } from './digests/calls-of.ts'
 
 /** One row of `messages`, but for its key, its chat and its body. */
 export interface MessageColumns {
@@ -38,9 +39,10 @@ export interface HeldMessage extends MessageColumns {
   readonly body: number
 }
 
-/** A message as it will stand: `partsJson` is given where the source was read again. */
+/** A message as it will stand: `partsJson` and `calls` are given where the source was read again. */
 export interface NextMessage {
   readonly held: HeldMessage | null
   readonly columns: MessageColumns
   readonly partsJson: string | null
+  readonly calls: readonly CallFact[] | null
 }

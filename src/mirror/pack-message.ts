@@ -3,6 +3,7 @@ import { textKey, textKeys } from './text-key.ts'
 import { searchColumns } from '../text/columns.ts'
 import { marksOf } from '../text/marks.ts'
 import type { Ask, MessageDraft, MessageWrite } from './batch.ts'
+import { callsOf } from './digests/calls-of.ts'
 
 const noAsks: readonly Ask[] = []
 
@@ -26,6 +27,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     asks: draft.asks ?? noAsks,
     partsJson: JSON.stringify(parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
+    calls: callsOf(parts),
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
     textKeys: textKeys(parts),

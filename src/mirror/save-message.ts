@@ -42,14 +42,14 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
 /**
  * Writes one message with its body and its full-text row, which follows the message: into another place when its time
  * changed, out of the index when the thread holds the same content already.
- * @returns whether anything differed from what the mirror held
+ * @returns the number of its body where anything differed from what the mirror held, else null
  */
 export function saveMessage(
   db: Mirror,
   { terms, keys }: WriteTools,
   chatNum: number,
   { held, columns, partsJson }: NextMessage,
-): boolean {
+): number | null {
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
     if (partsJson === null) throw new Error('a new message needs its body')
@@ -58,16 +58,16 @@ export function saveMessage(
     prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
     writeNames(db, columns.marks, columns.model)
-    return true
+    return Number(lastInsertRowid)
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
-  if (!hasNewBody && isSame(held, columns)) return false
+  if (!hasNewBody && isSame(held, columns)) return null
   const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
   if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
   writeNames(db, columns.marks, columns.model)
-  return true
+  return held.body
 }
 
 const ADD_BODY = `insert into bodies (parts) values (?)`

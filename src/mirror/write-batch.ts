@@ -2,6 +2,7 @@ import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
 import { writeBlobCalls } from './blob-calls.ts'
 import { sealCommits } from './bulk.ts'
+import { DigestWords } from './digests/digest-words.ts'
 import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
 import { PendingTerms } from './pending-terms.ts'
@@ -28,6 +29,7 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
       prompts: new RepeatedPrompts(db),
+      words: new DigestWords(db),
     }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
     for (const { source, write } of tools.prompts.writes)

@@ -2,6 +2,7 @@ import type { MessageId } from '../model/ids.ts'
 import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { noteAsks } from './asks.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
+import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
 import { findCopies } from './find-copies.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
@@ -50,7 +51,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
   for (const message of held.filter(({ source }) => source === thread.source)) {
-    own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null })
+    own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null, calls: null })
   }
   for (const message of thread.write.messages) {
     const before = own.get(message.id)?.held ?? null
@@ -58,22 +59,26 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     noteAsks(db, { chat: thread.chatNum, source: thread.source, messageId: message.id }, whole, before === null)
     own.set(message.id, readAgain(before, whole, thread.source))
   }
+  const counted: CountedMessage[] = []
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
-    const placed = { held: message.held, columns: placedColumns(message.columns, place), partsJson: message.partsJson }
+    const { held: before, partsJson, calls } = message
+    const placed = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
     outcome.all.push(placed.columns)
-    const isSaved = saveMessage(db, thread.tools, thread.chatNum, placed)
-    if (!isSaved) continue
+    const savedBody = saveMessage(db, thread.tools, thread.chatNum, placed)
+    counted.push({ body: savedBody ?? before?.body ?? 0, columns: placed.columns, calls })
+    if (savedBody === null) continue
     if (!thread.isPrompts) notePrompts(thread, placed)
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
     else outcome.changed += 1
     outcome.messageIds.push(message.columns.id)
   }
+  if (outcome.messageIds.length > 0) writeDigest(db, thread.tools.words, thread.chatNum, counted)
   return outcome
 }
 
-const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null })
+const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
 
 /** A prompt whose words a chat begins or ceases to hold counts no longer, or again. */
 function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
@@ -246,7 +251,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     marks: message.marks,
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
-  return { held, columns, partsJson: message.partsJson }
+  return { held, columns, partsJson: message.partsJson, calls: message.calls }
 }
 
 function threadEntry(columns: MessageColumns): ThreadEntry {

@@ -1,4 +1,5 @@
 import type { ArrangeThread } from '../model/thread.ts'
+import type { DigestWords } from './digests/digest-words.ts'
 import type { KeyAllocator } from './key-allocator.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import type { RepeatedPrompts } from './prompt-chats.ts'
@@ -11,4 +12,5 @@ export interface WriteTools {
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks
   readonly prompts: RepeatedPrompts
+  readonly words: DigestWords
 }

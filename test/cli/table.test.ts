@@ -9,6 +9,7 @@ import pc from 'picocolors'
 const screen = (width: number | null, hasColours = false): Screen => ({
   width,
   colours: pc.createColors(hasColours),
+  hasBlocks: true,
   timeZone: 'UTC',
 })
 

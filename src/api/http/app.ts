@@ -15,6 +15,7 @@ import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { searchRoutes } from './routes/search.ts'
 import { suggestRoutes } from './routes/suggest.ts'
+import { statsRoutes } from './routes/stats.ts'
 import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -42,6 +43,7 @@ export function createApp(world: ApiWorld): Hono {
     exportRoutes(world),
     projectRoutes(world),
     commitRoutes(world),
+    statsRoutes(world),
     lossRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),

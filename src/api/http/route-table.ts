@@ -36,6 +36,12 @@ export const routeTable: readonly RouteEntry[] = [
     path: '/api/commits',
     explains: 'Commits and the chats of which they may have come: repo, from, to, chat, confidence, window.',
   },
+  {
+    method: 'GET',
+    path: '/api/stats',
+    explains: 'What was done, by day, project, model, tool, hour: project, from, to, bucket=day|week|month, tz.',
+  },
+  { method: 'GET', path: '/api/projects/:id/stats', explains: 'The same of one project.' },
   { method: 'GET', path: '/api/losses', explains: 'What Cursor dropped and is held here: project, from, to.' },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { ChatId } from '../../model/ids.ts'
 import type { ArrangeThread } from '../../model/thread.ts'
 import { emptyBatch } from '../batch.ts'
+import { noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
 import { fillTerms } from '../upkeep/rebuild-terms.ts'
 import { writeBatch } from '../write-batch.ts'
@@ -68,6 +69,7 @@ export function* salvage(db: Mirror, { path, file, nowMs, arrange }: Saving): Ge
     db.transaction(() => fillTerms(db))()
     yield
     yield* tellAnew(db, nowMs, arrange)
+    noteUndigested(db)
     db.prepare(END).run(nowMs, lost + damaged.badRows + badBodies, file)
   } finally {
     pages.close()

@@ -16,8 +16,9 @@ beforeEach(() => {
 })
 afterEach(() => world.dispose())
 
-const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', 'talk') }))
-const gets = paths.filter((route) => route.method === 'GET' && route.path !== '/api/projects/talk')
+const idIn = (path: string): string => (path.startsWith('/api/projects/') ? 'shop' : 'talk')
+const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
+const gets = paths.filter((route) => route.method === 'GET')
 
 describe('what each route answers', () => {
   it('health', async () => {

@@ -109,6 +109,7 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   from: [...texts, ...moments],
   to: [...texts, ...moments],
   tz: [...texts, ...zones],
+  bucket: [...texts, ...words, 'Day', 'day,week', 'year', 'constructor'],
   sort: [...texts, ...words],
   limit: [...texts, ...numbers],
   offset: [...texts, ...numbers],

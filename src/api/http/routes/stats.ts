@@ -1,0 +1,46 @@
+import { Hono } from 'hono'
+import { asProjectId } from '../../../model/ids.ts'
+import { bucketUnits } from '../../buckets.ts'
+import { getProject } from '../../queries/get-project.ts'
+import { resolveProjects } from '../../queries/resolve-projects.ts'
+import type { Stats } from '../../reports/stats/stats.ts'
+import { readBounds, readClock } from '../dates.ts'
+import { oneOf, readQuery, word, words, type Params } from '../params.ts'
+import { badParameters, Problem } from '../problem.ts'
+import type { ApiWorld } from '../world.ts'
+
+const parameters = { from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() }
+
+export function statsRoutes(world: ApiWorld): Hono {
+  const routes = new Hono()
+
+  routes.get('/api/stats', async (c) => {
+    const query = readQuery(c, { ...parameters, project: words() })
+    const projectNums = query.project === null ? null : resolveProjects(world.mirror(), query.project)
+    return c.json(await askStats(world, query, projectNums))
+  })
+
+  routes.get('/api/projects/:id/stats', async (c) => {
+    const query = readQuery(c, parameters)
+    const id = asProjectId(c.req.param('id'))
+    if (getProject(world.mirror(), id) === null) throw new Problem(404, 'project-not-found', 'No project has this id.')
+    return c.json(await askStats(world, query, resolveProjects(world.mirror(), [id])))
+  })
+
+  return routes
+}
+
+/** @throws Problem 400 for a series that nobody could read */
+async function askStats(
+  world: ApiWorld,
+  query: Params<typeof parameters>,
+  projectNums: readonly number[] | null,
+): Promise<Stats> {
+  const clock = readClock(query.tz, world)
+  const bounds = readBounds(query, clock)
+  const request = { projectNums, ...bounds, bucket: query.bucket ?? 'day', timeZone: clock.timeZone } as const
+  const answer = await world.ask({ kind: 'stats', request })
+  if (answer.kind === 'stats') return answer.stats
+  const reason = `gives ${answer.count} rows, and ${answer.max} is the most: ask by week or month, or with from and to`
+  throw badParameters([{ name: 'bucket', reason }])
+}

@@ -1,0 +1,59 @@
+import type { Calendar } from './calendar.ts'
+import type { SeriesRow, Stats } from './stats.ts'
+import type { Tally } from './tally.ts'
+
+/** The buckets from the first to the last with a message, the empty ones between them too. */
+export function seriesOf(tally: Tally, calendar: Calendar): SeriesRow[] {
+  const rows = calendar.buckets.map((start, at) => ({
+    start,
+    chats: tally.chats[at] ?? 0,
+    messages: 0,
+    userMessages: 0,
+    toolCalls: 0,
+  }))
+  for (const [day, messages] of messagesByDay(tally).entries()) {
+    const row = rows[calendar.bucketOf(day)]
+    if (row === undefined) continue
+    row.messages += messages
+    row.userMessages += tally.userMessagesOfDay[day] ?? 0
+    row.toolCalls += tally.toolCallsOfDay[day] ?? 0
+  }
+  const first = rows.findIndex(({ messages }) => messages > 0)
+  const last = rows.findLastIndex(({ messages }) => messages > 0)
+  return first < 0 ? [] : rows.slice(first, last + 1)
+}
+
+/** By the calendar's days. */
+export const messagesByDay = ({ calendar, hours }: Tally): number[] =>
+  (calendar?.days ?? []).map((_, day) =>
+    hours.subarray(day * 24, day * 24 + 24).reduce((sum, messages) => sum + messages, 0),
+  )
+
+export function messagesByHour({ hours }: Tally): number[] {
+  const byHour = Array.from({ length: 24 }, () => 0)
+  for (const [at, messages] of hours.entries()) byHour[at % 24] = (byHour[at % 24] ?? 0) + messages
+  return byHour
+}
+
+/** From Monday on. */
+export function messagesByWeekday(tally: Tally): number[] {
+  const byWeekday = Array.from({ length: 7 }, () => 0)
+  for (const [day, messages] of messagesByDay(tally).entries()) {
+    const weekday = tally.calendar?.weekdayOf(day) ?? 0
+    byWeekday[weekday] = (byWeekday[weekday] ?? 0) + messages
+  }
+  return byWeekday
+}
+
+/** A day that the zone left out interrupts nothing: the calendar has no such day. */
+export function streakOf(tally: Tally, { days }: Calendar): Stats['longestStreak'] {
+  let [length, best, bestEnd] = [0, 0, -1]
+  for (const [day, messages] of messagesByDay(tally).entries()) {
+    length = messages > 0 ? length + 1 : 0
+    if (length === 0 || length < best) continue
+    best = length
+    bestEnd = day
+  }
+  const [from, to] = [days[bestEnd - best + 1], days[bestEnd]]
+  return from === undefined || to === undefined ? null : { days: best, from, to }
+}

@@ -1,0 +1,161 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
+import { distribute } from './distribution.ts'
+import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
+import type { CallCounts, Stats } from './stats.ts'
+import type { Tally } from './tally.ts'
+
+const FILES_MAX = 20
+const CHATS_MAX = 10
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const lengthSteps = [1, 2, 6, 11, 21, 51, 101, 201, 501]
+const durationSteps = [0, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS]
+
+type Told = Omit<Stats, 'bucket' | 'timeZone' | 'from' | 'to' | 'series' | 'longestStreak' | 'uncounted'>
+
+/** What was added up, under the names by which people know it. */
+export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => string): Told {
+  const { counted, calls, columns } = tally
+  const listed = counted.filter((place) => columns.isSubagent[place] === 0)
+  const byProject = tellProjects(db, tally)
+  const lines = { added: addUp(counted, columns.linesAdded), removed: addUp(counted, columns.linesRemoved) }
+  const files = addUp(counted, columns.filesChanged)
+  return {
+    totals: {
+      projects: byProject.filter(({ id }) => id !== null).length,
+      chats: listed.length,
+      subagents: counted.length - listed.length,
+      messages: tally.messages,
+      userMessages: tally.userMessages,
+      toolCalls: calls.calls,
+      linesAdded: lines.added.sum,
+      linesRemoved: lines.removed.sum,
+      filesChanged: files.sum,
+      activeDays: messagesByDay(tally).filter((messages) => messages > 0).length,
+    },
+    known: {
+      chats: counted.length,
+      linesAdded: lines.added.count,
+      linesRemoved: lines.removed.count,
+      filesChanged: files.count,
+    },
+    undated: { messages: tally.undatedMessages, chats: tally.undatedChats },
+    approximate: { messages: tally.approximateMessages },
+    byProject,
+    byModel: byShare(
+      [...tally.byModel].map(([num, { chats, messages }]) => ({
+        name: num === 0 ? null : nameOf(num),
+        chats,
+        messages,
+      })),
+    ),
+    byTool: calls.byTool,
+    byMode: tellModes(tally, listed),
+    byHour: messagesByHour(tally),
+    byWeekday: messagesByWeekday(tally),
+    topFiles: tellFiles(tally, nameOf),
+    calls: tellCalls(calls.all),
+    largestChats: tellLargest(db, tally, listed),
+    chatLength: distribute(
+      listed.map((place) => tally.lengths[place] ?? 0),
+      lengthSteps,
+    ),
+    chatDuration: distribute(
+      listed.map((place) => tally.durationsMs[place] ?? -1).filter((durationMs) => durationMs >= 0),
+      durationSteps,
+    ),
+  }
+}
+
+/** Of chats that all do not know it the sum is not known either. @param places of chats */
+function addUp(
+  places: readonly number[],
+  column: readonly (number | null)[],
+): { readonly sum: number | null; readonly count: number } {
+  let [sum, count] = [0, 0]
+  for (const place of places) {
+    const value = column[place] ?? null
+    if (value === null) continue
+    sum += value
+    count += 1
+  }
+  return { sum: count === 0 ? null : sum, count }
+}
+
+interface NamedShare {
+  readonly name: string | null
+  readonly messages: number
+}
+
+/** The most messages first; what has no name after what has one. */
+const byShare = <Row extends NamedShare>(rows: readonly Row[]): Row[] =>
+  rows.toSorted((one, other) => other.messages - one.messages || compareNames(one.name, other.name))
+
+function compareNames(one: string | null, other: string | null): number {
+  if (one === other) return 0
+  if (one === null || other === null) return one === null ? 1 : -1
+  return one < other ? -1 : 1
+}
+
+function tellProjects(db: Mirror, { byProject }: Tally): Stats['byProject'] {
+  const named = readNamedProjects(db)
+  const rows = [...byProject].map(([num, { chats, messages }]) => {
+    const project = num === null ? undefined : named.get(num)
+    return { id: project?.id ?? null, name: project?.name ?? null, chats, messages }
+  })
+  return byShare(rows)
+}
+
+function tellModes({ columns }: Tally, listed: readonly number[]): Stats['byMode'] {
+  const modes = new Map<string | null, number>()
+  for (const place of listed) {
+    const mode = columns.mode[place] ?? null
+    modes.set(mode, (modes.get(mode) ?? 0) + 1)
+  }
+  return [...modes]
+    .map(([name, chats]) => ({ name, chats }))
+    .sort((one, other) => other.chats - one.chats || compareNames(one.name, other.name))
+}
+
+function tellFiles({ calls }: Tally, nameOf: (num: number) => string): Stats['topFiles'] {
+  const busiest = [...calls.files].sort(([, one], [, other]) => other.reads + other.edits - one.reads - one.edits)
+  const least = busiest[FILES_MAX - 1]?.[1]
+  const floor = least === undefined ? 0 : least.reads + least.edits
+  // Names are read of those alone that may stand in the list; they settle a tie.
+  return busiest
+    .filter(([, { reads, edits }]) => reads + edits >= floor)
+    .map(([num, { reads, edits }]) => ({ path: nameOf(num), reads, edits }))
+    .sort((one, other) => other.reads + other.edits - one.reads - one.edits || compareNames(one.path, other.path))
+    .slice(0, FILES_MAX)
+}
+
+function tellCalls(all: CallCounts): Stats['calls'] {
+  const ended = all.calls - all.running
+  const share = (count: number): number | null => (ended === 0 ? null : count / ended)
+  return {
+    ...all,
+    successRate: share(all.completed),
+    errorRate: share(all.errors),
+    rejectionRate: share(all.rejected),
+  }
+}
+
+function tellLargest(db: Mirror, { columns, lengths }: Tally, listed: readonly number[]): Stats['largestChats'] {
+  const sizeOf = (place: number): number => columns.sizeBytes[place] ?? 0
+  const sizes = Float64Array.from(listed, sizeOf).sort()
+  const least = sizes.at(-CHATS_MAX) ?? 0
+  const largest = listed
+    .filter((place) => sizeOf(place) >= least)
+    .sort((one, other) => sizeOf(other) - sizeOf(one) || other - one)
+    .slice(0, CHATS_MAX)
+    .map((place) => ({ place, num: columns.nums[place] ?? 0 }))
+  const named = readNamedChats(
+    db,
+    largest.map(({ num }) => num),
+  )
+  return largest.flatMap(({ place, num }) => {
+    const name = named.get(num)
+    return name === undefined ? [] : [{ ...name, messages: lengths[place] ?? 0, sizeBytes: sizeOf(place) }]
+  })
+}

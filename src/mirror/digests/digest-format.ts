@@ -1,0 +1,190 @@
+import { toolStatuses, type ToolStatus } from '../../model/part.ts'
+
+/**
+ * A chat's digest is a row of 32-bit numbers: seven for the chat, then five for each message of its thread, and behind
+ * each message two for each of its calls, with one more for each file that the call names:
+ *
+ *   chat | how many numbers | messages with a time | first time, in two halves | last time, in two halves
+ *   time, in two halves | body | model | flags and the number of calls
+ *   tool | status and the number of files | file...
+ *
+ * Names are numbers of `digest_words`, 0 for none. Each digest says where it ends, so that those of all chats can be
+ * read as one value: half a million messages are 13 MB, and a value of that size costs less than fifty thousand small
+ * ones.
+ */
+const CHAT_WORDS = 7
+const MESSAGE_WORDS = 5
+const CALL_WORDS = 2
+
+const IS_USER = 1
+const HAS_TIME = 2
+const HAS_OWN_TIME = 4
+const FLAG_BITS = 3
+const STATUS_BITS = 3
+const STATUS_MASK = 7
+const HALF = 2 ** 32
+
+export interface DigestMessage {
+  /** Number of its body, by which it is known again. */
+  readonly body: number
+  /** Epoch milliseconds. */
+  readonly atMs: number | null
+  /** False where the time is a neighbour's or the chat's. */
+  readonly hasOwnTime: boolean
+  readonly isUser: boolean
+  readonly model: number
+  readonly callCount: number
+  /** As `packCall` gives them, one after the other. */
+  readonly calls: readonly number[]
+}
+
+export function packCall(tool: number, status: ToolStatus, paths: readonly number[]): number[] {
+  // What a damaged body says is none of the five counts as it does where calls are listed.
+  const code = Math.max(0, toolStatuses.indexOf(status))
+  return [tool, (paths.length << STATUS_BITS) | code, ...paths]
+}
+
+export function packDigest(chat: number, messages: readonly DigestMessage[]): Buffer {
+  const length = messages.reduce((sum, { calls }) => sum + MESSAGE_WORDS + calls.length, CHAT_WORDS)
+  const words = new Int32Array(length)
+  let [timed, firstMs, lastMs] = [0, Infinity, -Infinity]
+  let at = CHAT_WORDS
+  for (const { body, atMs, hasOwnTime, isUser, model, callCount, calls } of messages) {
+    if (atMs !== null) {
+      timed += 1
+      if (atMs < firstMs) firstMs = atMs
+      if (atMs > lastMs) lastMs = atMs
+      putTime(words, at, atMs)
+    }
+    const flags = (isUser ? IS_USER : 0) | (atMs === null ? 0 : HAS_TIME) | (hasOwnTime ? HAS_OWN_TIME : 0)
+    words[at + 2] = body
+    words[at + 3] = model
+    words[at + 4] = (callCount << FLAG_BITS) | flags
+    words.set(calls, at + MESSAGE_WORDS)
+    at += MESSAGE_WORDS + calls.length
+  }
+  words[0] = chat
+  words[1] = length
+  words[2] = timed
+  if (timed > 0) putTime(words, 3, firstMs)
+  if (timed > 0) putTime(words, 5, lastMs)
+  return Buffer.from(words.buffer)
+}
+
+function putTime(words: Int32Array, at: number, ms: number): void {
+  const upper = Math.floor(ms / HALF)
+  words[at] = upper
+  words[at + 1] = ms - upper * HALF
+}
+
+/** Walks digests, chat by chat, message by message and call by call, and makes nothing that must be collected again. */
+export class DigestWalk {
+  readonly #words: Int32Array
+  #chat = 0
+  #chatEnd = 0
+  #at = 0
+  #next = 0
+  #call = 0
+  // What is asked of every message is read once, into plain fields: the search processes run without inlining.
+  /** Epoch milliseconds; means nothing unless `hasTime`. */
+  atMs = 0
+  hasTime = false
+  hasOwnTime = false
+  isUser = false
+  model = 0
+  callCount = 0
+
+  /** @param digests one or several, one behind the other */
+  constructor(digests: Buffer) {
+    const bytes = digests.byteOffset % 4 === 0 ? digests : new Uint8Array(digests)
+    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / 4))
+  }
+
+  /** On to the next chat, before its first message. @returns false behind the last one */
+  nextChat(): boolean {
+    this.#chat = this.#chatEnd
+    const length = this.#word(this.#chat + 1)
+    if (length < CHAT_WORDS || this.#chat + length > this.#words.length) return false
+    this.#chatEnd = this.#chat + length
+    this.#next = this.#chat + CHAT_WORDS
+    return true
+  }
+
+  get chat(): number {
+    return this.#word(this.#chat)
+  }
+
+  /** How many of its messages have a time; of none the two below mean nothing. */
+  get timed(): number {
+    return this.#word(this.#chat + 2)
+  }
+
+  /** Epoch milliseconds. */
+  get firstMs(): number {
+    return this.#time(this.#chat + 3)
+  }
+
+  /** Epoch milliseconds. */
+  get lastMs(): number {
+    return this.#time(this.#chat + 5)
+  }
+
+  /** On to the chat's next message, before its first call. @returns false behind the last one */
+  next(): boolean {
+    this.#at = this.#next
+    if (this.#at >= this.#chatEnd) return false
+    const words = this.#words
+    const flags = words[this.#at + 4] ?? 0
+    this.atMs = (words[this.#at] ?? 0) * HALF + ((words[this.#at + 1] ?? 0) >>> 0)
+    this.model = words[this.#at + 3] ?? 0
+    this.isUser = (flags & IS_USER) !== 0
+    this.hasTime = (flags & HAS_TIME) !== 0
+    this.hasOwnTime = (flags & HAS_OWN_TIME) !== 0
+    this.callCount = flags >> FLAG_BITS
+    this.#call = this.#at + MESSAGE_WORDS
+    let next = this.#call
+    for (let left = this.callCount; left > 0; left -= 1) next += CALL_WORDS + ((words[next + 1] ?? 0) >> STATUS_BITS)
+    this.#next = next
+    return true
+  }
+
+  get body(): number {
+    return this.#word(this.#at + 2) >>> 0
+  }
+
+  /** The numbers of the message's calls, to be written again. */
+  get calls(): number[] {
+    return [...this.#words.subarray(this.#at + MESSAGE_WORDS, this.#next)]
+  }
+
+  /** The call that is looked at; at first the message's first one. */
+  get tool(): number {
+    return this.#word(this.#call)
+  }
+
+  /** A place in `toolStatuses`. */
+  get status(): number {
+    return this.#word(this.#call + 1) & STATUS_MASK
+  }
+
+  get pathCount(): number {
+    return this.#word(this.#call + 1) >> STATUS_BITS
+  }
+
+  path(index: number): number {
+    return this.#word(this.#call + CALL_WORDS + index)
+  }
+
+  /** On to the message's next call; there are `callCount`. */
+  nextCall(): void {
+    this.#call += CALL_WORDS + this.pathCount
+  }
+
+  #time(at: number): number {
+    return this.#word(at) * HALF + (this.#word(at + 1) >>> 0)
+  }
+
+  #word(at: number): number {
+    return this.#words[at] ?? 0
+  }
+}

@@ -1,0 +1,97 @@
+import type { Part } from '../../model/part.ts'
+import type { MessageColumns } from '../message-columns.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { callsOf, type CallFact } from './calls-of.ts'
+import { DigestWalk, packCall, packDigest, type DigestMessage } from './digest-format.ts'
+import type { DigestWords } from './digest-words.ts'
+
+type CountedColumns = Pick<
+  MessageColumns,
+  'role' | 'model' | 'created_at' | 'created_at_source' | 'is_orphan' | 'tool_calls'
+>
+
+/** A message of a chat as it stands now. */
+export interface CountedMessage {
+  readonly body: number
+  readonly columns: CountedColumns
+  /** Null where it was not read again: what it called is known. */
+  readonly calls: readonly CallFact[] | null
+}
+
+const SAVE_DIGEST = `
+insert into chat_digests (chat, entries) values (?, ?) on conflict (chat) do update set entries = excluded.entries
+`
+const IS_DIGESTED = `delete from undigested where chat = ?`
+
+/** Writes the digest of a chat anew, of all its messages; what no thread holds is not in it. */
+export function writeDigest(
+  db: Mirror,
+  words: DigestWords,
+  chatNum: number,
+  messages: readonly CountedMessage[],
+): void {
+  prepared(db, SAVE_DIGEST).run(chatNum, makeDigest(db, words, chatNum, messages))
+  prepared(db, IS_DIGESTED).run(chatNum)
+}
+
+/** @param words gives a name its number: that of the mirror, or of whoever reads what was not digested yet */
+export function makeDigest(
+  db: Mirror,
+  words: Pick<DigestWords, 'numOf'>,
+  chatNum: number,
+  messages: readonly CountedMessage[],
+): Buffer {
+  const thread = messages.filter(({ columns }) => columns.is_orphan === 0)
+  const isAllRead = thread.every(({ columns, calls }) => calls !== null || columns.tool_calls === 0)
+  const before = isAllRead ? null : readCalls(db, chatNum)
+  return packDigest(
+    chatNum,
+    thread.map(({ body, columns, calls }) => {
+      const kept = calls === null && columns.tool_calls > 0 ? before?.get(body) : undefined
+      const facts = calls ?? (columns.tool_calls > 0 && kept === undefined ? readCallsOfBody(db, body) : [])
+      return {
+        body,
+        atMs: columns.created_at,
+        hasOwnTime: isOwn(columns),
+        isUser: columns.role === 'user',
+        model: columns.model === null ? 0 : words.numOf(columns.model),
+        callCount: kept?.callCount ?? facts.length,
+        calls: kept?.calls ?? facts.flatMap((fact) => packFact(words, fact)),
+      }
+    }),
+  )
+}
+
+const packFact = (words: Pick<DigestWords, 'numOf'>, { name, status, paths }: CallFact): number[] =>
+  packCall(
+    words.numOf(name),
+    status,
+    paths.map((path) => words.numOf(path)),
+  )
+
+/** A time that is the chat's or a neighbour's says nothing of when the message itself was sent. */
+const isOwn = ({ created_at, created_at_source: source }: CountedColumns): boolean =>
+  created_at !== null && source !== 'neighbour' && source !== 'chat'
+
+const READ_DIGEST = `select entries from chat_digests where chat = ?`
+
+type KeptCalls = Pick<DigestMessage, 'callCount' | 'calls'>
+
+/** By body: what each message of the digest called. */
+function readCalls(db: Mirror, chatNum: number): ReadonlyMap<number, KeptCalls> {
+  const digest = prepared<{ entries: Buffer }>(db, READ_DIGEST).get(chatNum)
+  const calls = new Map<number, KeptCalls>()
+  if (digest === undefined) return calls
+  const walk = new DigestWalk(digest.entries)
+  while (walk.nextChat())
+    while (walk.next()) if (walk.callCount > 0) calls.set(walk.body, { callCount: walk.callCount, calls: walk.calls })
+  return calls
+}
+
+const READ_PARTS = `select parts from bodies where num = ?`
+
+function readCallsOfBody(db: Mirror, body: number): readonly CallFact[] {
+  const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
+  return row === undefined ? [] : callsOf(JSON.parse(row.parts) as readonly Part[])
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerStats } from '../../src/api/reports/stats/answer-stats.ts'
+import { displayWidth } from '../../src/cli/display-width.ts'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+import { planYear } from '../helpers/year/plan-year.ts'
+import { writeYear } from '../helpers/year/write-year.ts'
+import { Paper, run } from './fake-world.ts'
+
+const home = new CursorHome()
+const indexer = new Indexer(home.userDir)
+let stats: Record<string, unknown>
+
+beforeAll(() => {
+  const plan = planYear('shown', { chatCount: 60, zones: ['UTC'] })
+  // Names that are wide, and one that would steer the terminal.
+  const chats = plan.chats.map((chat) => ({ ...chat, name: `${chat.name ?? ''} 漢字 👩‍👩‍👧 \u001b[31m` }))
+  writeYear(home, { ...plan, chats })
+  indexer.pass()
+  const request = { projectNums: null, fromMs: null, toMs: null, bucket: 'week', timeZone: 'UTC' } as const
+  const answer = answerStats(indexer.mirror, request, 60_000)
+  if (answer.kind !== 'stats') throw new Error('no stats')
+  stats = { ...answer.stats }
+})
+
+afterAll(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const utf8 = { LANG: 'en_US.UTF-8' }
+const show = async (columns: number | null, env: Record<string, string> = utf8): Promise<string> => {
+  const stdout = new Paper(columns)
+  const { exitCode } = await run(['stats'], () => stats, { stdout, env })
+  expect(exitCode).toBe(0)
+  return stdout.text
+}
+
+test('stats asks with its filters', async () => {
+  const argv = ['stats', '--project', 'a', '--project', 'b', '--from', '2026-01-01', '--to', '2026-02-01']
+  const { calls, exitCode } = await run([...argv, '--tz', 'UTC', '--bucket', 'month', '--json'], () => stats)
+  expect(exitCode).toBe(0)
+  expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /api/stats'])
+  expect([...new URLSearchParams(calls[0]?.query)].map((pair) => pair.join('='))).toEqual(
+    expect.arrayContaining(['project=a', 'project=b', 'from=2026-01-01', 'to=2026-02-01', 'tz=UTC', 'bucket=month']),
+  )
+})
+
+test('a bucket that is none is wrong usage', async () => {
+  const { exitCode, err } = await run(['stats', '--bucket', 'year'])
+  expect([exitCode, err]).toEqual([2, expect.stringContaining('day, week, month')])
+})
+
+test('the help has two examples', async () => {
+  const { out } = await run(['stats', '--help'])
+  expect(out.match(/^ {2}\$ cursordex stats/gm)).toHaveLength(2)
+})
+
+describe('on a terminal', () => {
+  test.each([40, 60, 80, 200])('of %d columns no line is longer, and none steers it', async (columns) => {
+    const text = await show(columns, { ...utf8, NO_COLOR: '1' })
+    const lines = text.split('\n')
+    expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
+    // eslint-disable-next-line no-control-regex
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    expect(text).toMatch(/[▁-█]/)
+  })
+
+  test('what is wide stands in its column', async () => {
+    const text = await show(100, { ...utf8, NO_COLOR: '1' })
+    const rows = text.split('Messages by project\n')[1]?.split('\n\n')[0]?.split('\n') ?? []
+    const figures = rows.map((row) => /^(.*?\s)(\d+)\s{2}/.exec(row)).map((match) => displayWidth(match?.[0] ?? ''))
+    expect(rows.some((row) => row.includes('家計簿'))).toBe(true)
+    expect(new Set(figures).size).toBe(1)
+  })
+
+  test('without UTF-8 the curves and bars are of plain letters', async () => {
+    expect(await show(80, { LANG: 'C', NO_COLOR: '1' })).not.toMatch(/[▁-█]/)
+  })
+
+  test('colours are left out where they are not wanted', async () => {
+    expect(await show(80)).toContain('\u001b[')
+    expect(await show(80, { ...utf8, NO_COLOR: '1' })).not.toContain('\u001b')
+  })
+})
+
+test('for a program it is plain tabbed lines, with every row', async () => {
+  const text = await show(null)
+  // eslint-disable-next-line no-control-regex
+  expect(text).not.toMatch(/[▁-█\u001b]/)
+  const { series, byTool, byHour } = stats as { series: unknown[]; byTool: { name: string }[]; byHour: number[] }
+  const section = (title: string): string[] => text.split(`${title}\n`)[1]?.split('\n\n')[0]?.trim().split('\n') ?? []
+  expect(section('Messages by week')).toHaveLength(series.length)
+  expect(section('Calls by tool').map((line) => line.split('\t')[0])).toEqual(byTool.map(({ name }) => name))
+  expect(section('Messages by hour').map((line) => Number(line.split('\t')[1]))).toEqual(byHour)
+})
+
+test('a store of nothing says so, and lines that nobody knows are no 0', async () => {
+  const totals = { ...(stats['totals'] as object), messages: 0 }
+  const { out, err } = await run(['stats'], () => ({ ...stats, totals }))
+  expect([out, err]).toEqual(['', 'No messages.\n'])
+  const unknown = { ...(stats['totals'] as object), linesAdded: null }
+  expect((await run(['stats'], () => ({ ...stats, totals: unknown }))).out).toContain('lines added\t-\t')
+})

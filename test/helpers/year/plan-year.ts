@@ -1,0 +1,165 @@
+import { Temporal } from 'temporal-polyfill'
+import { Chance } from '../../../src/sample/chance.ts'
+import { DAY_MS, planThread } from './plan-thread.ts'
+
+/** A call of a tool; `status` is how it ended, however Cursor writes that. */
+export interface PlannedCall {
+  readonly name: string
+  readonly status: 'completed' | 'error' | 'cancelled' | 'rejected' | 'running'
+  /** The file that its arguments name, and the name under which they do. */
+  readonly path: string | null
+}
+
+export interface PlannedMessage {
+  readonly id: string
+  readonly role: 'user' | 'assistant'
+  /** `orphan`: its chat does not name it. `blank`: its row holds nothing that could be shown, so that it is no message. */
+  readonly place: 'thread' | 'orphan' | 'blank'
+  /** When it was sent, epoch milliseconds. */
+  readonly atMs: number
+  /** Where its row or its chat says so; `none`: nowhere, it takes the time of a neighbour that has one. */
+  readonly timeIn: 'row' | 'header' | 'timing' | 'none'
+  /** `default` is a choice left to Cursor, and names none. */
+  readonly model: string | null
+  /** `zero`: counts of 0, as nearly every row has. Null: the row has no counts. */
+  readonly tokens: { readonly input: number; readonly output: number } | 'zero' | null
+  readonly text: string
+  readonly call: PlannedCall | null
+}
+
+export interface PlannedChat {
+  readonly id: string
+  /** `gone`: Cursor left its row without a value, so that its messages are a thread by time. */
+  readonly row: 'whole' | 'gone'
+  readonly project: string | null
+  readonly name: string | null
+  /** Null where the row does not say. */
+  readonly createdAtMs: number | null
+  readonly mode: string | null
+  readonly isArchived: boolean
+  readonly isDraft: boolean
+  readonly parentId: string | null
+  readonly model: string | null
+  readonly lines: { readonly added: number; readonly removed: number; readonly files: number } | null
+  /** What `usageData` records, in cents. */
+  readonly costCents: number | null
+  /** What `contextTokensUsed` says, and the limit of 200,000 beside it. */
+  readonly contextTokens: number | null
+  /** In the order of the thread; orphans and blanks stand among them. */
+  readonly messages: readonly PlannedMessage[]
+}
+
+export interface YearPlan {
+  readonly projects: readonly string[]
+  readonly chats: readonly PlannedChat[]
+}
+
+/** In which the calendars of the tests have their clocks changed, each twice. */
+const FIRST_DAY = Date.UTC(2025, 2, 1)
+const DAYS = 380
+/** Cursor wrote no times of messages before this. */
+
+const FIRST_TIMES_MS = Date.UTC(2025, 8, 20)
+const FIRST_CENTS_ENDS_MS = Date.UTC(2025, 6, 1)
+
+const projects = ['shop', '家計簿 🧾', 'ledger-api'] as const
+const modes = ['agent', 'chat', 'edit'] as const
+
+/**
+ * A year and two weeks of chats, the same for the same seed: as Cursor's builds wrote them, old ones until September
+ * 2025 (no times but those of requests, now and then token counts and cents) and new ones after it (a time on each
+ * row, a context's size, no counts from February 2026 on). Among them archived chats, drafts, subagents, chats without
+ * a name, a project, a mode or any time, chats that Cursor left without a row, orphans and rows that say nothing; and
+ * single messages a millisecond on either side of midnight and of each change of the clocks in the zones given.
+ *
+ * What is known of it: everything in the plan. Each message that stands in a thread, when it was sent and whether
+ * anything says so, its model, its tokens as recorded, its call and how it ended; each chat's project, kind, changed
+ * lines, cents and context. What a reader must make of it follows from Cursor's format alone.
+ * @param chatCount how many chats there are beside the planted ones
+ */
+export function planYear(
+  seed: string,
+  { chatCount, zones }: { chatCount: number; zones: readonly string[] },
+): YearPlan {
+  const chance = new Chance(seed)
+  const chats: PlannedChat[] = []
+  for (let n = 0; n < chatCount; n += 1) {
+    const chat = planChat(chance, n)
+    chats.push(chat)
+    if (n % 17 === 5) chats.push({ ...planChat(chance, n + chatCount), parentId: chat.id, project: null, name: 'Look' })
+  }
+  for (const zone of zones) chats.push(...plantBorders(chance, zone))
+  return { projects, chats }
+}
+
+function planChat(chance: Chance, n: number): PlannedChat {
+  // Two weeks in summer nobody works, so that there are empty days and a streak ends.
+  const day = Math.floor(chance.next() * DAYS)
+  const startMs = FIRST_DAY + (day >= 150 && day < 164 ? 170 : day) * DAY_MS + chance.between(0, DAY_MS - 1)
+  const isOld = startMs < FIRST_TIMES_MS
+  const hasNoTimes = n % 29 === 3
+  const edits = chance.next() < 0.6
+  return {
+    id: chance.uuid(),
+    row: n % 41 === 7 ? 'gone' : 'whole',
+    project: chance.next() < 0.2 ? null : chance.pick(projects),
+    name: chance.next() < 0.15 ? null : `Chat ${n}`,
+    createdAtMs: hasNoTimes ? null : startMs,
+    mode: chance.next() < 0.1 ? null : chance.pick(modes),
+    isArchived: chance.next() < 0.1,
+    isDraft: n % 37 === 11,
+    parentId: null,
+    model: chance.next() < 0.3 ? null : 'claude-4-sonnet',
+    lines: edits
+      ? { added: chance.between(0, 300), removed: chance.between(0, 90), files: chance.between(0, 9) }
+      : null,
+    costCents: startMs < FIRST_CENTS_ENDS_MS && chance.next() < 0.5 ? chance.between(1, 400) / 4 : null,
+    contextTokens: isOld || chance.next() < 0.3 ? null : chance.between(2000, 180_000),
+    messages: planThread(chance, { startMs, isOld, hasNoTimes, isEmpty: n % 31 === 9 }),
+  }
+}
+
+/** A message on either side of each border: the last millisecond of a day, and its first. */
+function plantBorders(chance: Chance, zone: string): PlannedChat[] {
+  return bordersOf(zone).map((borderMs, n) => ({
+    id: chance.uuid(),
+    row: 'whole',
+    project: projects[n % projects.length] ?? null,
+    name: `Border of ${zone}`,
+    createdAtMs: borderMs - 60_000,
+    mode: 'agent',
+    isArchived: false,
+    isDraft: false,
+    parentId: null,
+    model: null,
+    lines: null,
+    costCents: null,
+    contextTokens: null,
+    messages: [-1, 0].map((offsetMs) => ({
+      id: chance.uuid(),
+      role: offsetMs < 0 ? 'user' : 'assistant',
+      place: 'thread',
+      atMs: borderMs + offsetMs,
+      timeIn: 'row',
+      model: null,
+      tokens: 'zero',
+      text: `${zone} ${offsetMs}`,
+      call: null,
+    })),
+  }))
+}
+
+/** Midnights of a zone: a few ordinary ones, those around each change of its clocks, and the changes themselves. */
+function bordersOf(zone: string): number[] {
+  const borders = [40, 75, 200, 305, 340].map((day) => midnightAfter(FIRST_DAY + day * DAY_MS, zone))
+  let moment = Temporal.Instant.fromEpochMilliseconds(FIRST_DAY).toZonedDateTimeISO(zone).getTimeZoneTransition('next')
+  while (moment !== null && moment.epochMilliseconds < FIRST_DAY + DAYS * DAY_MS) {
+    const atMs = moment.epochMilliseconds
+    borders.push(atMs, midnightAfter(atMs - DAY_MS, zone), midnightAfter(atMs, zone))
+    moment = moment.getTimeZoneTransition('next')
+  }
+  return borders
+}
+
+const midnightAfter = (ms: number, zone: string): number =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).add({ days: 1 }).startOfDay().epochMilliseconds

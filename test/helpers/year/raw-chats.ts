@@ -1,0 +1,137 @@
+import Database from 'better-sqlite3'
+
+type Fields = Record<string, unknown>
+
+/** A message of a thread, as a person reading the store would tell it. */
+export interface RawMessage {
+  readonly id: string
+  readonly isUser: boolean
+  readonly atMs: number | null
+  readonly isOwnTime: boolean
+  readonly model: string | null
+  readonly octets: number
+  readonly tokens: { readonly input: number; readonly output: number } | null
+  readonly call: { readonly name: string; readonly status: string; readonly path: string | null } | null
+}
+
+export interface RawChat {
+  readonly id: string
+  readonly row: Fields
+  readonly octets: number
+  /** The root of the workspace that lists it. */
+  readonly root: string | null
+  readonly thread: readonly RawMessage[]
+}
+
+/**
+ * A store read a second time, as simply and as slowly as can be; it shares nothing with the program.
+ * @param globalPath Cursor's global store. @param workspaces stores of windows, with the root of each
+ */
+export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string, string>): RawChat[] {
+  const rows = new Map<string, { value: Fields; octets: number }>()
+  const db = new Database(globalPath, { readonly: true })
+  for (const { key, value } of db.prepare('select key, value from cursorDiskKV').all() as Row[]) {
+    if (value !== null) rows.set(key, { value: parse(value), octets: Buffer.byteLength(value) })
+  }
+  db.close()
+  const roots = listRoots(workspaces)
+  const ids = new Set([...rows.keys()].map((key) => key.split(':')[1] ?? ''))
+  return [...ids].map((id) => {
+    const own = rows.get(`composerData:${id}`)
+    const messages = [...rows].filter(([key]) => key.startsWith(`bubbleId:${id}:`))
+    const named = (own?.value['fullConversationHeadersOnly'] ?? []) as Fields[]
+    const bubbles = messages.map(([key, { value, octets }]) => ({ id: key.split(':')[2] ?? '', value, octets }))
+    const inThread = bubbles.filter(
+      (bubble) => own === undefined || named.some((each) => each['bubbleId'] === bubble.id),
+    )
+    const ordered = inThread
+      .map((bubble) => ({ ...bubble, header: named.find((each) => each['bubbleId'] === bubble.id) ?? {} }))
+      .filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
+      .sort((one, other) =>
+        own === undefined ? timeOf(one) - timeOf(other) : named.indexOf(one.header) - named.indexOf(other.header),
+      )
+    // Orphans are no part of a thread, and of a chat's size all the same; a row that says nothing is not.
+    const weighed = bubbles.filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
+    const octets = (own?.octets ?? 0) + weighed.reduce((sum, each) => sum + each.octets, 0)
+    return { id, row: own?.value ?? {}, octets, root: roots.get(id) ?? null, thread: dated(ordered, own?.value ?? {}) }
+  })
+}
+
+interface Row {
+  readonly key: string
+  readonly value: string | null
+}
+
+interface Bubble {
+  readonly id: string
+  readonly value: Fields
+  readonly octets: number
+  readonly header: Fields
+}
+
+const parse = (text: string): Fields => JSON.parse(text) as Fields
+
+function listRoots(workspaces: ReadonlyMap<string, string>): Map<string, string> {
+  const roots = new Map<string, string>()
+  for (const [path, root] of workspaces) {
+    const db = new Database(path, { readonly: true })
+    const row = db.prepare(`select value from ItemTable where key = 'composer.composerData'`).get() as Row | undefined
+    db.close()
+    const list = (parse(row?.value ?? '{}')['allComposers'] ?? []) as Fields[]
+    for (const each of list) roots.set(String(each['composerId']), root)
+  }
+  return roots
+}
+
+/** A message without a time has that of the next one, else of the one before, else of the chat. */
+function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
+  const own = bubbles.map(ownTime)
+  const created = typeof chat['createdAt'] === 'number' ? chat['createdAt'] : null
+  return bubbles.map(({ id, value, octets }, at) => ({
+    id,
+    isUser: value['type'] === 1,
+    atMs:
+      own[at] ??
+      own.slice(at).find((time) => time !== null) ??
+      own.slice(0, at).findLast((time) => time !== null) ??
+      created,
+    isOwnTime: own[at] !== null,
+    model: modelOf(value),
+    octets,
+    tokens: tokensOf(value),
+    call: callOf(value),
+  }))
+}
+
+function ownTime({ value, header }: Bubble): number | null {
+  const said = value['createdAt'] ?? header['createdAt']
+  if (typeof said === 'string') return Date.parse(said)
+  const sentMs = (value['timingInfo'] as Fields | undefined)?.['clientRpcSendTime']
+  return typeof sentMs === 'number' ? sentMs : null
+}
+
+/** Of a chat whose row is gone the messages stand by their times, what has none at the end. */
+const timeOf = (bubble: Bubble): number => ownTime(bubble) ?? 1e15
+
+function modelOf(value: Fields): string | null {
+  const name = (value['modelInfo'] as Fields | undefined)?.['modelName']
+  return typeof name === 'string' && name !== 'default' ? name : null
+}
+
+function tokensOf(value: Fields): RawMessage['tokens'] {
+  const count = value['tokenCount'] as { inputTokens: number; outputTokens: number } | undefined
+  if (count === undefined || count.inputTokens + count.outputTokens === 0) return null
+  return { input: count.inputTokens, output: count.outputTokens }
+}
+
+const endings: Readonly<Record<string, string>> = { loading: 'running' }
+
+function callOf(value: Fields): RawMessage['call'] {
+  const data = value['toolFormerData'] as Fields | undefined
+  if (typeof data?.['name'] !== 'string') return null
+  const word = String(data['status'])
+  const status = data['userDecision'] === 'rejected' ? 'rejected' : (endings[word] ?? word)
+  const params = parse(String(data['params']))
+  const path = Object.entries(params).find(([name]) => name !== 'command')?.[1]
+  return { name: data['name'], status, path: typeof path === 'string' ? path : null }
+}

@@ -1,0 +1,211 @@
+import { Temporal } from 'temporal-polyfill'
+import type { RawChat, RawMessage } from './raw-chats.ts'
+
+export interface Recounting {
+  readonly timeZone: string
+  readonly unit: 'day' | 'week' | 'month'
+  /** Epoch milliseconds: from inclusive, to exclusive. */
+  readonly fromMs?: number
+  readonly toMs?: number
+  /** Only this root's. */
+  readonly root?: string
+}
+
+/** Every figure of the statistics, counted again: the calendar is asked for each message, and nothing is kept. */
+export function recountStats(chats: readonly RawChat[], order: Recounting) {
+  const { fromMs, toMs, root } = order
+  const isOpen = fromMs === undefined && toMs === undefined
+  const isAsked = ({ atMs }: RawMessage): boolean =>
+    atMs === null ? isOpen : atMs >= (fromMs ?? -Infinity) && atMs < (toMs ?? Infinity)
+  const scope = chats
+    .filter((chat) => chat.row['isDraft'] !== true && chat.thread.length > 0)
+    .map((chat) => ({ ...chat, root: rootOf(chat, chats), isSubagent: parentOf(chat, chats) !== null }))
+    .filter((chat) => root === undefined || chat.root === root)
+  const counted = scope
+    .map((chat) => ({ ...chat, asked: chat.thread.filter(isAsked) }))
+    .filter((c) => c.asked.length > 0)
+  const listed = counted.filter(({ isSubagent }) => !isSubagent)
+  const messages = counted.flatMap((chat) => chat.asked.map((each) => ({ ...each, chat })))
+  const dated = messages.filter((message): message is typeof message & { atMs: number } => message.atMs !== null)
+  const local = dated.map((message) => ({ ...message, ...localTime(message.atMs, order) }))
+  const days = new Set(local.map(({ day }) => day))
+  const calls = messages.flatMap(({ call }) => call ?? [])
+  return {
+    totals: {
+      projects: new Set(counted.flatMap((chat) => chat.root ?? [])).size,
+      chats: listed.length,
+      subagents: counted.length - listed.length,
+      messages: messages.length,
+      userMessages: messages.filter(({ isUser }) => isUser).length,
+      toolCalls: calls.length,
+      linesAdded: sumOf(counted, 'totalLinesAdded'),
+      linesRemoved: sumOf(counted, 'totalLinesRemoved'),
+      filesChanged: sumOf(counted, 'filesChangedCount'),
+      activeDays: days.size,
+    },
+    known: {
+      chats: counted.length,
+      linesAdded: counted.filter(({ row }) => row['totalLinesAdded'] !== undefined).length,
+      linesRemoved: counted.filter(({ row }) => row['totalLinesRemoved'] !== undefined).length,
+      filesChanged: counted.filter(({ row }) => row['filesChangedCount'] !== undefined).length,
+    },
+    undated: {
+      messages: scope.flatMap((chat) => chat.thread).filter(({ atMs }) => atMs === null).length,
+      chats: scope.filter((c) => !c.isSubagent && c.thread.every(({ atMs }) => atMs === null)).length,
+    },
+    approximate: { messages: dated.filter(({ isOwnTime }) => !isOwnTime).length },
+    series: seriesOf(local, order.unit),
+    byProject: sorted(
+      grouped(messages, ({ chat }) => chat.root).map(([name, its]) => ({ name, ...sharesOf(its) })),
+      ({ messages: count }) => count,
+    ),
+    byModel: sorted(
+      grouped(messages, ({ model }) => model).map(([name, its]) => ({ name, ...sharesOf(its) })),
+      ({ messages: count }) => count,
+    ),
+    byTool: sorted(
+      grouped(calls, ({ name }) => name).map(([name, its]) => ({ name, ...endsOf(its) })),
+      (tool) => tool.calls,
+    ),
+    byMode: sorted(
+      grouped(listed, ({ row }) => (row['unifiedMode'] as string | undefined) ?? null).map(([name, its]) => ({
+        name,
+        chats: its.length,
+      })),
+      (mode) => mode.chats,
+    ),
+    byHour: Array.from({ length: 24 }, (_, hour) => local.filter((message) => message.hour === hour).length),
+    byWeekday: Array.from({ length: 7 }, (_, day) => local.filter(({ weekday }) => weekday === day + 1).length),
+    topFiles: filesOf(calls),
+    calls: { ...endsOf(calls), ...ratesOf(calls.map(({ status }) => status)) },
+    largest: listed
+      .map(({ octets }) => octets)
+      .sort((one, other) => other - one)
+      .slice(0, 10),
+    chatLength: listed.map(({ thread }) => thread.length).sort((one, other) => one - other),
+    chatDuration: listed.flatMap(({ thread }) => durationOf(thread) ?? []).sort((one, other) => one - other),
+    longestStreak: streakOf([...days].sort()),
+  }
+}
+
+interface LocalTime {
+  readonly day: string
+  readonly hour: number
+  readonly weekday: number
+  /** The first day of its bucket. */
+  readonly start: string
+}
+
+function localTime(ms: number, { timeZone, unit }: Recounting): LocalTime {
+  const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone)
+  const date = at.toPlainDate()
+  const start =
+    unit === 'day' ? date : unit === 'month' ? date.with({ day: 1 }) : date.subtract({ days: date.dayOfWeek - 1 })
+  return { day: date.toString(), hour: at.hour, weekday: at.dayOfWeek, start: start.toString() }
+}
+
+const parentOf = ({ id, row }: RawChat, chats: readonly RawChat[]): string | null => {
+  const named = row['subagentInfo'] as { parentComposerId: string } | undefined
+  const parent = chats.find((chat) => ((chat.row['subagentComposerIds'] ?? []) as string[]).includes(id))
+  return named?.parentComposerId ?? parent?.id ?? null
+}
+
+/** A subagent works where its parent does. */
+const rootOf = (chat: RawChat, chats: readonly RawChat[]): string | null => {
+  const parent = parentOf(chat, chats)
+  return chat.root ?? chats.find(({ id }) => id === parent)?.root ?? null
+}
+
+function sumOf(chats: readonly RawChat[], field: string): number | null {
+  const known = chats.flatMap(({ row }) => (row[field] === undefined ? [] : [Number(row[field])]))
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): (readonly [Key, Item[]])[] {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  return [...groups]
+}
+
+/** The most first; a name that is missing stands after those that are there. */
+const sorted = <Row extends { readonly name: string | null }>(rows: readonly Row[], by: (row: Row) => number): Row[] =>
+  rows.toSorted((one, other) => by(other) - by(one) || ((one.name ?? '\uffff') < (other.name ?? '\uffff') ? -1 : 1))
+
+interface OfChat {
+  readonly chat: { readonly id: string; readonly isSubagent: boolean }
+}
+
+const sharesOf = (messages: readonly OfChat[]): { chats: number; messages: number } => ({
+  chats: new Set(messages.filter(({ chat }) => !chat.isSubagent).map(({ chat }) => chat.id)).size,
+  messages: messages.length,
+})
+
+function seriesOf(messages: readonly (RawMessage & OfChat & LocalTime)[], unit: Recounting['unit']) {
+  const byStart = new Map(grouped(messages, ({ start }) => start))
+  const starts = [...byStart.keys()].sort()
+  return datesOf(starts, unit).map((start) => {
+    const its = byStart.get(start) ?? []
+    const { chats } = sharesOf(its)
+    const userMessages = its.filter(({ isUser }) => isUser).length
+    const toolCalls = its.flatMap(({ call }) => call ?? []).length
+    return { start, chats, messages: its.length, userMessages, toolCalls }
+  })
+}
+
+/** From the first to the last, the missing ones too. */
+function datesOf(starts: readonly string[], unit: Recounting['unit']): string[] {
+  const dates = starts.slice(0, 1)
+  for (const last = starts.at(-1) ?? ''; (dates.at(-1) ?? last) < last;) {
+    dates.push(
+      Temporal.PlainDate.from(dates.at(-1) ?? last)
+        .add({ [`${unit}s`]: 1 })
+        .toString(),
+    )
+  }
+  return dates
+}
+
+type Call = NonNullable<RawMessage['call']>
+
+function endsOf(calls: readonly Call[]) {
+  const of = (wanted: string): number => calls.filter(({ status }) => status === wanted).length
+  const [completed, errors, rejected] = [of('completed'), of('error'), of('rejected')]
+  return { calls: calls.length, completed, errors, rejected, cancelled: of('cancelled'), running: of('running') }
+}
+
+function ratesOf(statuses: readonly string[]) {
+  const ended = statuses.filter((status) => status !== 'running')
+  const rate = (wanted: string): number | null =>
+    ended.length === 0 ? null : ended.filter((status) => status === wanted).length / ended.length
+  return { successRate: rate('completed'), errorRate: rate('error'), rejectionRate: rate('rejected') }
+}
+
+const reading = ['read_file', 'read_file_v2']
+const editing = ['edit_file', 'edit_file_v2', 'search_replace', 'delete_file']
+
+function filesOf(calls: readonly Call[]) {
+  const touched = calls.filter(({ status }) => status === 'completed' || status === 'running')
+  const count = (path: string, tools: readonly string[]): number =>
+    touched.filter((call) => call.path === path && tools.includes(call.name)).length
+  return [...new Set(touched.flatMap(({ path }) => path ?? []))]
+    .map((path) => ({ path, reads: count(path, reading), edits: count(path, editing) }))
+    .filter(({ reads, edits }) => reads + edits > 0)
+    .sort((one, other) => other.reads + other.edits - one.reads - one.edits || (one.path < other.path ? -1 : 1))
+}
+
+function durationOf(thread: readonly RawMessage[]): number | null {
+  const times = thread.flatMap(({ atMs, isOwnTime }) => (isOwnTime && atMs !== null ? [atMs] : []))
+  return times.length < 2 ? null : Math.max(...times) - Math.min(...times)
+}
+
+function streakOf(days: readonly string[]): { days: number; from: string; to: string } | null {
+  let best: { days: number; from: string; to: string } | null = null
+  for (const from of days) {
+    let [count, to] = [1, from]
+    for (let next = dayAfter(from); days.includes(next); next = dayAfter(next)) [count, to] = [count + 1, next]
+    if (count >= (best?.days ?? 0)) best = { days: count, from, to }
+  }
+  return best
+}
+
+const dayAfter = (day: string): string => Temporal.PlainDate.from(day).add({ days: 1 }).toString()
