@@ -29,6 +29,8 @@ const app = createApp({
   mirror: () => indexer.mirror,
   now: Date.now,
   ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
+  histories: new Histories({}),
+  histories: new Histories({}),
   live: () => {
     throw new Error('nobody asks')
   },
