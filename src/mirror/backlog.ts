@@ -1,5 +1,6 @@
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import { listingTerms } from './write-dictionary.ts'
 import { cutParts, writeTerms, type MessageTerms } from './write-terms.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
@@ -32,7 +33,7 @@ const LENGTH_MAX = 8 * 1024 * 1024
  * waits for it. @returns how many messages can be found now; 0 when none waits
  */
 export function indexBacklog(db: Mirror): number {
-  return db.transaction(() => {
+  return listingTerms(db, () => {
     const cut = cutNewest(db)
     const last = cut.at(-1)
     if (last === undefined) return 0
@@ -40,7 +41,7 @@ export function indexBacklog(db: Mirror): number {
     for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))
     return cut.length
-  })()
+  })
 }
 
 const TAKE_NEWEST = `delete from unindexed where key >= ?`
