@@ -28,47 +28,39 @@ export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome
   const seen = seenBy(db)
   try {
     return db.transaction(() => {
-      seen.fresh = []
+      seen.waiting = []
       const outcome = write()
-      for (const term of seen.fresh.sort()) addTerm(db, term)
+      addInOrder(db, seen.waiting)
       return outcome
     })()
   } catch (error) {
     remembered.delete(db)
     throw error
   } finally {
-    seen.fresh = null
+    seen.waiting = null
   }
 }
 
-/**
- * Adds the terms of a row to the list of all terms there are, out of which `*inside*` is answered. A first pass walks
- * hundreds of megabytes of them: no string is made of a term that was seen before.
- */
+/** Adds the terms of a row to the list of all terms there are, out of which `*inside*` is answered. */
 export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
-  const seen = seenBy(db)
-  for (const column of columns) {
-    const end = column.length
-    for (let at = 0, start = 0; at < end; at += 1, start = at) {
-      let low = LOW_SEED
-      let high = HIGH_SEED
-      for (let unit = column[at] ?? SPACE; unit !== SPACE; unit = at < end ? (column[at] ?? SPACE) : SPACE) {
-        low = Math.imul(low ^ unit, 0x0100_0193)
-        high = Math.imul((high + unit) | 0, 0x9e37_79b1)
-        at += 1
-      }
-      if (at - start < LENGTH_MIN || at - start > OCTETS_MAX || !seen.isNew(low, high)) continue
-      const term = column.toString('utf8', start, at)
-      if (seen.fresh === null) addTerm(db, term)
-      else seen.fresh.push(term)
-    }
-  }
+  listTerms(db, seenBy(db).freshOf(columns))
 }
 
-function addTerm(db: Mirror, term: string): void {
-  if (term.length < LENGTH_MIN || term.length > LENGTH_MAX) return
+/** Adds these to the list; what stands there already changes nothing. */
+export function listTerms(db: Mirror, terms: readonly string[]): void {
+  const { waiting } = seenBy(db)
+  if (waiting === null) addInOrder(db, terms)
+  else for (const term of terms) waiting.push(term)
+}
+
+function addInOrder(db: Mirror, terms: readonly string[]): void {
+  for (const term of terms.toSorted()) prepared(db, ADD_TERM).run(term)
+}
+
+function isListed(term: string): boolean {
+  if (term.length < LENGTH_MIN || term.length > LENGTH_MAX) return false
   const isStamp = term.length > DIGITS_MAX && /^\d+$/.test(term)
-  if (!isStamp && !isSignTerm(term) && !isHash(term, 0, term.length)) prepared(db, ADD_TERM).run(term)
+  return !isStamp && !isSignTerm(term) && !isHash(term, 0, term.length)
 }
 
 const SPACE = 0x20
@@ -80,15 +72,39 @@ const SLOTS_MIN = 2 ** 14
 const SLOTS_MAX = 2 ** 20
 
 /** Which terms were seen, by 64 bits of each: two terms that share them are less likely than a broken disk. */
-class SeenTerms {
+export class SeenTerms {
   /** Two numbers a slot, side by side, so that a look costs one line of the processor's cache. */
   #slots = new Int32Array(2 * SLOTS_MIN)
   #mask = SLOTS_MIN - 1
   #filled = 0
   /** Terms of a transaction that goes on, not yet in the list. */
-  fresh: string[] | null = null
+  waiting: string[] | null = null
 
-  isNew(low: number, given: number): boolean {
+  /**
+   * The terms of a row that belong into the list and were not seen before. A first pass walks hundreds of megabytes of
+   * them: no string is made of a term that was.
+   */
+  freshOf(columns: readonly Buffer[]): string[] {
+    const fresh: string[] = []
+    for (const column of columns) {
+      const end = column.length
+      for (let at = 0, start = 0; at < end; at += 1, start = at) {
+        let low = LOW_SEED
+        let high = HIGH_SEED
+        for (let unit = column[at] ?? SPACE; unit !== SPACE; unit = at < end ? (column[at] ?? SPACE) : SPACE) {
+          low = Math.imul(low ^ unit, 0x0100_0193)
+          high = Math.imul((high + unit) | 0, 0x9e37_79b1)
+          at += 1
+        }
+        if (at - start < LENGTH_MIN || at - start > OCTETS_MAX || !this.#isNew(low, high)) continue
+        const term = column.toString('utf8', start, at)
+        if (isListed(term)) fresh.push(term)
+      }
+    }
+    return fresh
+  }
+
+  #isNew(low: number, given: number): boolean {
     const slots = this.#slots
     const mask = this.#mask
     // An empty slot is nothing but zeros.
@@ -115,7 +131,7 @@ class SeenTerms {
     this.#mask = 2 * this.#mask + 1
     this.#slots = new Int32Array(2 * (this.#mask + 1))
     for (let at = 0; at < before.length; at += 2) {
-      if (before[at + 1] !== 0) this.isNew(before[at] ?? 0, before[at + 1] ?? 0)
+      if (before[at + 1] !== 0) this.#isNew(before[at] ?? 0, before[at + 1] ?? 0)
     }
   }
 }
