@@ -1,9 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ReadOrder } from '../indexer/sources/composer-kv/read-ahead.ts'
 
 /** What the thread beside the ingest thread is asked for; each is answered, in order. */
 export type AsideTask =
-  | { readonly kind: 'read'; readonly order: ReadOrder }
+  | { readonly kind: 'read'; readonly order: unknown }
   | { readonly kind: 'read-on' }
   | { readonly kind: 'cut'; readonly parts: readonly string[] }
 

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { AheadReader } from '../indexer/sources/composer-kv/read-ahead.ts'
+import { makeOrderReader } from '../indexer/discover.ts'
 import { BatchCutter } from '../mirror/cut-batch.ts'
 import type { AsideAnswer, AsideOrder, AsideSetup, AsideTask } from './aside-messages.ts'
 
@@ -8,7 +8,7 @@ import type { AsideAnswer, AsideOrder, AsideSetup, AsideTask } from './aside-mes
  * and cuts messages into terms. It writes nothing and keeps no file open between two tasks.
  */
 const { port, answered } = workerData as AsideSetup
-const reader = new AheadReader()
+const reader = makeOrderReader()
 const cutter = new BatchCutter()
 
 interface Done {

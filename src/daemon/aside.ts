@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
-import type { ReadAnswer, ReadingThread, ReadOrder } from '../indexer/sources/composer-kv/read-ahead.ts'
+import type { ReadingThread } from '../indexer/reading-thread.ts'
 import { CutAhead, type CuttingThread } from '../mirror/cut-ahead.ts'
 import type { CutBatch } from '../mirror/cut-batch.ts'
 import type { AsideAnswer, AsideOrder, AsideSetup, AsideTask } from './aside-messages.ts'
@@ -36,12 +36,12 @@ export class Aside implements ReadingThread, CuttingThread {
     port1.unref()
   }
 
-  read(order: ReadOrder): () => ReadAnswer | null {
-    return this.#ask({ kind: 'read', order }) as () => ReadAnswer | null
+  read(order: unknown): () => unknown {
+    return this.#ask({ kind: 'read', order })
   }
 
-  readOn(): () => ReadAnswer | null {
-    return this.#ask({ kind: 'read-on' }) as () => ReadAnswer | null
+  readOn(): () => unknown {
+    return this.#ask({ kind: 'read-on' })
   }
 
   cut(parts: readonly string[]): () => CutBatch | null {

@@ -10,7 +10,7 @@ import {
   type PassStep,
   type Source,
 } from '../indexer/source.ts'
-import type { ReadingThread } from '../indexer/sources/composer-kv/read-ahead.ts'
+import type { ReadingThread } from '../indexer/reading-thread.ts'
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import type { CutAhead } from '../mirror/cut-ahead.ts'

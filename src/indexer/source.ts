@@ -2,7 +2,7 @@ import type { BatchOutcome } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
-import type { ReadingThread } from './sources/composer-kv/read-ahead.ts'
+import type { ReadingThread } from './reading-thread.ts'
 import type { Survey } from './survey.ts'
 
 /**

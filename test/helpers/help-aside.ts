@@ -1,5 +1,6 @@
 import type { Help } from '../../src/daemon/ingest-run.ts'
-import { AheadReader, type ReadingThread } from '../../src/indexer/sources/composer-kv/read-ahead.ts'
+import { makeOrderReader } from '../../src/indexer/discover.ts'
+import type { ReadingThread } from '../../src/indexer/reading-thread.ts'
 import { CutAhead, type CuttingThread } from '../../src/mirror/cut-ahead.ts'
 import { BatchCutter } from '../../src/mirror/cut-batch.ts'
 
@@ -8,7 +9,7 @@ import { BatchCutter } from '../../src/mirror/cut-batch.ts'
  * @param isLost tasks, by their number, that are never answered
  */
 export class HelpAside implements ReadingThread, CuttingThread, Help {
-  readonly #reader = new AheadReader()
+  readonly #reader = makeOrderReader()
   readonly #cutter = new BatchCutter()
   readonly #ahead = new CutAhead(this)
   readonly #isLost: (task: number) => boolean
@@ -27,11 +28,11 @@ export class HelpAside implements ReadingThread, CuttingThread, Help {
     return this.#ahead
   }
 
-  read(order: Parameters<ReadingThread['read']>[0]): ReturnType<ReadingThread['read']> {
+  read(order: unknown): () => unknown {
     return this.#readNow(() => this.#reader.read(structuredClone(order)))
   }
 
-  readOn(): ReturnType<ReadingThread['readOn']> {
+  readOn(): () => unknown {
     return this.#readNow(() => this.#reader.readOn())
   }
 
@@ -41,9 +42,9 @@ export class HelpAside implements ReadingThread, CuttingThread, Help {
     return () => batch
   }
 
-  #readNow<Answer>(work: () => Answer): () => Answer | null {
+  #readNow(work: () => unknown): () => unknown {
     this.reads += 1
-    const answer = structuredClone(work())
+    const answer: unknown = structuredClone(work())
     const isLost = this.#isLost(this.reads)
     return () => (isLost ? null : answer)
   }

@@ -1,37 +1,31 @@
 import type { MessageId } from '../../../model/ids.ts'
 import type { Role } from '../../../model/message.ts'
 import { reopenLive, type LiveFile, type OpenFile } from '../../cursor-file.ts'
+import type { OrderReader, ReadingThread } from '../../reading-thread.ts'
 import type { ChatDiff } from './diff-chats.ts'
 import { chatKey } from './keys.ts'
 import type { Known, Portion } from './portion-draft.ts'
 import { readChats } from './read-chats.ts'
 
 /** What another thread needs to read chats of which the mirror holds nothing. */
-export interface ReadOrder {
+interface ReadOrder {
   readonly file: LiveFile
   readonly sourceId: string
   readonly diffs: readonly ChatDiff[]
 }
 
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly portion: Portion
   readonly isLast: boolean
 }
 
-/** A thread that reads and decodes while this one writes. What it is asked for it does in that order. */
-export interface ReadingThread {
-  /** @returns to be called once, for the first portion: null where it cannot be had */
-  read(order: ReadOrder): () => ReadAnswer | null
-  /** The next portion of what was ordered last. */
-  readOn(): () => ReadAnswer | null
-}
-
 /** The other thread's side. */
-export class AheadReader {
+export class AheadReader implements OrderReader {
   #portions: Generator<Portion, void> | null = null
   #next: IteratorResult<Portion, void> | null = null
 
-  read({ file, sourceId, diffs }: ReadOrder): ReadAnswer {
+  read(order: unknown): ReadAnswer {
+    const { file, sourceId, diffs } = order as ReadOrder
     this.#portions = readChats(reopenLive(file), sourceId, diffs, knowsNothing)
     this.#next = null
     return this.readOn()
@@ -65,7 +59,7 @@ export function* readGroups(
   const ask = (next: IteratorResult<readonly ChatDiff[]>): Asked =>
     next.done === true || thread === null || file.live === null || !isNew(next.value, known)
       ? null
-      : thread.read({ file: file.live, sourceId, diffs: next.value })
+      : (thread.read({ file: file.live, sourceId, diffs: next.value } satisfies ReadOrder) as Asked)
   let group = groups.next()
   let asked = ask(group)
   while (group.done !== true) {
@@ -76,7 +70,7 @@ export function* readGroups(
       const answer = asked?.() ?? null
       if (answer === null) break
       isWhole = answer.isLast
-      asked = !isWhole ? (thread?.readOn() ?? null) : following === null ? null : ask(following)
+      asked = !isWhole ? ((thread?.readOn() ?? null) as Asked) : following === null ? null : ask(following)
       yield answer.portion
     }
     if (!isWhole) {
