@@ -13,12 +13,14 @@ import { searchLatency } from './search-latency.ts'
 import { statsLatency } from './stats-latency.ts'
 import { short } from './statistics.ts'
 import { suggestLatency } from './suggest-latency.ts'
+import { termCost } from './term-cost.ts'
 import { Workshop, type Options } from './workshop.ts'
 
 const LARGE_GB = 1.5
 
 const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map([
   ['first-ingest', firstIngest],
+  ['term-cost', termCost],
   ['memory', memory],
   ['bytes-read', bytesRead],
   ['commit-to-hit', commitToHit],

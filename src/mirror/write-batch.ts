@@ -12,6 +12,7 @@ import { RepeatedPrompts } from './prompt-chats.ts'
 import { SourceRanks } from './source-ranks.ts'
 import { writeAnswers } from './write-answers.ts'
 import { refreshChat, writeChat } from './write-chat.ts'
+import { listingTerms } from './write-dictionary.ts'
 import { writeEvidence, writeWorkspaces } from './write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
 
@@ -21,7 +22,7 @@ import { writePosition, writeRows } from './write-rows.ts'
  * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
  */
 export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
-  const written = db.transaction(() => {
+  const written = listingTerms(db, () => {
     const terms = new PendingTerms()
     const tools = {
       arrange,
@@ -52,7 +53,7 @@ export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): Ba
       losses: outcomes.flatMap((outcome) => outcome.losses),
       messages: told.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
-  })()
+  })
   if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
   return written
 }

@@ -23,8 +23,13 @@ const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, 
 const DROP_TERMS = `delete from message_terms where rowid = ?`
 
 /** FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
-export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
+export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
   prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
+}
+
+/** Makes a message found, and lists its terms. */
+export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
+  addTerms(db, key, terms)
   writeDictionary(db, terms)
 }
 

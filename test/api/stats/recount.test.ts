@@ -30,7 +30,6 @@ const app = createApp({
   now: Date.now,
   ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
   histories: new Histories({}),
-  histories: new Histories({}),
   live: () => {
     throw new Error('nobody asks')
   },

@@ -17,7 +17,7 @@ vi.mock('../../../src/indexer/sources/records/decode-message.ts', async (importO
   return {
     ...real,
     decodeMessageRow: (...given: Parameters<typeof real.decodeMessageRow>) =>
-      (planted.decode?.(given[0]) as Decoded | null | undefined) ?? real.decodeMessageRow(...given),
+      (planted.decode?.(Buffer.from(given[0])) as Decoded | null | undefined) ?? real.decodeMessageRow(...given),
   }
 })
 

@@ -22,11 +22,14 @@ import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch, type Position } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
-import { asSourceId, type ChatId } from '../../../model/ids.ts'
+import { asSourceId } from '../../../model/ids.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
-import { DirtyChats, type DirtyChat } from './dirty-chats.ts'
+import { DirtyChats } from './dirty-chats.ts'
+import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
+import type { Known, Portion } from './portion-draft.ts'
+import { readGroups } from './read-ahead.ts'
 import { readChats } from './read-chats.ts'
 import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
@@ -37,11 +40,8 @@ import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
 const COUNT_EVERY_MS = 60_000
-/** Chats are read together until they hold this many changed rows: few while each is indexed at once, then more. */
-const GROUP_ROWS_MAX = 400
-const LARGE_GROUP_ROWS_MAX = 1000
-/** How many chats' keys are listed while the store is open once. */
-const CHATS_A_LOOK = 16
+/** Where more rows are to be read, another thread reads what follows while this one writes. */
+const AHEAD_ROWS_MIN = 2000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
 
@@ -221,16 +221,26 @@ function* readDirty(
   found: Found & { readonly verdict?: Verdict },
   total: number | null,
 ): Generator<PassStep, void> {
-  const { request } = pass
+  const { mirror, num, request } = pass
   const queue = found.dirty.newestFirst()
   const verdict = found.verdict ?? cheapVerdict(pass, queue.length <= CHATS_A_LOOK)
   let done = 0
   let letInAtMs = request.now()
   let seenRowid = found.top?.rowid ?? 0
-  for (const group of groups(file, pass, queue, verdict)) {
-    for (const step of readGroup(file, pass, group)) {
+  const known = knownOf(pass)
+  const thread = found.dirty.rows < AHEAD_ROWS_MIN ? null : (request.thread?.() ?? null)
+  for (const portion of readGroups(
+    file,
+    pass.id,
+    groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict),
+    known,
+    thread,
+  )) {
+    if (portion !== null) {
+      const step = writePortion(pass, portion)
       done += step.done
       yield { ...step, done, total: Math.max(total ?? 0, done) }
+      continue
     }
     if (request.now() - letInAtMs < LET_IN_EVERY_MS) continue
     letInAtMs = request.now()
@@ -243,22 +253,6 @@ const cheapVerdict = (pass: Pass, isOnlyLook: boolean): Verdict =>
     pass.isInDoubt = true
   })
 
-function* groups(file: OpenFile, pass: Pass, queue: readonly DirtyChat[], verdict: Verdict): Generator<ChatDiff[]> {
-  let group: ChatDiff[] = []
-  let rows = 0
-  for (let at = 0; at < queue.length; at += CHATS_A_LOOK) {
-    for (const diff of diffChats(file, pass.mirror, pass.num, queue.slice(at, at + CHATS_A_LOOK), verdict)) {
-      group.push(diff)
-      rows += diff.changed.length + 1
-      if (rows < (isIndexedLater(pass) ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)) continue
-      yield group
-      group = []
-      rows = 0
-    }
-  }
-  if (group.length > 0) yield group
-}
-
 /** A first pass over a large store takes minutes; what the user writes meanwhile does not wait for its end. */
 function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<PassStep, number> {
   const above = file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
@@ -270,19 +264,21 @@ function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pas
 }
 
 function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Generator<PassStep> {
-  const { mirror, num, id, request } = pass
-  const known = {
-    isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
-    roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
-  }
-  for (const portion of readChats(file, id, group, known)) {
-    const { chats, rows, goneKeys, issues, evidence, paths } = portion
-    const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
-    const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
-    pass.written += outcome.messages.length
-    const { bytesRead, longestReadMs } = portion
-    yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
-  }
+  for (const portion of readChats(file, pass.id, group, knownOf(pass))) yield writePortion(pass, portion)
+}
+
+const knownOf = ({ mirror, num }: Pass): Known => ({
+  isGoneRow: (key) => held.isGoneRow(mirror, num, key),
+  roles: (chatId) => held.listRoles(mirror, chatId),
+})
+
+function writePortion(pass: Pass, portion: Portion): PassStep {
+  const { mirror, num, request } = pass
+  const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
+  const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
+  const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
+  pass.written += outcome.messages.length
+  return { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
 }
 
 function nextPosition(file: OpenFile, { mirror, num }: Pass, top: RowRef | null, before: held.HeldPosition): Position {

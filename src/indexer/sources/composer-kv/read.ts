@@ -21,8 +21,8 @@ export interface SizedRef extends RowRef {
 
 /** `value` is null for a NULL (a tombstone) and for a value that is too large to read; `octets` tells them apart. */
 export interface RawRow extends SizedRef {
-  readonly value: Buffer | null
-  /** CRC-32 of the value; null where it is not read. */
+  readonly value: string | null
+  /** CRC-32 of the value's bytes; null where it is not read. */
   readonly checksum: number | null
 }
 
@@ -160,13 +160,21 @@ export function countRows(db: Database.Database): RowCounts {
   }
 }
 
-const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as blob) end as value`
+/**
+ * As text, which lies in the heap and goes with it; a buffer's bytes are malloc's, which gives them back late or never.
+ */
+const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
 const READ_BY_ROWID = `
 select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where rowid = ?
 `
 const READ_BY_KEY = `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where key = ?`
+const BYTES_BY_KEY = `select cast(value as blob) as bytes from cursorDiskKV where key = ?`
 
-type ValueRow = SizedRef & { readonly value: Buffer | null }
+interface ValueRow extends SizedRef {
+  readonly value: string | null
+  /** Where the text may not be what stands there. */
+  readonly bytes: Buffer | null
+}
 
 export interface Page extends Portion {
   readonly rows: readonly RawRow[]
@@ -186,8 +194,9 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
     if (row === null) unreadable.push(ref)
     else if (row.value?.key !== ref.key) missing.push(ref)
     else {
-      found.push({ key: ref.key, rowid: ref.rowid, octets: row.value.octets, value: row.value.value })
-      return row.value.value?.length ?? 0
+      const { octets, value, bytes } = row.value
+      found.push({ key: ref.key, rowid: ref.rowid, octets, value, bytes })
+      return value === null ? 0 : (octets ?? 0)
     }
     return 0
   })
@@ -195,11 +204,20 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
 }
 
 /** The checksum waits until the transaction is over. */
-function checked({ key, rowid, octets, value }: ValueRow): RawRow {
-  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(value) }
+function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
+  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
 }
 
-const readRow = (db: Database.Database, ref: RowRef): ValueRow | undefined =>
-  isExact(ref)
-    ? prepared<ValueRow>(db, READ_BY_ROWID).get(BigInt(ref.rowid))
-    : prepared<ValueRow>(db, READ_BY_KEY).get(ref.key)
+/** Stands for bytes that are no UTF-8, and may stand there itself. */
+const REPLACEMENT = '\ufffd'
+
+function readRow(db: Database.Database, ref: RowRef): ValueRow | undefined {
+  const row = isExact(ref)
+    ? prepared<Omit<ValueRow, 'bytes'>>(db, READ_BY_ROWID).get(BigInt(ref.rowid))
+    : prepared<Omit<ValueRow, 'bytes'>>(db, READ_BY_KEY).get(ref.key)
+  if (row === undefined) return undefined
+  const { key, rowid, octets, value } = row
+  const isDoubtful = value?.includes(REPLACEMENT) === true
+  const bytes = isDoubtful ? (prepared<{ bytes: Buffer }>(db, BYTES_BY_KEY).get(key)?.bytes ?? null) : null
+  return { key, rowid, octets, value, bytes }
+}

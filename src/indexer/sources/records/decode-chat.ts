@@ -16,7 +16,7 @@ import type { JsonRecord } from './json-value.ts'
  * A `composerData:` row's value. Total: any bytes become a chat or an issue. `makeId` names an embedded message that
  * has no id of its own, by its ordinal in the row.
  */
-export function decodeChatRow(value: Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
+export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
   const row = parseRow(value)
   return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
 }

@@ -33,7 +33,7 @@ export interface MessageIdentity {
  * the chat's list says of a row that does not say it.
  */
 export function decodeMessageRow(
-  value: Buffer,
+  value: string | Buffer,
   identity: MessageIdentity,
   octets: number,
   toolData?: unknown,
@@ -51,7 +51,7 @@ export function decodeMessageRow(
 
 type Told = Extract<DecodedMessage, { readonly kind: 'message' }>
 
-function withAsks(told: Told, value: Buffer, record: JsonRecord): Told {
+function withAsks(told: Told, value: string | Buffer, record: JsonRecord): Told {
   const contents = value.includes(CONTENT_PREFIX) ? findContents(record) : []
   const asks = [...findOmissions(told.message.parts), ...contents]
   return asks.length === 0 ? told : { ...told, message: { ...told.message, asks } }

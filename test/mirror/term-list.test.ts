@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { indexBacklog } from '../../src/mirror/backlog.ts'
+import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
+import { packMessage } from '../../src/mirror/pack-message.ts'
+import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import { draftOf } from '../helpers/mirror-writes.ts'
+import { OpenMirror } from '../helpers/open-mirror.ts'
+
+const T0 = 1_760_000_000_000
+let opened: OpenMirror
+let source: number
+
+beforeEach(() => {
+  opened = new OpenMirror()
+  source = opened.source('composer-kv')
+})
+
+afterEach(() => opened.remove())
+
+const listed = (): string[] => opened.db.prepare<[], string>('select term from terms').pluck().all()
+
+function write(text: string, more: Partial<Batch> = {}): void {
+  const messages = [packMessage(draftOf('m1', text, { sentAtMs: T0 }))]
+  const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
+  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
+}
+
+const position = { identity: 'x', signature: null, watermark: 1, watermarkKey: 'k' }
+
+test('a term of a transaction that failed is listed by the one that succeeds', () => {
+  opened.db.exec(`create temp trigger full before update on sources begin select raise(abort, 'full'); end`)
+  expect(() => write('pineapple', { position })).toThrow('full')
+  expect(listed()).toEqual([])
+  opened.db.exec('drop trigger full')
+  write('pineapple', { position })
+  expect(listed()).toContain('pineapple')
+})
+
+test('a term of a backlog run that failed is listed by the one that succeeds', () => {
+  // Beyond what becomes the chat's title, whose terms are listed at once.
+  write(`${'apple '.repeat(30)} grapefruit`, { isIndexedLater: true })
+  opened.db.exec(`create temp trigger full before delete on unindexed begin select raise(abort, 'full'); end`)
+  expect(() => indexBacklog(opened.db)).toThrow('full')
+  opened.db.exec('drop trigger full')
+  expect(indexBacklog(opened.db)).toBe(1)
+  expect(listed()).toContain('grapefruit')
+})
+
+test('more terms than are remembered at first are all listed', () => {
+  const words = Array.from({ length: 30_000 }, (_, at) => `word${at.toString(36).replaceAll(/\d/g, 'q')}`)
+  write(words.join(' '))
+  const terms = new Set(listed())
+  expect(words.filter((word) => !terms.has(word))).toEqual([])
+})
