@@ -1,10 +1,13 @@
 import type { Mirror } from '../mirror/open.ts'
 import type { SearchAnswer, SearchRequest } from './search/request.ts'
 import { search } from './search/search.ts'
+import { tellTokens } from './tokens/ledger.ts'
+import type { TokensAnswer, TokensRequest } from './tokens/request.ts'
 
 /** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
+  readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
 }
 export type QuestionKind = keyof Questions
 
@@ -26,6 +29,7 @@ type Answerers = {
 
 const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
+  tokens: (db, request) => tellTokens(db, request),
 }
 
 /**

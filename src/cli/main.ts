@@ -13,6 +13,7 @@ import { addServeCommand } from './commands/serve.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addSyncCommand } from './commands/sync.ts'
+import { addTokensCommand } from './commands/tokens.ts'
 import { addExamples, addSettingFlags, flagsOf } from './options.ts'
 import { PipeClosed } from './print.ts'
 import { printable, printableLine } from './printable.ts'
@@ -62,6 +63,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
   addExportCommand(program, session)
   addProjectsCommand(program, session)
   addLossesCommand(program, session)
+  addTokensCommand(program, session)
   addStatusCommand(program, session)
   addSyncCommand(program, session)
   addDoctorCommand(program, session, (command) => loadSettings({ ...world, flags: flagsOf(command) }))

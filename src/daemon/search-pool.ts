@@ -49,13 +49,18 @@ export class SearchPool {
     return [...this.#searchers].flatMap((searcher) => searcher.child.pid ?? [])
   }
 
+  /** Whether anybody waits for an answer. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || [...this.#searchers].some(({ job }) => job !== null)
+  }
+
   /** @throws Trouble `deadline` when the time ran out with nothing found, `search-busy` when too many wait */
   ask<Kind extends QuestionKind>(question: Question<Kind>): Promise<Questions[Kind]['answer']> {
     if (this.#queue.length >= QUEUE_MAX) {
       throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
     }
     const asked = deferred<unknown>()
-    const job: Job = { question, asked }
+    const job: Job = { question: question as Question, asked }
     this.#queue.push(job)
     this.#expireInQueue(job)
     this.#pump()

@@ -15,6 +15,7 @@ import { projectRoutes } from './routes/projects.ts'
 import { searchRoutes } from './routes/search.ts'
 import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
+import { tokenRoutes } from './routes/tokens.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { ApiWorld } from './world.ts'
 
@@ -39,6 +40,7 @@ export function createApp(world: ApiWorld): Hono {
     exportRoutes(world),
     projectRoutes(world),
     lossRoutes(world),
+    tokenRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),

@@ -40,6 +40,9 @@ export const flag = () =>
 /** A list's page: 1 to 200 items, 20 where nothing is said. */
 export const limit = () => integer({ min: 1, max: 200 }).default(20)
 
+/** Rows of a report: 1 to 10,000, 1,000 where nothing is said. */
+export const rowLimit = () => integer({ min: 1, max: 10_000 }).default(1000)
+
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => integer({ min: 0, max }).default(0)
 

@@ -59,6 +59,7 @@ describe('what each route answers', () => {
         diskPerTextByte: expect.any(Number),
       },
       lagMs: null,
+      estimation: null,
     })
   })
 
@@ -209,7 +210,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|chats$|messages|projects$|losses/u.test(route.path)
+    const takesPages = /search|chats$|messages|projects$|losses|tokens$/u.test(route.path)
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

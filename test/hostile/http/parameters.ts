@@ -121,6 +121,8 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   around: texts,
   includeOrphans: [...texts, ...words],
   as: [...texts, ...words],
+  groupBy: [...texts, ...words],
+  prices: [...texts, ...words],
 }
 
 /** Queries that are wrong whatever the route: unknown names, odd spellings of known ones, and far too many. */
