@@ -11,6 +11,7 @@ import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
 import { searchLatency } from './search-latency.ts'
 import { short } from './statistics.ts'
+import { tokenEstimates } from './token-estimates.ts'
 import { Workshop, type Options } from './workshop.ts'
 
 const LARGE_GB = 1.5
@@ -23,9 +24,10 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['search-latency', searchLatency],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
+  ['token-estimates', tokenEstimates],
 ])
 
-const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh]
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--user-dir <Cursor's User folder with recorded tokens>]
 questions: ${[...questions.keys()].join(', ')}`
 
 const flags = {
@@ -34,6 +36,7 @@ const flags = {
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
   fresh: { type: 'boolean' },
+  'user-dir': { type: 'string' },
   help: { type: 'boolean' },
 } as const
 
@@ -48,7 +51,13 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
     messages === undefined
       ? scaled(LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
       : scaled(MANY, positive('--messages', messages) / MANY.messages)
-  const options = { shape, runs: Math.ceil(positive('--runs', runs ?? 3)), isFresh: values.fresh ?? false }
+  const recordedUserDir = values['user-dir'] ?? null
+  const options = {
+    shape,
+    runs: Math.ceil(positive('--runs', runs ?? 3)),
+    isFresh: values.fresh ?? false,
+    recordedUserDir,
+  }
   return { options, names: only ?? [...questions.keys()] }
 }
 
