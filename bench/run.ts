@@ -14,6 +14,7 @@ import { statsLatency } from './stats-latency.ts'
 import { short } from './statistics.ts'
 import { suggestLatency } from './suggest-latency.ts'
 import { termCost } from './term-cost.ts'
+import { tokenEstimates } from './token-estimates.ts'
 import { Workshop, type Options } from './workshop.ts'
 
 const LARGE_GB = 1.5
@@ -29,9 +30,10 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['stats-latency', statsLatency],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
+  ['token-estimates', tokenEstimates],
 ])
 
-const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh]
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--user-dir <Cursor's User folder with recorded tokens>]
 questions: ${[...questions.keys()].join(', ')}`
 
 const flags = {
@@ -40,6 +42,7 @@ const flags = {
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
   fresh: { type: 'boolean' },
+  'user-dir': { type: 'string' },
   help: { type: 'boolean' },
 } as const
 
@@ -54,7 +57,13 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
     messages === undefined
       ? scaled(LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
       : scaled(MANY, positive('--messages', messages) / MANY.messages)
-  const options = { shape, runs: Math.ceil(positive('--runs', runs ?? 3)), isFresh: values.fresh ?? false }
+  const recordedUserDir = values['user-dir'] ?? null
+  const options = {
+    shape,
+    runs: Math.ceil(positive('--runs', runs ?? 3)),
+    isFresh: values.fresh ?? false,
+    recordedUserDir,
+  }
   return { options, names: only ?? [...questions.keys()] }
 }
 

@@ -14,11 +14,14 @@ export interface Options {
   readonly shape: StoreShape
   readonly runs: number
   readonly isFresh: boolean
+  /** A store with tokens that Cursor recorded; null: the sample. */
+  readonly recordedUserDir: string | null
 }
 
 /** What the questions share: the store, folders that are gone afterwards, and one mirror that is made once. */
 export class Workshop {
   readonly runs: number
+  readonly recordedUserDir: string | null
   readonly #options: Options
   readonly #folders: string[] = []
   readonly #daemons: BenchDaemon[] = []
@@ -30,6 +33,7 @@ export class Workshop {
   constructor(options: Options) {
     this.#options = options
     this.runs = options.runs
+    this.recordedUserDir = options.recordedUserDir
   }
 
   say(text: string): void {

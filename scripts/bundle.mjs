@@ -10,6 +10,7 @@ const programs = [
   'daemon/ingest-worker',
   'daemon/aside-worker',
   'daemon/search-child',
+  'daemon/estimate-child',
   'daemon/check-child',
   'sample/grow-child',
 ]

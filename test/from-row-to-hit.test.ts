@@ -99,8 +99,10 @@ test('a row that Cursor writes is found by its words, followed through its life,
         { kind: 'tool', name: 'read_file', status: 'completed', input: { targetFile: 'src/basket.ts' } },
       ],
     },
-    { id: 'answer', position: 2, createdAt: '2026-03-01T10:00:05.000Z', createdAtSource: 'neighbour', tokens: null },
+    { id: 'answer', position: 2, createdAt: '2026-03-01T10:00:05.000Z', createdAtSource: 'neighbour' },
   ])
+  // Counts of 0 are no record; an estimate may be there by now.
+  expect(JSON.stringify(thread)).not.toContain('"recorded"')
 
   // Cursor loses the chat. It stays, marked, and is found.
   cursor.db.exec(`delete from cursorDiskKV`)

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
+import type { BucketUnit } from './buckets.ts'
 
 /** A stretch of time that a person named. */
 export interface Period {
@@ -51,6 +52,14 @@ export function isTimeZone(name: string): boolean {
 export function monthOf(ms: number, timeZone: string): { readonly name: string; readonly startMs: number } {
   const date = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
   return { name: date.toPlainYearMonth().toString(), startMs: startOf(date.with({ day: 1 }), timeZone) }
+}
+
+/** The local day, week (from Monday) or month that holds a moment: its first date, `YYYY-MM-DD`, and its ends. */
+export function bucketAt(ms: number, unit: BucketUnit, timeZone: string): Period & { readonly start: string } {
+  const date = dateOf(ms, timeZone)
+  const ahead = { day: 0, week: date.dayOfWeek - 1, month: date.day - 1 }[unit]
+  const first = date.subtract({ days: ahead })
+  return { start: first.toString(), ...between(first, first.add({ [`${unit}s`]: 1 }), timeZone) }
 }
 
 function readMoment(text: string, timeZone: string): Period | null {

@@ -7,12 +7,15 @@ import { gatherWords } from './search/suggest/frequent-words.ts'
 import type { SuggestAnswer, SuggestRequest } from './search/suggest/request.ts'
 import { suggest } from './search/suggest/suggest.ts'
 import { createDeadline } from './search/deadline.ts'
+import { tellTokens } from './tokens/ledger.ts'
+import type { TokensAnswer, TokensRequest } from './tokens/request.ts'
 
 /** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: SuggestAnswer }
   readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
+  readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
 }
 export type QuestionKind = keyof Questions
 
@@ -36,6 +39,7 @@ const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
   suggest: (db, request) => suggest(db, request),
   stats: answerStats,
+  tokens: (db, request) => tellTokens(db, request),
 }
 
 /**

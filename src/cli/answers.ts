@@ -8,7 +8,8 @@ export interface Answers {
    * @throws Trouble for a problem that the route reports: exit code 2 for a bad request, else 1
    */
   get(path: string, query: URLSearchParams): Promise<unknown>
-  post(path: string, body?: unknown): Promise<unknown>
+  /** @param mediaType of a body that is a text, to be sent as it is; else it is sent as JSON */
+  post(path: string, body?: unknown, mediaType?: string): Promise<unknown>
   /**
    * The text of a route that does not answer in JSON, as it comes. Asked when the first of it is taken.
    * @throws Trouble as `get` does, then; and later on where the text breaks off

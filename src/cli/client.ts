@@ -44,7 +44,7 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   return {
     origin: 'daemon',
     get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
-    post: (path, body) => exchange({ method: 'POST', path, body }),
+    post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
     text: (path, query) => receiveText(daemon.url, { method: 'GET', path: withQuery(path, query), token }),
     close: async () => {},
   }
@@ -54,6 +54,7 @@ interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: unknown
+  readonly mediaType?: string | undefined
   readonly token?: string | null
   readonly withinMs?: number
 }
@@ -90,7 +91,8 @@ const daemonLost = (url: string, cause: unknown): Trouble =>
 
 // node:http and not fetch: a first full pass may take longer than the five minutes that fetch waits for headers.
 function open(url: string, call: Call): Promise<IncomingMessage> {
-  const body = call.body === undefined ? null : JSON.stringify(call.body)
+  const body = bodyText(call)
+  const mediaType = call.mediaType ?? 'application/json'
   const options = {
     method: call.method,
     // No connection outlives its answer: the program ends when it has printed.
@@ -100,7 +102,7 @@ function open(url: string, call: Call): Promise<IncomingMessage> {
     headers: {
       accept: '*/*',
       ...(call.token ? { authorization: `Bearer ${call.token}` } : {}),
-      ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...(body === null ? {} : { 'content-type': mediaType, 'content-length': Buffer.byteLength(body) }),
     },
   }
   return new Promise((resolve, reject) => {
@@ -108,6 +110,11 @@ function open(url: string, call: Call): Promise<IncomingMessage> {
     outgoing.on('error', (cause) => reject(daemonLost(url, cause)))
     outgoing.end(body ?? undefined)
   })
+}
+
+function bodyText({ body, mediaType }: Call): string | null {
+  if (body === undefined) return null
+  return mediaType === undefined ? JSON.stringify(body) : (body as string)
 }
 
 async function isHealthy(url: string): Promise<boolean> {

@@ -16,6 +16,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['export', async () => (await import('./commands/export.ts')).addExportCommand],
   ['projects', async () => (await import('./commands/projects.ts')).addProjectsCommand],
   ['stats', async () => (await import('./commands/stats.ts')).addStatsCommand],
+  ['tokens', async () => (await import('./commands/tokens.ts')).addTokensCommand],
   ['losses', async () => (await import('./commands/losses.ts')).addLossesCommand],
   ['commits', async () => (await import('./commands/commits.ts')).addCommitsCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],

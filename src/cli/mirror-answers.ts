@@ -6,6 +6,7 @@ import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-mes
 import { runPasses } from '../daemon/ingest-run.ts'
 import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
+import { takeUsageFile } from '../daemon/take-usage-file.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
 import { Histories } from '../git/histories.ts'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
@@ -71,6 +72,12 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       reasons = sourceReasons(ends)
       return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
     },
+    importUsage: async (file) =>
+      asWriter(
+        settings,
+        (text) => world.note(text),
+        ({ db }) => takeUsageFile(db, file, Date.now()),
+      ),
     subscribe: () => () => undefined,
   })
   return {
@@ -94,9 +101,10 @@ type Exchange = (path: string, init: RequestInit) => Promise<Response>
 function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
   return {
     get: async (path, query) => (await exchange(withQuery(path, query), {})).json(),
-    post: async (path, body) => {
-      const headers = { 'content-type': 'application/json' }
-      const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
+    post: async (path, body, mediaType) => {
+      const headers = { 'content-type': mediaType ?? 'application/json' }
+      const text = mediaType === undefined ? JSON.stringify(body) : (body as string)
+      const sent = body === undefined ? {} : { headers, body: text }
       return (await exchange(path, { method: 'POST', ...sent })).json()
     },
     async *text(path, query) {
@@ -109,28 +117,37 @@ function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
 /** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
 const LOCK_WAIT_MS = 250
 
-/** Holds the daemon's lock while it writes: the mirror has one writer at any time. */
+/** Reads what is new in Cursor. */
 function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): RunOutcome {
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
   const { userDirs, homes } = settings.cursor
   const places = { userDirs, homes, disabledKinds }
+  return asWriter(settings, note, (kept) => {
+    const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
+    const passes = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
+    const startedAtMs = Date.now()
+    let hasNoted = false
+    for (let next = passes.next(); ; next = passes.next()) {
+      if (next.done === true) return next.value
+      if (hasNoted || Date.now() - startedAtMs < 1000) continue
+      hasNoted = true
+      note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
+    }
+  })
+}
+
+/** Holds the daemon's lock while something is written: the mirror has one writer at any time. */
+function asWriter<Outcome>(
+  settings: Settings,
+  note: (text: string) => void,
+  act: (kept: KeptMirror) => Outcome,
+): Outcome {
   const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
   try {
     const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
     keepCopiesIn(join(settings.dataDir, 'copies'))
     try {
-      return keepSound(kept, note, () => {
-        const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-        const passes = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
-        const startedAtMs = Date.now()
-        let hasNoted = false
-        for (let next = passes.next(); ; next = passes.next()) {
-          if (next.done === true) return next.value
-          if (hasNoted || Date.now() - startedAtMs < 1000) continue
-          hasNoted = true
-          note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
-        }
-      })
+      return keepSound(kept, note, () => act(kept))
     } finally {
       removeCopies()
       kept.close()

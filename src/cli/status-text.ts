@@ -29,6 +29,7 @@ export const statusAnswer = z.object({
   coverage: z.record(z.string(), z.number()),
   mirror: z.object({ path: z.string(), bytes: z.number(), ftsBytes: z.number().nullish() }),
   lagMs: z.number().nullish(),
+  estimation: z.object({ state: z.string(), left: z.number().nullable() }).nullish(),
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 
@@ -43,12 +44,20 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['behind by', durationText(status.lagMs)] : null,
+    status.estimation ? ['tokens', estimationText(status.estimation)] : null,
   ]
   const block = lines
     .filter((line) => line !== null)
     .map(([label, text]) => `${screen.colours.dim(label.padEnd(10))} ${printableLine(text)}\n`)
     .join('')
   return `${block}\n${renderSources(status, screen)}`
+}
+
+function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>): string {
+  if (state === 'off') return 'not estimated (tokens.estimate is false)'
+  if (state === 'done') return 'all messages are counted or estimated'
+  const what = left === null ? '' : `, ${countText(left, 'message')} left`
+  return `estimating: ${state}${what}`
 }
 
 function daemonText({ version, uptimeMs }: StatusAnswer, origin: Answers['origin']): string {

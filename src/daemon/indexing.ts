@@ -5,7 +5,8 @@ import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
 import { Follow } from './follow.ts'
 import { deferred, type Deferred } from './deferred.ts'
-import { MIRROR_DAMAGED, startIngest, TERMS_DAMAGED, type Ingest } from './ingest.ts'
+import { explainTrouble, isOfMirror } from './explain-trouble.ts'
+import { startIngest, TERMS_DAMAGED, type Ingest } from './ingest.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
 import { Pacer, type Order } from './pacer.ts'
@@ -40,10 +41,13 @@ export class Indexing {
   #backlog = 0
   #damages = 0
   #isHeldUp = false
+  #isRunning = false
   #drained: Deferred<void>[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
+  /** Hears how many messages are new or became others. */
+  onMessages: (count: number) => void = () => undefined
 
   constructor(setup: IngestSetup, readers: Readers, log: Logger, hub: EventHub, now: () => number) {
     this.#setup = setup
@@ -119,6 +123,11 @@ export class Indexing {
     )
   }
 
+  /** Writes what no source holds, between two passes. */
+  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage'> {
+    return this.#ingest
+  }
+
   /** Once a week, whenever it is asked. */
   checkTermsIfDue(): void {
     if (this.state === 'ready') this.#upkeep.checkTermsIfDue().catch(() => undefined)
@@ -155,6 +164,16 @@ export class Indexing {
     return [...trouble, ...sourceReasons(this.#follow.ends)]
   }
 
+  /** Whether nothing is being read or indexed. */
+  get isResting(): boolean {
+    return this.#hasStarted && this.#upkeep.doing.length === 0 && !this.#isRunning && this.#backlog === 0
+  }
+
+  /** Not at all, once it was stopped. */
+  later(act: () => void, delayMs: number): void {
+    this.#timers.later(act, delayMs)
+  }
+
   get lagMs(): number {
     return this.#follow.lagMs
   }
@@ -176,6 +195,7 @@ export class Indexing {
   async #run(orders: readonly Order[]): Promise<RunOutcome> {
     const settle = this.#follow.begin(orders)
     this.vitals.beginRun()
+    this.#isRunning = true
     this.#tellState()
     try {
       const outcome = await this.#ingest.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
@@ -185,11 +205,13 @@ export class Indexing {
       settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
+      this.onMessages(changed + added)
       return outcome
     } catch (error) {
       this.#onRunTrouble(error, orders)
       throw error
     } finally {
+      this.#isRunning = false
       if (this.#backlog === 0) this.#endJob()
       // The pacer still counts this run; a moment later it does not.
       this.#timers.later(() => this.#tellState(), 1)
@@ -274,20 +296,4 @@ export class Indexing {
       `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second. Raise fs.inotify.max_user_watches to have events back.`,
     )
   }
-}
-
-const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGED || code === TERMS_DAMAGED
-
-function explainTrouble(error: unknown, mirrorPath: string): Trouble {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = error instanceof Trouble ? error.code : 'fault'
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
-    return new Trouble(
-      'disk-full',
-      `The disk that holds ${mirrorPath} is full; indexing waits.`,
-      'Make room; it goes on by itself.',
-    )
-  }
-  if (error instanceof Trouble && (code === 'stopped' || isOfMirror(error))) return error
-  return new Trouble(code, `Indexing failed: ${message}.`, 'It is tried again in half a minute.')
 }

@@ -1,6 +1,8 @@
+import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
 import type { PendingLoss } from '../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../indexer/source.ts'
 import type { Damage } from '../mirror/upkeep/check-pages.ts'
+import type { Estimate } from '../mirror/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
@@ -48,7 +50,14 @@ export interface UpkeepOutcome {
   readonly termsCheckedAtMs: number | null
 }
 
-export type ToWorker = RunOrder | UpkeepOrder | { readonly kind: 'stop' }
+/** Something to write that no source holds. */
+export type WriteOrder =
+  | { readonly kind: 'estimates'; readonly estimates: readonly Estimate[] }
+  | { readonly kind: 'usage'; readonly file: UsageFileText }
+/** Of estimates, how many were kept. */
+export type WriteOutcome = number | UsageOutcome
+
+export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
   readonly id: SourceId
@@ -92,6 +101,7 @@ export type FromWorker =
   | { readonly kind: 'step'; readonly step: StepNews }
   | { readonly kind: 'done'; readonly outcome: RunOutcome }
   | { readonly kind: 'kept'; readonly outcome: UpkeepOutcome }
+  | { readonly kind: 'written'; readonly outcome: WriteOutcome }
   | {
       readonly kind: 'failed'
       readonly code: string

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { shrinkMemory } from '../mirror/bulk.ts'
+import { saveEstimates } from '../mirror/estimates.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import { collectGarbage } from './heap-limits.ts'
@@ -14,6 +15,8 @@ import type {
   StepNews,
   ToWorker,
   UpkeepOrder,
+  WriteOrder,
+  WriteOutcome,
 } from './ingest-messages.ts'
 import { runPasses, type Help } from './ingest-run.ts'
 import { KeptMirror } from './kept-mirror.ts'
@@ -99,6 +102,13 @@ async function keep({ task }: UpkeepOrder): Promise<void> {
   if (outcome !== null) tell({ kind: 'kept', outcome })
 }
 
+async function write(order: WriteOrder): Promise<WriteOutcome> {
+  if (order.kind === 'estimates') return saveEstimates(kept.db, order.estimates)
+  // Seldom needed, and with it a calendar that takes memory.
+  const { takeUsageFile } = await import('./take-usage-file.ts')
+  return takeUsageFile(kept.db, order.file, Date.now())
+}
+
 function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
   const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }
   const told = losses.slice(0, LOSSES_TOLD_MAX)
@@ -119,6 +129,10 @@ port.on('message', (message: ToWorker) => {
   }
   if (message.kind === 'upkeep') {
     keep(message).catch(tellFailure)
+    return
+  }
+  if (message.kind !== 'stop') {
+    write(message).then((outcome) => tell({ kind: 'written', outcome }), tellFailure)
     return
   }
   isStopping = true

@@ -1,4 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
+import type { Estimate } from '../mirror/estimates.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from './heap-limits.ts'
@@ -11,6 +13,7 @@ import type {
   ToWorker,
   UpkeepOutcome,
   UpkeepTask,
+  WriteOutcome,
 } from './ingest-messages.ts'
 
 /** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
@@ -24,9 +27,15 @@ export interface Ingest {
   /** @throws Trouble with SQLite's code when the mirror could not be written, `mirror-damaged` when its file is wrong */
   run(order: RunOrder): Promise<RunOutcome>
   keep(task: UpkeepTask): Promise<UpkeepOutcome>
+  /** @returns how many were kept, for messages that are still what was counted */
+  saveEstimates(estimates: readonly Estimate[]): Promise<number>
+  /** @throws Trouble where the file cannot be read */
+  importUsage(file: UsageFileText): Promise<UsageOutcome>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
+
+type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome
 
 export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
   prepareIngestHeap()
@@ -36,7 +45,7 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
   })
   worker.once('online', holdYoungSpace)
   const opened = deferred<void>()
-  let running: Deferred<RunOutcome | UpkeepOutcome> | null = null
+  let running: Deferred<Outcome> | null = null
   let last: Promise<unknown> = Promise.resolve()
   let isStopping = false
 
@@ -65,7 +74,7 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
     })
   })
   /** The answer to an order is of the order's kind. */
-  const order = <Outcome extends RunOutcome | UpkeepOutcome>(message: ToWorker): Promise<Outcome> => {
+  const order = <Kind extends Outcome>(message: ToWorker): Promise<Kind> => {
     const asked = last.then(() => {
       if (isStopping) throw stopped()
       running = deferred()
@@ -73,12 +82,14 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
       return running.promise
     })
     last = asked.catch(() => undefined)
-    return asked as Promise<Outcome>
+    return asked as Promise<Kind>
   }
   return {
     opened: opened.promise,
     run: (message) => order<RunOutcome>(message),
     keep: (task) => order<UpkeepOutcome>({ kind: 'upkeep', task }),
+    saveEstimates: (estimates) => order<number>({ kind: 'estimates', estimates }),
+    importUsage: (file) => order<UsageOutcome>({ kind: 'usage', file }),
     async stop() {
       isStopping = true
       worker.postMessage({ kind: 'stop' } satisfies ToWorker)

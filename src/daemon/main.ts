@@ -6,6 +6,8 @@ import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
+import { Estimation } from './estimation.ts'
+import { startEstimator } from './estimator.ts'
 import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
 import { isLoopback, listen } from './listen.ts'
@@ -50,15 +52,28 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
   const readers = {
-    shut: () => [reader, searches].forEach((one) => one.shut()),
-    reopen: () => [reader, searches].forEach((one) => one.reopen()),
+    shut: () => [reader, searches, estimation].forEach((one) => one.shut()),
+    reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
+  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
   const progress = new ProgressLine(world.stderr)
   const histories = new Histories(realSurroundings().env)
 
-  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, histories, startedAtMs })
+  const makeWorld = apiWorlds({
+    settings,
+    world,
+    path,
+    reader,
+    log,
+    hub,
+    indexing,
+    searches,
+    histories,
+    estimation,
+    startedAtMs,
+  })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
@@ -76,6 +91,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
     void indexing.start()
+    estimation.begin()
     const schedule = startSchedule({
       checkTermsIfDue: () => indexing.checkTermsIfDue(),
       reconcile: () => indexing.reconcileChanged(),
@@ -88,6 +104,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         schedule.stop()
         searches.close()
         histories.close()
+        estimation.stop()
         removeDaemonFile(dataDir)
         await server.close()
         reader.close()
@@ -105,6 +122,23 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   }
 }
 
+type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches'>
+
+function startEstimation(isEnabled: boolean, { world, path, log, indexing, searches }: EstimationParts): Estimation {
+  const estimation = new Estimation(isEnabled, {
+    log,
+    now: () => world.now(),
+    later: (act, delayMs) => indexing.later(act, delayMs),
+    start: () => startEstimator(path),
+    save: (estimates) => indexing.writer.saveEstimates(estimates),
+    isResting: () => indexing.isResting,
+    isSearching: () => searches.isBusy,
+    onDamage: () => indexing.onDamage('none'),
+  })
+  indexing.onMessages = (count) => estimation.noteMessages(count)
+  return estimation
+}
+
 interface Parts {
   readonly settings: Settings
   readonly world: DaemonWorld
@@ -115,11 +149,13 @@ interface Parts {
   readonly indexing: Indexing
   readonly searches: SearchPool
   readonly histories: Histories
+  readonly estimation: Estimation
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, histories, startedAtMs }: Parts) {
+function apiWorlds(parts: Parts) {
+  const { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, startedAtMs } = parts
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -127,9 +163,10 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     reasons: indexing.reasons,
     uptimeMs: world.now() - startedAtMs,
     progress: indexing.vitals.progress,
-    resources: indexing.vitals.resources(searches.pids),
+    resources: indexing.vitals.resources([...searches.pids, ...estimation.pids]),
     lagMs: indexing.lagMs,
     mirrorPath: path,
+    estimation: estimation.state,
   })
   return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
     version: world.version,
@@ -141,6 +178,7 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     live,
     histories,
     sync: (options) => indexing.sync(options),
+    importUsage: (file) => indexing.writer.importUsage(file),
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')

@@ -51,6 +51,11 @@ export class SearchPool {
     return [...this.#searchers].flatMap((searcher) => searcher.child.pid ?? [])
   }
 
+  /** Whether anybody waits for an answer. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || [...this.#searchers].some(({ job }) => job !== null)
+  }
+
   /** @throws Trouble `deadline` when the time ran out with nothing found, `search-busy` when too many wait */
   ask<Kind extends QuestionKind>(question: Question<Kind>): Promise<Questions[Kind]['answer']> {
     if (this.#queue.length >= QUEUE_MAX) {

@@ -1,5 +1,6 @@
 import type { Mirror } from './open.ts'
 import type { PendingTerms } from './pending-terms.ts'
+import { forgetEstimate } from './estimates.ts'
 import { prepared } from './prepared.ts'
 import { writeNames } from './write-names.ts'
 import type { WriteTools } from './write-tools.ts'
@@ -65,7 +66,10 @@ export function saveMessage(
   const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
-  if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
+  if (hasNewBody) {
+    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    forgetEstimate(db, key)
+  }
   writeNames(db, columns.marks, columns.model)
   return held.body
 }

@@ -7,7 +7,7 @@ import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 type Tree = Readonly<Record<string, unknown>>
 
 /** What differs from one moment to the next, and from one answering process to the other. */
-const PASSING = new Set(['tookMs', 'uptimeMs', 'resources', 'lagMs', 'lastSyncAt', 'mirror'])
+const PASSING = new Set(['tookMs', 'uptimeMs', 'resources', 'lagMs', 'estimation', 'lastSyncAt', 'mirror'])
 
 function lasting(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(lasting)

@@ -22,6 +22,14 @@ const askedOf = (pid: number): number =>
     ? Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? Number.NaN)
     : Number.NaN
 
+/** At rest nothing is left to be counted either. */
+const untilCounted = (url: string): Promise<unknown> =>
+  waitUntil(
+    'all tokens to be estimated',
+    async () => (await getJson<{ estimation: { state: string } }>(url, '/api/status')).estimation.state === 'done',
+    { withinMs: 30_000 },
+  )
+
 function say(store: Store, id: string, word: string): void {
   store.db.transaction(() => {
     store.message(`chat-${id}`, id, { type: 1, text: word, createdAt: new Date().toISOString() })
@@ -73,6 +81,7 @@ test('a store in which nothing happens is not read, and hardly anything else', {
     fillStore(place.cursor.global(), { chats: 50, messagesPerChat: 20, textLength: 6000 })
     const { daemon, url } = await place.serve()
     await untilReady(url)
+    await untilCounted(url)
     await pause(1000)
     const before = await resourcesOf(url)
     const asked = askedOf(daemon.pid)

@@ -18,6 +18,7 @@ import { suggestRoutes } from './routes/suggest.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
+import { tokenRoutes } from './routes/tokens.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { ApiWorld } from './world.ts'
 
@@ -45,6 +46,7 @@ export function createApp(world: ApiWorld): Hono {
     commitRoutes(world),
     statsRoutes(world),
     lossRoutes(world),
+    tokenRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),

@@ -5,13 +5,22 @@ import { refuseUnknown } from './params.ts'
 import { badParameters, Problem } from './problem.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
+/** A file of some 100,000 rows: a year of the busiest user. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024
+/** Where a file is handed in. */
+const filePaths: ReadonlySet<string> = new Set(['/api/tokens/import'])
 
 /** @throws Problem 413 */
 export function limitBodies(): MiddlewareHandler {
+  const [small, large] = [limitTo(BODY_BYTES_MAX), limitTo(FILE_BYTES_MAX)]
+  return (c, next) => (filePaths.has(c.req.path) ? large : small)(c, next)
+}
+
+function limitTo(maxSize: number): MiddlewareHandler {
   return bodyLimit({
-    maxSize: BODY_BYTES_MAX,
+    maxSize,
     onError: () => {
-      const text = `A request may hold ${BODY_BYTES_MAX} bytes at most.`
+      const text = `A request may hold ${maxSize} bytes at most.`
       // The rest of the body is not read, so that nothing can follow on this connection.
       throw new Problem(413, 'too-large', text, { headers: { connection: 'close' } })
     },

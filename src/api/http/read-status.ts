@@ -8,7 +8,7 @@ import type { SourceStatus } from '../queries/list-sources.ts'
 import { measureTermsBytes } from '../queries/measure-terms.ts'
 import { measureTextBytes } from '../queries/measure-text.ts'
 import { measureMirrorBytes } from './mirror-file.ts'
-import type { ApiWorld, DaemonState, Progress, Resources } from './world.ts'
+import type { ApiWorld, DaemonState, EstimationState, Progress, Resources } from './world.ts'
 
 export interface Status {
   readonly state: DaemonState
@@ -24,6 +24,8 @@ export interface Status {
   readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
   readonly resources: Resources & DiskUse
   readonly lagMs: number | null
+  /** Null where nobody counts tokens. */
+  readonly estimation: EstimationState | null
 }
 
 interface DiskUse {
@@ -64,6 +66,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       mirror: { path: mirrorPath, bytes, ftsBytes },
       resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
+      estimation: live.estimation ?? null,
     }
   }
 }

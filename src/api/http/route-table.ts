@@ -43,6 +43,16 @@ export const routeTable: readonly RouteEntry[] = [
   },
   { method: 'GET', path: '/api/projects/:id/stats', explains: 'The same of one project.' },
   { method: 'GET', path: '/api/losses', explains: 'What Cursor dropped and is held here: project, from, to.' },
+  {
+    method: 'GET',
+    path: '/api/tokens',
+    explains: 'Tokens, each number with its source: groupBy, project, model, from, to, tz, as=json|csv.',
+  },
+  {
+    method: 'POST',
+    path: '/api/tokens/import',
+    explains: 'Takes in a usage file of Cursor’s dashboard, sent as text/csv.',
+  },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
 ]

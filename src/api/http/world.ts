@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import type { UsageImport } from '../../mirror/usage-events.ts'
 import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
 
@@ -22,6 +23,14 @@ export interface Resources {
   readonly bytesReadLastMinute: number
 }
 
+/** How far the counting of tokens has come. */
+export interface EstimationState {
+  /** `waiting`: for the daemon to rest, or for more messages. `paused`: for searches or indexing. */
+  readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done'
+  /** Messages that are not counted yet; null where that is not known. */
+  readonly left: number | null
+}
+
 /** What only the running daemon knows of itself. */
 export interface LiveState {
   readonly state: DaemonState
@@ -33,6 +42,8 @@ export interface LiveState {
   /** From a commit seen in a source to its being searchable; null before the first. */
   readonly lagMs: number | null
   readonly mirrorPath: string
+  /** Not given where nobody counts. */
+  readonly estimation?: EstimationState
 }
 
 export interface DaemonEvent {
@@ -45,6 +56,17 @@ export interface SyncOutcome {
   readonly added: number
   readonly gone: number
   readonly tookMs: number
+}
+
+/** A file that the user downloaded from Cursor's dashboard. */
+export interface UsageFileText {
+  readonly text: string
+  /** IANA name of the zone in which times without one are read. */
+  readonly timeZone: string
+}
+
+export interface UsageOutcome extends UsageImport {
+  readonly unknownColumns: readonly string[]
 }
 
 export interface Access {
@@ -73,6 +95,8 @@ export interface ApiWorld {
   readonly histories: Histories
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
+  /** Keeps what a usage file says. @throws Trouble `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
+  importUsage?(file: UsageFileText): Promise<UsageOutcome>
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Hears of every error that was answered with a 500. */

@@ -14,6 +14,8 @@ interface MessageRow {
   readonly model: string | null
   readonly inputTokens: number | null
   readonly outputTokens: number | null
+  readonly estimatedInput: number | null
+  readonly estimatedOutput: number | null
   readonly isOrphan: number
   readonly isSimulated: number
   readonly isLive: number
@@ -26,6 +28,7 @@ const MESSAGES_BY_KEY = `
   select
     m.id, m.role, m.position, m.created_at as createdAtMs, m.created_at_source as createdAtSource, m.model,
     m.input_tokens as inputTokens, m.output_tokens as outputTokens,
+    m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput,
     m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, m.is_index_capped as isIndexCapped,
     s.kind as source, b.parts
   from json_each(?) wanted
@@ -50,7 +53,7 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
     createdAt: toIso(row.createdAtMs),
     createdAtSource: row.createdAtSource as TimeSource | null,
     model: row.model,
-    tokens: toTokens(row.inputTokens, row.outputTokens),
+    tokens: toTokens(row),
     parts: row.parts === null ? [] : (JSON.parse(row.parts) as Part[]),
     isOrphan: row.isOrphan === 1,
     isSimulated: row.isSimulated === 1,
@@ -61,7 +64,10 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
 }
 
 /** Cursor writes 0 and 0 where it did not count: that is not a record. */
-function toTokens(input: number | null, output: number | null): Tokens | null {
-  if (input === null || output === null || (input === 0 && output === 0)) return null
-  return { input, output, source: 'recorded' }
+function toTokens({ inputTokens, outputTokens, estimatedInput, estimatedOutput }: MessageRow): Tokens | null {
+  if (inputTokens !== null && outputTokens !== null && inputTokens + outputTokens > 0) {
+    return { input: inputTokens, output: outputTokens, source: 'recorded' }
+  }
+  if (estimatedInput === null || estimatedOutput === null) return null
+  return { input: estimatedInput, output: estimatedOutput, source: 'estimated' }
 }

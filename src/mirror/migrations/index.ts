@@ -2,6 +2,7 @@ import { rowsAndTerms } from './0001-rows-and-terms.ts'
 import { upkeep } from './0002-upkeep.ts'
 import { asksAndSweeps } from './0003-asks-and-sweeps.ts'
 import { chatDigests } from './0005-chat-digests.ts'
+import { tokenLedger } from './0006-token-ledger.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
-export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, chatDigests]
+export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, chatDigests, tokenLedger]

@@ -31,6 +31,7 @@ export function* findDamage(db: Mirror): Generator<void, Damage> {
     if (!isSound(db, table)) damaged.add(isOfTerms ? 'terms' : 'rows')
     yield
   }
+  if (damaged.size === 0 && !areTermsOpenable(db)) damaged.add('terms')
   if (!damaged.has('rows') && hasSharedPages(db)) damaged.add('rows')
   return damaged.has('rows') ? 'rows' : damaged.has('terms') ? 'terms' : 'none'
 }
@@ -47,6 +48,21 @@ function listTables(db: Mirror): (string | null)[] {
 function isSound(db: Mirror, table: string): boolean {
   try {
     return db.pragma(`quick_check('${table}')`, { simple: true }) === 'ok'
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  }
+}
+
+const COUNT_VERSIONS = `
+select count(*) from (
+  select k from message_terms_config where k = 'version' union all select k from chat_terms_config where k = 'version'
+)`
+
+/** An empty page in the place of the one that tells how they are kept is sound by itself, and nothing can be found any more. */
+function areTermsOpenable(db: Mirror): boolean {
+  try {
+    return db.prepare<[], number>(COUNT_VERSIONS).pluck().get() === 2
   } catch (error) {
     if (isDamage(error)) return false
     throw error

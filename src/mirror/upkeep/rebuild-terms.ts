@@ -1,6 +1,7 @@
 import { addTitleTerms } from '../chat-columns.ts'
 import type { Mirror } from '../open.ts'
 import { emptyMirror } from '../salvage/shapes.ts'
+import { isDamage } from './check-pages.ts'
 
 const TABLES = ['message_terms', 'chat_terms']
 
@@ -16,11 +17,15 @@ export function rebuildTerms(db: Mirror): void {
       fillTerms(db)
     })()
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CORRUPT'))) throw error
+    if (!isDamage(error) && !isUnopenable(error)) throw error
     tearOut(db)
   }
   if (countLostPages(db) > 0) db.exec('vacuum')
 }
+
+/** FTS5 opens a table to drop it, and says this in no code where the page that tells how it is kept is another. */
+const isUnopenable = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('invalid fts5 file format')
 
 const COUNT_USED = `select count(*) from dbstat`
 

@@ -60,6 +60,7 @@ describe('what each route answers', () => {
         diskPerTextByte: expect.any(Number),
       },
       lagMs: null,
+      estimation: null,
     })
   })
 
@@ -210,7 +211,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits/u.test(route.path)
+    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits|tokens$/u.test(route.path)
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

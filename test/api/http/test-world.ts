@@ -3,6 +3,7 @@ import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
+import { takeUsageFile } from '../../../src/daemon/take-usage-file.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 
@@ -54,6 +55,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
       syncs.push(options)
       return { changed: 1, added: 2, gone: 3, tookMs: 4 }
     },
+    importUsage: async (file) => takeUsageFile(mirror.writer, file, Date.now()),
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

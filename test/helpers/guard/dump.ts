@@ -22,8 +22,18 @@ select chats.id as name, hex(sz) as sz from chats join chat_terms_docsize on cha
 `
 const HEADS = `select chat_id || ' ' || list as name, heads.* from heads order by name`
 
-/** Numbers are the mirror's own affair. */
-const OWN_NUMBERS = new Set(['key', 'chat', 'source', 'body', 'num', 'project', 'revision'])
+/** Numbers are the mirror's own affair, and how far its estimates have come. */
+const OWN_NUMBERS = new Set([
+  'key',
+  'chat',
+  'source',
+  'body',
+  'num',
+  'project',
+  'revision',
+  'estimated_input',
+  'estimated_output',
+])
 
 type Row = Readonly<Record<string, unknown>>
 

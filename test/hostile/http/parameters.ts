@@ -127,6 +127,8 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   confidence: [...texts, ...words],
   window: [...texts, ...numbers],
   as: [...texts, ...words],
+  groupBy: [...texts, ...words],
+  prices: [...texts, ...words],
 }
 
 /** Queries that are wrong whatever the route: unknown names, odd spellings of known ones, and far too many. */

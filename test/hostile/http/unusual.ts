@@ -157,6 +157,11 @@ const bodies: readonly (readonly [type: string | null, body: string | Buffer])[]
   ['', '{}'],
   [null, '{}'],
   ['application/json; charset=utf-16', '{'],
+  ['text/csv', ''],
+  ['text/csv', '"'],
+  ['text/csv', 'Date,Model,Total Tokens\n,,\n\0,\0,\0'],
+  ['text/csv', `Date,Model,Total Tokens\n${',"'.repeat(20_000)}`],
+  ['text/csv; charset=utf-16', '\ufeff"Date";"Model";"Tokens"\n9999999999999;;9'],
 ]
 
 /** Bodies that no route takes, sent to every route and by every method that may carry one. */

@@ -67,6 +67,11 @@ describe('facts', () => {
       { contextTokens: { used: 10.5, limit: null } },
     ],
     [
+      'context tokens where only their breakdown is there',
+      { promptTokenBreakdown: { totalUsedTokens: 9000, categories: [] }, contextTokenLimit: 200_000 },
+      { contextTokens: { used: 9000, limit: 200_000 } },
+    ],
+    [
       'cost over all models',
       { usageData: { default: { costInCents: 28 }, x: { costInCents: 1.5 }, y: {} } },
       { recordedCostCents: 29.5 },

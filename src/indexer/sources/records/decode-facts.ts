@@ -68,7 +68,8 @@ function readChildren(chat: JsonRecord): readonly ChatId[] {
 }
 
 function readContextTokens(chat: JsonRecord): ChatFacts['contextTokens'] {
-  const used = positiveIn(chat, 'contextTokensUsed')
+  const used =
+    positiveIn(chat, 'contextTokensUsed') ?? positiveIn(recordIn(chat, 'promptTokenBreakdown') ?? {}, 'totalUsedTokens')
   const limit = positiveIn(chat, 'contextTokenLimit')
   return used === null && limit === null ? null : { used, limit }
 }

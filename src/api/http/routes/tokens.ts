@@ -1,0 +1,76 @@
+import { Hono, type Context } from 'hono'
+import { Trouble } from '../../../model/trouble.ts'
+import { ledgerCsv } from '../../tokens/ledger-csv.ts'
+import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
+import { readBounds, readClock } from '../dates.ts'
+import { flag, oneOf, readQuery, rowLimit, word, words } from '../params.ts'
+import { Problem } from '../problem.ts'
+import type { ApiWorld } from '../world.ts'
+
+const parameters = {
+  groupBy: oneOf(tokenGroupings),
+  project: words(),
+  model: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  prices: flag(),
+  as: oneOf(['json', 'csv']),
+  limit: rowLimit(),
+}
+
+export function tokenRoutes(world: ApiWorld): Hono {
+  return new Hono()
+    .get('/api/tokens', async (c) => {
+      const query = readQuery(c, parameters)
+      const clock = readClock(query.tz, world)
+      const request: TokensRequest = {
+        groupBy: query.groupBy ?? 'day',
+        projects: query.project,
+        models: query.model,
+        timeZone: clock.timeZone,
+        ...readBounds(query, clock),
+        limit: query.limit,
+        hasPrices: query.prices ?? true,
+      }
+      const answer = await world.ask({ kind: 'tokens', request })
+      if ((query.as ?? acceptedFormat(c)) === 'json') return c.json(answer)
+      c.header('content-type', 'text/csv; charset=utf-8; header=present')
+      c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy}.csv"`)
+      return c.body(ledgerCsv(answer))
+    })
+    .post('/api/tokens/import', async (c) => {
+      const { timeZone } = readClock(readQuery(c, { tz: word() }).tz, world)
+      const text = await readCsvBody(c)
+      if (world.importUsage === undefined) throw new Problem(503, 'not-here', 'Nothing can be imported here.')
+      return c.json(await world.importUsage({ text, timeZone }).catch(blameFile))
+    })
+}
+
+/** Who asks for CSV before JSON, or for nothing else. */
+function acceptedFormat(c: Context): 'json' | 'csv' {
+  const accepted = (c.req.header('accept') ?? '').toLowerCase()
+  const [csv, json] = [accepted.indexOf('text/csv'), accepted.indexOf('application/json')]
+  return csv >= 0 && (json < 0 || csv < json) ? 'csv' : 'json'
+}
+
+/** @throws Problem 415 for another media type, which a foreign page could send unasked; 400 for what is no text */
+async function readCsvBody(c: Context): Promise<string> {
+  // First, so that nothing of it is left on the connection when it is refused.
+  const bytes = new Uint8Array(await c.req.arrayBuffer())
+  if (!/^(?:text|application)\/csv\s*(?:;|$)/iu.test(c.req.header('content-type') ?? '')) {
+    throw new Problem(415, 'not-csv', 'The body must be sent as text/csv.')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Problem(400, 'bad-encoding', 'The body is not UTF-8. Send the file as it was downloaded.')
+  }
+}
+
+/** What is wrong with a file is the sender's to mend. */
+function blameFile(error: unknown): never {
+  if (!(error instanceof Trouble) || !/^bad-(?:csv|columns|cell)$/.test(error.code)) throw error
+  throw new Problem(400, error.code, `${error.message} ${error.hint}`)
+}

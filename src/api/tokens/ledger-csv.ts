@@ -1,0 +1,43 @@
+import type { TokensAnswer, TokenSources } from './request.ts'
+
+type Cell = string | number | null | undefined
+
+/** Every number beside its source. A cell that is empty is not known. */
+const columns: readonly (readonly [name: string, read: (row: TokenSources) => Cell])[] = [
+  ['messages', (row) => row.coverage.messages],
+  ['messages recorded', (row) => row.coverage.recorded],
+  ['messages estimated', (row) => row.coverage.estimated],
+  ['messages unknown', (row) => row.coverage.unknown],
+  ['recorded input', (row) => row.recorded?.input],
+  ['recorded output', (row) => row.recorded?.output],
+  ['recorded cents', (row) => row.recordedCents],
+  ['recorded at list price, cents', (row) => row.priced?.cents],
+  ['recorded messages priced', (row) => row.priced?.messages],
+  ['recorded messages unpriced', (row) => row.priced?.unpriced],
+  ['imported input', (row) => row.imported?.input],
+  ['imported cache write', (row) => row.imported?.cacheWrite],
+  ['imported cache read', (row) => row.imported?.cacheRead],
+  ['imported output', (row) => row.imported?.output],
+  ['imported total', (row) => row.imported?.total],
+  ['imported cents', (row) => row.imported?.cents],
+  ['imported rows', (row) => row.imported?.events],
+  ['estimated input', (row) => row.estimated?.input],
+  ['estimated output', (row) => row.estimated?.output],
+  ['context snapshot', (row) => row.contextSnapshot?.tokens],
+  ['context snapshot chats', (row) => row.contextSnapshot?.chats],
+]
+
+/** The rows as CSV (RFC 4180), with a head; totals are no row, for they would be added to the others. */
+export function ledgerCsv({ rows }: Pick<TokensAnswer, 'rows'>): string {
+  const head = ['key', 'label', ...columns.map(([name]) => name)]
+  const body = rows.map((row) => [row.key, row.label, ...columns.map(([, read]) => read(row))])
+  return [head, ...body].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
+}
+
+function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell === 'number') return String(cell)
+  // A spreadsheet would run what begins so, and a chat's title may be anybody's text.
+  const harmless = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto'
+import type { UsageEvent } from '../../mirror/usage-events.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { csvRecords, type CsvRecord } from './csv-records.ts'
+import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'
+import { readCents, readCount, readMoment } from './usage-values.ts'
+
+interface UsageFile {
+  readonly events: readonly UsageEvent[]
+  readonly unknownColumns: readonly string[]
+}
+
+/**
+ * Reads a usage file. All of it or nothing: a row that cannot be read refuses the file.
+ * @param timeZone in which times without a zone are read
+ * @throws Trouble `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
+ */
+export function readUsageFile(text: string, timeZone: string): UsageFile {
+  const records = csvRecords(text)
+  const head = records.next()
+  if (head.done === true) throw new Trouble('bad-columns', 'The file is empty.', 'Download it again.')
+  const columns = findUsageColumns(head.value.cells)
+  const events: UsageEvent[] = []
+  const occurrences = new Map<string, number>()
+  for (const record of records) {
+    const said = readRow(record, columns, timeZone)
+    const identity = identityOf(said)
+    const occurrence = (occurrences.get(identity) ?? 0) + 1
+    occurrences.set(identity, occurrence)
+    events.push({ ...said, identity, occurrence })
+  }
+  return { events, unknownColumns: columns.unknown }
+}
+
+type SaidEvent = Omit<UsageEvent, 'identity' | 'occurrence'>
+
+function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): SaidEvent {
+  const { places, names } = columns
+  if (record.cells.length > names.length) throw badRow(record, names.length)
+  const cell = (field: UsageField): string => record.cells[places.get(field) ?? -1]?.trim() ?? ''
+  const count = (field: UsageField): number | null => {
+    const value = readCount(cell(field))
+    if (value === undefined) throw badCell(record, columns, field, 'a whole number such as 1234 or 1,234')
+    return value
+  }
+  const atMs = readMoment(cell('date'), timeZone)
+  if (atMs === null) throw badCell(record, columns, 'date', 'a time such as 2026-02-19T13:06:04.478Z')
+  const cents = readCents(cell('cost'))
+  if (cents === undefined) throw badCell(record, columns, 'cost', 'an amount such as $0.12, or a word such as Included')
+  const isCharge = !/requests/i.test(names[places.get('cost') ?? -1] ?? '') || cell('cost').includes('$')
+  const counts = { output: count('output'), cacheRead: count('cacheRead'), total: count('total') }
+  return {
+    line: record.line,
+    atMs,
+    kind: filled(cell('kind')),
+    model: filled(cell('model')),
+    user: filled(cell('user')),
+    ...partInput({ ...counts, input: count('input'), cacheWrite: count('cacheWrite') }),
+    cents: isCharge ? cents : null,
+  }
+}
+
+const filled = (text: string): string | null => (text === '' || text === '-' ? null : text)
+
+type Counts = Pick<UsageEvent, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'>
+
+/**
+ * The two columns of input are amounts of their own: the total of a row is the sum of all four. Only where the total
+ * says that the one was counted into the other is it taken out again.
+ */
+function partInput(counts: Counts): Counts {
+  const { input, cacheWrite, cacheRead, output, total } = counts
+  if (input === null || cacheWrite === null || total === null) return counts
+  const rest = (cacheRead ?? 0) + (output ?? 0)
+  const isInside =
+    cacheWrite >= input && input > 0 && total === cacheWrite + rest && total !== cacheWrite + input + rest
+  return isInside ? { ...counts, cacheWrite: cacheWrite - input } : counts
+}
+
+/**
+ * When, which model and how much in all: that is in every version of the file. A later download may tell of the same
+ * event what was charged for it, or how its tokens part.
+ */
+function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: SaidEvent): string {
+  const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
+  const inAll = total ?? parts.reduce((sum, count) => sum + count, 0)
+  return hash('sha256', JSON.stringify([atMs, model, inAll]), 'base64url').slice(0, 24)
+}
+
+function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: UsageField, right: string): Trouble {
+  const place = columns.places.get(field) ?? -1
+  const name = columns.names[place] ?? field
+  const given = (cells[place] ?? '').slice(0, 40).toWellFormed()
+  const text = `Line ${line}, column "${name}": "${given}" is not ${right}.`
+  return new Trouble('bad-cell', text, 'Nothing of the file was taken. Correct the row, or download the file again.')
+}
+
+const badRow = ({ line, cells }: CsvRecord, columns: number): Trouble =>
+  new Trouble(
+    'bad-cell',
+    `Line ${line}, column ${columns + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
+    'Nothing of the file was taken. Correct the row, or download the file again.',
+  )

@@ -1,0 +1,115 @@
+import type { ChatRecord, ImportedEvent } from '../queries/token-sources.ts'
+import type { MessageSum, RecordedMessage } from '../queries/token-sums.ts'
+import type { ImportedTokens, TokenSources } from './request.ts'
+
+const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const
+type ImportedField = (typeof importedFields)[number] | 'total'
+
+/** What is known of one row of the ledger: each source in columns of its own. */
+export class Tally {
+  #messages = 0
+  /** Of messages with an estimate and no record. Plain numbers: there may be as many tallies as chats. */
+  #estimated = 0
+  #estimatedInput = 0
+  #estimatedOutput = 0
+  #recorded: { messages: number; input: number; output: number } | null = null
+  #snapshot: { tokens: number; chats: number } | null = null
+  #cents: number | null = null
+  #events = 0
+  #imported: Map<ImportedField, number> | null = null
+  #priced: { cents: number; messages: number; unpriced: number } | null = null
+
+  addMessages({ messages, estimated, input, output }: MessageSum): void {
+    this.#messages += messages
+    this.#estimated += estimated
+    this.#estimatedInput += input ?? 0
+    this.#estimatedOutput += output ?? 0
+  }
+
+  addRecorded({ input, output, estimatedInput, estimatedOutput }: RecordedMessage): void {
+    this.#recorded ??= { messages: 0, input: 0, output: 0 }
+    this.#recorded.messages += 1
+    this.#recorded.input += input
+    this.#recorded.output += output
+    if (estimatedInput === null) return
+    // A record that came after the estimate takes its place.
+    this.#estimated -= 1
+    this.#estimatedInput -= estimatedInput
+    this.#estimatedOutput -= estimatedOutput ?? 0
+  }
+
+  /** @param cents what a recorded message costs by list price, or null where that is not known */
+  addPrice(cents: number | null): void {
+    this.#priced ??= { cents: 0, messages: 0, unpriced: 0 }
+    if (cents === null) this.#priced.unpriced += 1
+    else {
+      this.#priced.cents += cents
+      this.#priced.messages += 1
+    }
+  }
+
+  addChat({ contextTokens, cents }: ChatRecord): void {
+    if (contextTokens !== null && contextTokens > 0) {
+      this.#snapshot ??= { tokens: 0, chats: 0 }
+      this.#snapshot.tokens += contextTokens
+      this.#snapshot.chats += 1
+    }
+    if (cents !== null) this.#cents = (this.#cents ?? 0) + cents
+  }
+
+  addEvent(event: ImportedEvent): void {
+    this.#events += 1
+    for (const field of importedFields) this.#addImported(field, event[field])
+    const parts = [event.input, event.output, event.cacheRead, event.cacheWrite].filter((count) => count !== null)
+    this.#addImported(
+      'total',
+      event.total ?? (parts.length === 0 ? null : parts.reduce((sum, count) => sum + count, 0)),
+    )
+  }
+
+  #addImported(field: ImportedField, value: number | null): void {
+    if (value === null) return
+    this.#imported ??= new Map()
+    this.#imported.set(field, (this.#imported.get(field) ?? 0) + value)
+  }
+
+  get messages(): number {
+    return this.#messages
+  }
+
+  toSources(): TokenSources {
+    const recorded = this.#recorded?.messages ?? 0
+    const estimated = { input: this.#estimatedInput, output: this.#estimatedOutput, messages: this.#estimated }
+    return {
+      recorded: this.#recorded,
+      imported: this.#toImported(),
+      estimated: estimated.messages === 0 ? null : estimated,
+      contextSnapshot: this.#snapshot,
+      recordedCents: rounded(this.#cents),
+      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) ?? 0 },
+      coverage: {
+        messages: this.#messages,
+        recorded,
+        estimated: estimated.messages,
+        unknown: this.#messages - recorded - estimated.messages,
+      },
+    }
+  }
+
+  #toImported(): ImportedTokens | null {
+    if (this.#events === 0) return null
+    const told = (field: ImportedField): number | null => this.#imported?.get(field) ?? null
+    return {
+      input: told('input'),
+      output: told('output'),
+      cacheRead: told('cacheRead'),
+      cacheWrite: told('cacheWrite'),
+      cents: rounded(told('cents')),
+      total: told('total'),
+      events: this.#events,
+    }
+  }
+}
+
+/** Sums of fractions of a cent, without the dust of adding them. */
+const rounded = (cents: number | null): number | null => (cents === null ? null : Math.round(cents * 1e6) / 1e6)

@@ -1,0 +1,101 @@
+import { Trouble } from '../../model/trouble.ts'
+
+/** What a row of a usage file may say. */
+export type UsageField =
+  | 'date'
+  | 'user'
+  | 'kind'
+  | 'model'
+  | 'maxMode'
+  | 'cacheWrite'
+  | 'input'
+  | 'cacheRead'
+  | 'output'
+  | 'total'
+  | 'cost'
+  | 'requests'
+  | 'apiCost'
+  | 'agent'
+  | 'automation'
+
+/** By their names in the versions that are known, letters and digits alone. */
+const fieldsByName: ReadonlyMap<string, UsageField> = new Map([
+  ['date', 'date'],
+  ['timestamp', 'date'],
+  ['user', 'user'],
+  ['useremail', 'user'],
+  ['kind', 'kind'],
+  ['model', 'model'],
+  ['maxmode', 'maxMode'],
+  ['inputwcachewrite', 'cacheWrite'],
+  ['inputwithcachewrite', 'cacheWrite'],
+  ['cachewrite', 'cacheWrite'],
+  ['inputwocachewrite', 'input'],
+  ['inputwithoutcachewrite', 'input'],
+  ['inputtokens', 'input'],
+  ['input', 'input'],
+  ['cacheread', 'cacheRead'],
+  ['output', 'output'],
+  ['outputtokens', 'output'],
+  ['tokens', 'total'],
+  ['totaltokens', 'total'],
+  ['cost', 'cost'],
+  ['costusd', 'cost'],
+  ['costtoyou', 'cost'],
+  ['costrequests', 'cost'],
+  ['requests', 'requests'],
+  ['requestscosts', 'requests'],
+  ['apicost', 'apiCost'],
+  ['cloudagentid', 'agent'],
+  ['automationid', 'automation'],
+])
+
+export interface UsageColumns {
+  /** Where each field stands that the file has. */
+  readonly places: ReadonlyMap<UsageField, number>
+  /** The file's own names, in its order. */
+  readonly names: readonly string[]
+  /** Names that mean nothing here. */
+  readonly unknown: readonly string[]
+}
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, '')
+
+/**
+ * Finds the columns of a usage file by their names, in whatever order they stand.
+ * @throws Trouble `bad-columns` where one is missing that cannot be done without: it names what is missing and what was found
+ */
+export function findUsageColumns(cells: readonly string[]): UsageColumns {
+  const names = cells.map((cell) => cell.trim())
+  const places = new Map<UsageField, number>()
+  const unknown: string[] = []
+  for (const [place, name] of names.entries()) {
+    const field = fieldsByName.get(plainName(name))
+    if (field === undefined) unknown.push(name)
+    else if (!places.has(field)) places.set(field, place)
+  }
+  const hasParts = places.has('input') && places.has('output')
+  const missing = [
+    places.has('date') ? null : 'Date',
+    places.has('model') ? null : 'Model',
+    hasParts || places.has('total') ? null : missingCounts(places),
+  ].filter((name) => name !== null)
+  if (missing.length === 0) return { places, names, unknown }
+  throw new Trouble(
+    'bad-columns',
+    `The file has no column ${missing.join(' and no column ')}. Its first line has: ${shown(names)}.`,
+    'It must be the usage file of Cursor’s dashboard, as it was downloaded.',
+  )
+}
+
+const missingCounts = (places: ReadonlyMap<UsageField, number>): string =>
+  places.has('input')
+    ? 'Output Tokens'
+    : places.has('output')
+      ? 'Input (w/o Cache Write)'
+      : 'Output Tokens or Total Tokens'
+
+const shown = (names: readonly string[]): string => {
+  const first = names.slice(0, 30).map((name) => `"${name.slice(0, 60)}"`)
+  return names.length > first.length ? `${first.join(', ')} and ${names.length - first.length} more` : first.join(', ')
+}

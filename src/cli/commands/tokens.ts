@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { tokenGroupings } from '../../api/tokens/request.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../options.ts'
+import type { DateOptions, JsonOption } from '../options.ts'
+import { printable, printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from '../tokens-text.ts'
+
+interface TokensOptions extends JsonOption, DateOptions {
+  readonly groupBy?: string
+  readonly project?: readonly string[]
+  readonly model?: readonly string[]
+  readonly limit?: number
+  readonly csv?: true
+}
+
+export function addTokensCommand(program: Command, session: Session): void {
+  const command = program
+    .command('tokens')
+    .description('tell what is known of tokens, each number with its source')
+    .addOption(new Option('--group-by <what>', 'a row for each; day where nothing is said').choices(tokenGroupings))
+  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  addRepeatable(command, '--model <model>', 'only of this model')
+  addDates(command)
+    .option('--limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
+    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
+  addJson(command)
+  addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
+  command.action(() => tokens(command, session))
+  addImportCommand(command, session)
+}
+
+async function tokens(command: Command, session: Session): Promise<void> {
+  const { json, csv, ...filters } = command.opts<TokensOptions>()
+  const query = queryOf({ ...filters })
+  await session.ask(command, async (answers) => {
+    if (csv === true) {
+      const shown = session.screen.width === null ? (text: string) => text : printable
+      query.set('as', 'csv')
+      for await (const stretch of answers.text('/api/tokens', query)) await session.print(shown(stretch))
+      return
+    }
+    const answer = await answers.get('/api/tokens', query)
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const told = decodeAnswer(tokensAnswer, answer)
+    await session.print(renderTokens(told, session.screen))
+    await session.note(explainTokens(told))
+  })
+}
+
+function addImportCommand(tokensCommand: Command, session: Session): void {
+  const command = tokensCommand
+    .command('import')
+    .description('take in a usage file that you downloaded from Cursor’s dashboard')
+    .argument('<csv>', 'the file')
+    .option('--tz <zone>', 'time zone of times that name none, such as Europe/Berlin')
+  addJson(command)
+  addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
+  command.action((file: string) => importFile(file, command, session))
+}
+
+async function importFile(file: string, command: Command, session: Session): Promise<void> {
+  // A flag of the same name may have been taken by the command above.
+  const { json, tz } = command.optsWithGlobals<JsonOption & { readonly tz?: string }>()
+  const text = await readText(file)
+  const query = queryOf({ tz })
+  const path = query.size === 0 ? '/api/tokens/import' : `/api/tokens/import?${query.toString()}`
+  await session.ask(command, async (answers) => {
+    const answer = await answers.post(path, text, 'text/csv')
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    await session.print(renderImport(decodeAnswer(importAnswer, answer), session.screen))
+  })
+}
+
+/** @throws Trouble `unreadable` */
+async function readText(file: string): Promise<string> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(file)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const hint = 'Name the file that you downloaded from Cursor’s dashboard.'
+    throw new Trouble('unreadable', `${file} cannot be read (${code}).`, hint, { cause: error })
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw new Trouble('unreadable', `${file} is not UTF-8.`, 'Take it as it was downloaded.', { cause: error })
+  }
+}

@@ -1,0 +1,55 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Trouble } from '../model/trouble.ts'
+import { deferred, type Deferred } from './deferred.ts'
+import type { EstimateOrder, EstimateReply } from './estimate-messages.ts'
+
+export type EstimateSlice = Extract<EstimateReply, { readonly kind: 'slice' }>
+
+/** The process that counts tokens, as the daemon sees it. */
+export interface Estimator {
+  readonly pid: number | null
+  /** @throws Trouble `estimator-damage` where the mirror's file is damaged, `estimator-died` for the rest */
+  work(order: EstimateOrder): Promise<EstimateSlice>
+  end(): void
+}
+
+/** Young objects are many here and short-lived: a small space for them is collected often, and costs little. */
+const FRUGAL = ['--max-semi-space-size=4']
+
+const died = (): Trouble => new Trouble('estimator-died', 'The process that counts tokens ended.', 'It starts again.')
+
+export function startEstimator(mirrorPath: string): Estimator {
+  const path = fileURLToPath(new URL('../daemon/estimate-child.js', import.meta.url))
+  const child: ChildProcess = fork(path, [mirrorPath], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: FRUGAL,
+  })
+  let asked: Deferred<EstimateSlice> | null = null
+  let isGone = false
+  const settle = (reply: EstimateReply): void => {
+    if (reply.kind === 'slice') asked?.resolve(reply)
+    else asked?.reject(new Trouble(reply.isDamage ? 'estimator-damage' : 'estimator-died', reply.message, ''))
+    asked = null
+  }
+  const bury = (): void => {
+    isGone = true
+    asked?.reject(died())
+    asked = null
+  }
+  child.on('message', settle)
+  child.on('error', bury)
+  child.on('exit', bury)
+  return {
+    get pid() {
+      return isGone ? null : (child.pid ?? null)
+    },
+    work(order) {
+      if (isGone) throw died()
+      asked = deferred()
+      child.send(order)
+      return asked.promise
+    },
+    end: () => void child.kill('SIGKILL'),
+  }
+}

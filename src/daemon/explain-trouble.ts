@@ -1,0 +1,19 @@
+import { Trouble } from '../model/trouble.ts'
+import { MIRROR_DAMAGED, TERMS_DAMAGED } from './ingest.ts'
+
+export const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGED || code === TERMS_DAMAGED
+
+/** What kept indexing from going on, in words for a person. */
+export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Trouble ? error.code : 'fault'
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
+    return new Trouble(
+      'disk-full',
+      `The disk that holds ${mirrorPath} is full; indexing waits.`,
+      'Make room; it goes on by itself.',
+    )
+  }
+  if (error instanceof Trouble && (code === 'stopped' || isOfMirror(error))) return error
+  return new Trouble(code, `Indexing failed: ${message}.`, 'It is tried again in half a minute.')
+}

@@ -1,0 +1,94 @@
+import { prepared } from './prepared.ts'
+import type { Mirror } from './open.ts'
+import { matchUsage, type NoMatch } from './match-usage.ts'
+
+/** One row of a usage file that the user downloaded. What it does not tell is null. */
+export interface UsageEvent {
+  /** What makes it the same event in another file. */
+  readonly identity: string
+  /** From 1: tells equal rows of one file apart. */
+  readonly occurrence: number
+  /** Of the file, from 1. */
+  readonly line: number
+  /** Epoch milliseconds. */
+  readonly atMs: number
+  readonly kind: string | null
+  readonly model: string | null
+  readonly user: string | null
+  readonly input: number | null
+  readonly output: number | null
+  readonly cacheRead: number | null
+  readonly cacheWrite: number | null
+  readonly total: number | null
+  readonly cents: number | null
+}
+
+export interface UnmatchedEvent {
+  readonly line: number
+  readonly atMs: number
+  readonly model: string | null
+  readonly reason: NoMatch
+}
+
+/** `rows` is the sum of the three after it. */
+export interface UsageImport {
+  readonly rows: number
+  /** New rows of which the chat was found, and of which it was not. */
+  readonly matched: number
+  readonly unmatched: number
+  /** Rows that an earlier file brought. */
+  readonly already: number
+  /** Rows of earlier files of which the chat was found only now. */
+  readonly rematched: number
+  /** The first of the unmatched. */
+  readonly firstUnmatched: readonly UnmatchedEvent[]
+}
+
+/** So many are told one by one. */
+const TOLD_MAX = 20
+
+const FIND = `select num from usage_events where identity = ? and occurrence = ?`
+const ADD = `
+insert into usage_events
+  (identity, occurrence, at, kind, model, user, input, output, cache_read, cache_write, total, cents, imported_at)
+values
+  (@identity, @occurrence, @at, @kind, @model, @user, @input, @output, @cacheRead, @cacheWrite, @total, @cents, @now)
+`
+const COMPLETE = `
+update usage_events set
+  kind = coalesce(@kind, kind), user = coalesce(user, @user), cents = coalesce(@cents, cents),
+  input = coalesce(input, @input), output = coalesce(output, @output), total = coalesce(total, @total),
+  cache_read = coalesce(cache_read, @cacheRead), cache_write = coalesce(cache_write, @cacheWrite)
+where identity = @identity and occurrence = @occurrence
+`
+
+/** Keeps what a file says, once, and looks for the chat of every row that has none yet. One transaction. */
+export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
+  return db.transaction(() => {
+    const added = new Map<number, UsageEvent>()
+    for (const event of events) {
+      const { line: _, atMs, ...columns } = event
+      const isHeld = prepared(db, FIND).get(event.identity, event.occurrence) !== undefined
+      const bound = { ...columns, at: Math.floor(atMs), now: nowMs }
+      const { lastInsertRowid } = prepared(db, isHeld ? COMPLETE : ADD).run(bound)
+      if (!isHeld) added.set(Number(lastInsertRowid), event)
+    }
+    const outcomes = matchUsage(db)
+    const isNew = ({ num }: { readonly num: number }): boolean => added.has(num)
+    const unmatched = outcomes.filter(isNew).flatMap(({ num, reason }) => {
+      const event = added.get(num)
+      return reason === null || event === undefined
+        ? []
+        : [{ line: event.line, atMs: event.atMs, model: event.model, reason }]
+    })
+    const found = outcomes.filter(({ reason }) => reason === null)
+    return {
+      rows: events.length,
+      matched: found.filter(isNew).length,
+      unmatched: unmatched.length,
+      already: events.length - added.size,
+      rematched: found.filter((outcome) => !isNew(outcome)).length,
+      firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, TOLD_MAX),
+    }
+  })()
+}

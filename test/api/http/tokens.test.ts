@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
+import { estimateAll } from '../../helpers/estimate-all.ts'
+import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
+
+let world: TestWorld
+
+beforeEach(() => {
+  world = createTestWorld()
+})
+afterEach(() => world.dispose())
+
+const at = (time: string): number => Date.parse(`2026-01-10T${time}Z`)
+
+const tokens = async (query = ''): Promise<TokensAnswer> =>
+  (await bodyOf(await world.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
+
+const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv', query = ''): Promise<Response> =>
+  world.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
+
+/** A chat with an answer of this model at this time. */
+function addAnswer(id: string, model: string | null, time: string, columns = {}): number {
+  const chat = world.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
+  const options = { role: 'assistant', createdAt: at(time), columns: { model, ...columns } } as const
+  world.mirror.addMessage(chat, { id: `${id}-1`, ...options })
+  return chat
+}
+
+test('an empty mirror knows nothing, and says so without zeros', async () => {
+  const answer = await tokens()
+  expect(answer).toMatchObject({ rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] })
+  const { recorded, imported, estimated, contextSnapshot, recordedCents, priced, coverage } = answer.totals
+  expect([recorded, imported, estimated, contextSnapshot, recordedCents, priced]).toEqual(Array(6).fill(null))
+  expect(coverage).toEqual({ messages: 0, recorded: 0, estimated: 0, unknown: 0 })
+})
+
+test('where nothing was recorded, nothing is 0 and the coverage says it', async () => {
+  addAnswer('a', 'gpt-5', '10:00:00', { input_tokens: 0, output_tokens: 0 })
+  addAnswer('b', 'gpt-5', '11:00:00')
+  const { rows, coverage, prices } = await tokens()
+  expect(coverage).toEqual({ messages: 2, recorded: 0, estimated: 0, unknown: 2 })
+  expect(rows).toMatchObject([
+    { key: '2026-01-10', label: '2026-01-10', recorded: null, estimated: null, priced: null },
+  ])
+  expect(prices).toBeNull()
+})
+
+test('each source stands alone, and what is said of it is said beside it', async () => {
+  addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
+  addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
+  addAnswer('c', null, '12:00:00')
+  world.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
+  expect(estimateAll(world.mirror.writer)).toBe(1)
+  const { totals, prices, notes } = await tokens('?groupBy=model')
+  expect(totals).toMatchObject({
+    recorded: { input: 1_000_500, output: 100_005, messages: 2 },
+    estimated: { input: 0, messages: 1 },
+    contextSnapshot: { tokens: 9000, chats: 1 },
+    recordedCents: 28,
+    // The list price of one model; the other has none.
+    priced: { cents: 825, messages: 1, unpriced: 1 },
+    coverage: { messages: 3, recorded: 2, estimated: 1, unknown: 0 },
+  })
+  expect(prices?.source).toContain('genai-prices')
+  expect(notes.join('\n')).toMatch(/not what was billed/)
+  expect((await tokens('?prices=false')).prices).toBeNull()
+})
+
+test('a message tells its own tokens, and where they come from', async () => {
+  addAnswer('a', null, '10:00:00', { input_tokens: 7, output_tokens: 3 })
+  addAnswer('b', null, '11:00:00')
+  addAnswer('c', null, '12:00:00')
+  const of = async (id: string): Promise<unknown> =>
+    ((await bodyOf(await world.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
+  expect(await of('b')).toBeNull()
+  estimateAll(world.mirror.writer)
+  expect(await of('a')).toEqual({ input: 7, output: 3, source: 'recorded' })
+  expect(await of('b')).toMatchObject({ source: 'estimated', input: 0 })
+})
+
+test('an orphan counts nowhere, and a message that Cursor deleted does', async () => {
+  const chat = addAnswer('a', null, '10:00:00', { is_live: 0, deleted_at: at('12:00:00') })
+  world.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
+  expect((await tokens()).coverage.messages).toBe(1)
+})
+
+test('rows come as CSV by name or by what is accepted, unknown cells empty, and no title is run', async () => {
+  world.mirror.addMessage(world.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
+  const byName = await world.ask('/api/tokens?groupBy=chat&as=csv')
+  expect(byName.headers.get('content-type')).toContain('text/csv')
+  const text = await byName.text()
+  const [head, row] = text.split('\r\n')
+  expect(head).toMatch(/^key,label,messages,messages recorded,/)
+  expect(row).toMatch(/^a,"'=1\+1, ""quoted""",1,0,0,1,,,,/)
+  const accepted = await world.ask('/api/tokens?groupBy=chat', { headers: { accept: 'text/csv' } })
+  expect(await accepted.text()).toBe(text)
+  const both = await world.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
+  expect(both.headers.get('content-type')).toContain('json')
+})
+
+test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'limit=0'])(
+  'what cannot be answered is refused: %s',
+  async (query) => {
+    expect((await world.ask(`/api/tokens?${query}`)).status).toBe(400)
+  },
+)
+
+test('rows beyond the limit are told as a number, and the totals are of all', async () => {
+  for (const id of ['a', 'b', 'c']) addAnswer(id, null, '10:00:00')
+  const answer = await tokens('?groupBy=chat&limit=2')
+  expect(answer).toMatchObject({ rowsTotal: 3, coverage: { messages: 3 } })
+  expect(answer.rows).toHaveLength(2)
+})
+
+const HEAD =
+  'Date,User,Kind,Model,Max Mode,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost'
+const line = (time: string, model: string, output: number, cost = 'Included'): string =>
+  `2026-01-10T${time}Z,me@x.org,Included,${model},No,0,100,50,${output},${150 + output},${cost}`
+const file = (...lines: string[]): string => [HEAD, ...lines].join('\n')
+
+test('rows of a file find their chats by time and model', async () => {
+  addAnswer('sonnet', 'claude-4.5-sonnet', '10:02:00')
+  addAnswer('other', 'gpt-5', '10:03:00')
+  addAnswer('late', 'gpt-5', '15:00:00')
+  addAnswer('rival', 'gpt-5-high', '15:02:00')
+  const answer = await bodyOf(
+    await importFile(
+      file(
+        line('10:00:00.000', 'claude-sonnet-4-5-thinking', 1, '$0.12'),
+        line('10:00:01.000', 'gpt-5-high', 2),
+        line('10:00:02.000', 'gemini-3-pro', 3),
+        line('15:01:00.000', 'gpt-5', 4),
+        line('20:00:00.000', 'gpt-5', 5),
+      ),
+    ),
+  )
+  expect(answer).toMatchObject({ rows: 5, matched: 2, unmatched: 3, already: 0, unknownColumns: [] })
+  expect(answer['firstUnmatched']).toMatchObject([
+    { line: 4, reason: 'other-model' },
+    { line: 5, reason: 'several-chats' },
+    { line: 6, reason: 'no-answer-near' },
+  ])
+  const byChat = await tokens('?groupBy=chat')
+  const imported = Object.fromEntries(byChat.rows.map(({ key, imported: given }) => [key, given?.output ?? null]))
+  expect(imported).toEqual({ sonnet: 1, other: 2, late: null, rival: null, unmatched: 12 })
+  expect(byChat.imports).toEqual({ events: 5, matched: 2, unmatched: 3 })
+  expect(byChat.totals.imported).toMatchObject({ input: 500, cacheRead: 250, cacheWrite: 0, output: 15, cents: 12 })
+  const byModel = await tokens('?groupBy=model')
+  expect(byModel.rows.find(({ key }) => key === 'gemini-3-pro')?.imported).toMatchObject({ output: 3, cents: null })
+})
+
+test('a file that is handed in again, or overlaps with another, adds nothing twice', async () => {
+  const [one, two, three] = [line('10:00:00', 'gpt-5', 1), line('10:00:01', 'gpt-5', 2), line('10:00:02', 'gpt-5', 3)]
+  const twin = file(one, two, two)
+  expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 3, already: 0 })
+  expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 0, already: 3 })
+  const later = file(three, two, two, line('10:00:00', 'gpt-5', 1, '$0.30'))
+  expect(await bodyOf(await importFile(later))).toMatchObject({ rows: 4, unmatched: 1, already: 3 })
+  // What was charged may be told only later.
+  expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
+})
+
+test('a row whose chat comes later finds it with the next import', async () => {
+  const text = file(line('10:00:00', 'gpt-5', 1))
+  await importFile(text)
+  addAnswer('a', 'gpt-5', '10:00:30')
+  expect(await bodyOf(await importFile(text))).toMatchObject({ already: 1, rematched: 1 })
+  expect((await tokens('?groupBy=chat')).rows).toMatchObject([{ key: 'a', imported: { output: 1 } }])
+})
+
+test('an imported row of a project that is asked for is one whose chat is in it', async () => {
+  const project = world.mirror.addProject('shop')
+  const chat = world.mirror.addChat({ id: 'a', project })
+  world.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
+  await importFile(file(line('10:00:00', 'gpt-5', 1), line('20:00:00', 'gpt-5', 2)))
+  const answer = await tokens('?groupBy=project&project=shop')
+  expect(answer.rows).toMatchObject([{ key: 'shop', label: 'shop', imported: { output: 1 } }])
+  const keys = (await tokens('?groupBy=project')).rows.map(({ key }) => key)
+  expect(keys).toEqual(['shop', 'unmatched'])
+})
+
+test('what is no such file is refused, with what is wrong, and nothing of it is taken', async () => {
+  const refused = async (response: Promise<Response>): Promise<readonly [number, unknown, string]> => {
+    const answer = await response
+    const { code, detail } = await bodyOf(answer)
+    return [answer.status, code, String(detail)]
+  }
+  expect((await refused(importFile('{}', 'application/json'))).slice(0, 2)).toEqual([415, 'not-csv'])
+  expect((await refused(importFile(HEAD, 'text/plain'))).slice(0, 2)).toEqual([415, 'not-csv'])
+  expect((await refused(importFile('x'.repeat(17 * 1024 * 1024)))).slice(0, 2)).toEqual([413, 'too-large'])
+  expect((await refused(importFile(new Uint8Array([0xff, 0xfe, 0x44])))).slice(0, 2)).toEqual([400, 'bad-encoding'])
+  expect((await refused(importFile(HEAD, 'text/csv', '?tz=Mars'))).slice(0, 2)).toEqual([400, 'bad-parameter'])
+  const [status, code, detail] = await refused(importFile(file(line('10:00:00', 'gpt-5', 1), 'soon,,,gpt-5,,,,,,,')))
+  expect([status, code]).toEqual([400, 'bad-cell'])
+  expect(detail).toMatch(/Line 3, column "Date"/)
+  expect((await tokens()).imports).toBeNull()
+})

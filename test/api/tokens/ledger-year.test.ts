@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tellTokens } from '../../../src/api/tokens/ledger.ts'
+import { tokenGroupings, type TokensRequest, type TokensRow } from '../../../src/api/tokens/request.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { estimateAll } from '../../helpers/estimate-all.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { planYear } from '../../helpers/year/plan-year.ts'
+import { writeYear } from '../../helpers/year/write-year.ts'
+import { Recount, type RecountedRow, type RecountRequest } from './recount.ts'
+
+const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC'] as const
+const plan = planYear('ledger', { chatCount: 240, zones })
+const home = new CursorHome()
+const indexer = new Indexer(home.userDir)
+let recount: Recount
+
+beforeAll(() => {
+  const { path } = writeYear(home, plan)
+  indexer.pass('full')
+  estimateAll(indexer.mirror)
+  recount = new Recount(path, plan)
+}, 120_000)
+
+afterAll(() => {
+  indexer.remove()
+  home.remove()
+})
+
+function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest): TokensRequest {
+  return {
+    groupBy,
+    timeZone,
+    fromMs: fromMs ?? null,
+    toMs: toMs ?? null,
+    projects: project === undefined ? null : [project],
+    models: model === undefined ? null : [model],
+    limit: 10_000,
+    hasPrices: false,
+  }
+}
+
+/** What a recount can tell of a row. */
+const told = ({
+  recorded,
+  estimated,
+  contextSnapshot,
+  recordedCents,
+  coverage,
+}: RecountedRow | TokensRow): RecountedRow => ({ recorded, estimated, contextSnapshot, recordedCents, coverage })
+
+function compare(request: RecountRequest): number {
+  const { rows, totals, coverage } = tellTokens(indexer.mirror, ask(request))
+  const paths = indexer.mirror.prepare<[], { id: string; path: string }>('select id, path from projects').all()
+  const pathOf = new Map(paths.map(({ id, path }) => [id, path]))
+  const named = rows.map((row): [string | null, RecountedRow] => [
+    request.groupBy === 'project' && row.key !== null ? (pathOf.get(row.key) ?? 'unknown project') : row.key,
+    told(row),
+  ])
+  // A chat that nothing is known of is no row.
+  const isSaid = (row: RecountedRow): boolean =>
+    row.coverage.messages > 0 || row.contextSnapshot !== null || row.recordedCents !== null
+  const expected = [...recount.rows(request)].filter(([, row]) => isSaid(row))
+  expect(Object.fromEntries(named)).toEqual(Object.fromEntries(expected))
+  expect(named).toHaveLength(expected.length)
+  const total = recount.totals(request)
+  expect(told({ ...totals, key: null, label: '' })).toEqual(total)
+  expect(coverage).toEqual(total.coverage)
+  expect(total.coverage.recorded + total.coverage.estimated + total.coverage.unknown).toBe(total.coverage.messages)
+  return total.coverage.messages
+}
+
+const questions = zones.flatMap((timeZone) => tokenGroupings.map((groupBy) => [groupBy, timeZone] as const))
+
+test.each(questions)('a year by %s in %s is what a recount of the raw store says', (groupBy, timeZone) => {
+  expect(compare({ groupBy, timeZone })).toBeGreaterThan(1000)
+})
+
+test.each(tokenGroupings)('so is a part of it, by %s', (groupBy) => {
+  const timeZone = 'Europe/Berlin'
+  const fromMs = Date.UTC(2025, 9, 25, 22)
+  const some = [
+    compare({ groupBy, timeZone, fromMs }),
+    compare({ groupBy, timeZone, toMs: fromMs }),
+    compare({ groupBy, timeZone, fromMs, toMs: fromMs + 40 * 86_400_000 + 12_345 }),
+    compare({ groupBy, timeZone, project: '/home/ada/家計簿 🧾' }),
+    compare({ groupBy, timeZone, model: 'gpt-5', fromMs }),
+    compare({ groupBy, timeZone, model: 'claude-4-sonnet', project: '/home/ada/shop' }),
+  ]
+  expect(Math.min(...some)).toBeGreaterThan(0)
+  expect(compare({ groupBy, timeZone, project: '/home/ada/nowhere' })).toBe(0)
+})
+
+test('the year holds what is hard: undated messages, records, cents and contexts', () => {
+  const { rows, totals } = tellTokens(indexer.mirror, ask({ groupBy: 'day', timeZone: 'UTC' }))
+  expect(rows[0]).toMatchObject({ key: null, label: 'undated' })
+  expect(rows[0]?.coverage.messages).toBeGreaterThan(0)
+  expect(totals.recorded?.messages).toBeGreaterThan(20)
+  expect(totals.recordedCents).toBeGreaterThan(0)
+  expect(totals.contextSnapshot?.chats).toBeGreaterThan(10)
+})

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { calcPrice } from '@pydantic/genai-prices'
+import { expect, test, vi } from 'vitest'
+import { PriceBook, priceList } from '../../../src/api/tokens/prices.ts'
+
+const JAN = Date.UTC(2026, 0, 15, 12)
+
+test.each(['claude-4.5-sonnet', 'claude-4.1-opus-thinking', 'gpt-5-codex-high', 'gemini-3-pro', 'gpt-4o'])(
+  '%s has a price, whatever the list calls it',
+  (model) => {
+    expect(new PriceBook().centsOf(model, 1_000_000, 0, JAN)).toBeGreaterThan(0)
+  },
+)
+
+test.each(['composer-1', 'auto', 'default', 'cursor-small', 'gpt-5-fast', 'nobody-knows-it', null])(
+  '%s is unpriced',
+  (model) => {
+    expect(new PriceBook().centsOf(model, 1_000_000, 1000, JAN)).toBeNull()
+  },
+)
+
+test('a price is what the list makes of it, graded ones too', () => {
+  const book = new PriceBook()
+  for (const model of ['gpt-5', 'gemini-2.5-pro', 'claude-sonnet-4-5']) {
+    for (const [input, output] of [
+      [1000, 50],
+      [350_000, 9000],
+      [0, 7],
+    ] as const) {
+      const price = calcPrice({ input_tokens: input, output_tokens: output }, model, { timestamp: new Date(JAN) })
+      expect(book.centsOf(model, input, output, JAN)).toBeCloseTo((price?.total_price ?? Number.NaN) * 100, 9)
+    }
+  }
+})
+
+test('the list that is named is the one that is installed', () => {
+  const text = readFileSync('node_modules/@pydantic/genai-prices/package.json', 'utf8')
+  const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string }
+  expect(priceList.source).toBe(`${name} ${version}`)
+  expect(Date.parse(priceList.asOf)).toBeGreaterThan(Date.UTC(2026, 0))
+})
+
+test('prices are never fetched', () => {
+  const fetched = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('offline'))
+  new PriceBook().centsOf('gpt-5', 1, 1, JAN)
+  expect(fetched).not.toHaveBeenCalled()
+  fetched.mockRestore()
+})

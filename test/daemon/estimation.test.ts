@@ -1,0 +1,282 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TokensAnswer } from '../../src/api/tokens/request.ts'
+import { Estimation } from '../../src/daemon/estimation.ts'
+import type { EstimateSlice } from '../../src/daemon/estimator.ts'
+import type { Estimate } from '../../src/mirror/estimates.ts'
+import { headers } from '../../src/sample/cursor-home.ts'
+import { countText } from '../helpers/estimate-all.ts'
+import { fillStore } from '../helpers/fill-store.ts'
+import { getJson, getStatus, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+import { FakeClock, settle } from './fake-clock.ts'
+
+const estimate = (key: number): Estimate => ({
+  key,
+  body: key,
+  contentHash: '',
+  octets: 1,
+  input: 1,
+  output: 1,
+})
+
+/** The daemon around the counting, at rest until a test says otherwise. */
+class World {
+  readonly clock = new FakeClock()
+  readonly saved: number[] = []
+  isResting = true
+  isSearching = false
+  starts = 0
+  ends = 0
+  /** What the process answers, slice by slice; without more it has counted all. */
+  slices: (EstimateSlice | Error)[] = []
+  readonly estimation: Estimation
+
+  constructor(isEnabled = true) {
+    this.estimation = new Estimation(isEnabled, {
+      log: { warn: () => undefined, debug: () => undefined },
+      now: this.clock.now,
+      later: this.clock.later,
+      save: async (estimates) => {
+        this.saved.push(...estimates.map(({ key }) => key))
+        return estimates.length
+      },
+      isResting: () => this.isResting,
+      isSearching: () => this.isSearching,
+      onDamage: () => undefined,
+      start: () => {
+        this.starts += 1
+        return {
+          pid: 1,
+          work: async () => {
+            const slice = this.slices.shift() ?? { kind: 'slice', estimates: [], left: 0, isDone: true }
+            if (slice instanceof Error) throw slice
+            return slice
+          },
+          end: () => {
+            this.ends += 1
+          },
+        }
+      },
+    })
+    this.estimation.begin()
+  }
+}
+
+const slice = (...keys: number[]): EstimateSlice => ({
+  kind: 'slice',
+  estimates: keys.map(estimate),
+  left: 1,
+  isDone: false,
+})
+
+test('nothing is counted before the daemon rested for a while, and the process ends when all is counted', async () => {
+  const world = new World()
+  world.isResting = false
+  await world.clock.advance(60_000)
+  expect(world.starts).toBe(0)
+  world.isResting = true
+  world.slices = [slice(1, 2), slice(3)]
+  await world.clock.advance(10_000)
+  expect([world.starts, world.ends]).toEqual([1, 1])
+  expect(world.saved).toEqual([1, 2, 3])
+  expect(world.estimation.state).toEqual({ state: 'done', left: 0 })
+})
+
+test('a few new messages wait for more of them, or for ten minutes', async () => {
+  const world = new World()
+  await world.clock.advance(10_000)
+  world.estimation.noteMessages(3)
+  await world.clock.advance(60_000)
+  expect([world.starts, world.estimation.state]).toEqual([1, { state: 'waiting', left: 3 }])
+  await world.clock.advance(600_000)
+  expect(world.starts).toBe(2)
+  world.estimation.noteMessages(500)
+  await world.clock.advance(2000)
+  expect(world.starts).toBe(3)
+})
+
+test('it pauses while sources are read, and while searches run for a second at most', async () => {
+  const world = new World()
+  world.slices = Array.from({ length: 3 }, (_, index) => slice(index))
+  world.isSearching = true
+  await world.clock.advance(6000)
+  expect(world.estimation.state.state).toBe('paused')
+  await world.clock.advance(5000)
+  expect(world.saved).toEqual([0, 1, 2])
+  world.slices = [slice(7)]
+  world.isSearching = false
+  world.estimation.noteMessages(500)
+  world.isResting = false
+  await world.clock.advance(60_000)
+  expect(world.saved).not.toContain(7)
+  world.isResting = true
+  await world.clock.advance(2000)
+  expect(world.saved).toContain(7)
+})
+
+test('a process that fails again and again is not started for ever', async () => {
+  const world = new World()
+  world.slices = Array.from({ length: 50 }, () => new Error('it died'))
+  await world.clock.advance(3_600_000)
+  expect(world.starts).toBe(5)
+})
+
+test('switched off, it counts nothing', async () => {
+  const world = new World(false)
+  await world.clock.advance(3_600_000)
+  await settle()
+  expect([world.starts, world.estimation.state]).toEqual([0, { state: 'off', left: null }])
+})
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+})
+afterEach(() => place.remove())
+
+const coverageOf = async (url: string): Promise<TokensAnswer['coverage']> =>
+  (await getJson<TokensAnswer>(url, '/api/tokens?groupBy=chat')).coverage
+
+/** Processes that a process started, and their priorities. */
+function childrenOf(pid: number): { readonly pid: number; readonly nice: number; readonly command: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      return Number(fields[1]) === pid ? [{ pid: Number(name), nice: Number(fields[16]), command }] : []
+    } catch {
+      // It ended meanwhile.
+      return []
+    }
+  })
+}
+
+const CHATS = 60
+const EACH = 50
+
+test.skipIf(process.platform !== 'linux')(
+  'killed at any moment while it counts, it loses nothing and counts nothing twice',
+  { timeout: 240_000 },
+  async () => {
+    const store = place.cursor.global()
+    fillStore(store, { chats: CHATS, messagesPerChat: EACH, textLength: 8000 })
+    const messages = CHATS * EACH
+    let known = 0
+    let kills = 0
+    let estimated: unknown = null
+    for (;;) {
+      const { daemon, url } = await place.serve()
+      await untilReady(url, 60_000)
+      const coverage = await waitUntil(
+        'some more counts',
+        async () => {
+          const now = await coverageOf(url)
+          return now.estimated > known || now.unknown === 0 ? now : null
+        },
+        { withinMs: 60_000, everyMs: 20 },
+      )
+      expect(coverage.estimated).toBeGreaterThanOrEqual(known)
+      expect(coverage.estimated + coverage.unknown).toBe(messages)
+      known = coverage.estimated
+      const estimator = childrenOf(daemon.pid).find(({ command }) => command.includes('estimate-child'))
+      expect(estimator?.nice ?? 19).toBe(19)
+      if (coverage.unknown === 0) {
+        await waitUntil('its process to end', async () =>
+          childrenOf(daemon.pid).every(({ command }) => !command.includes('estimate-child')),
+        )
+        estimated = (await getJson<TokensAnswer>(url, '/api/tokens')).totals.estimated
+        await daemon.stop()
+        break
+      }
+      kills += 1
+      // In turn the daemon, and the process that counts.
+      if (kills % 2 === 0 && estimator !== undefined) process.kill(estimator.pid, 'SIGKILL')
+      await daemon.stop('SIGKILL')
+      await waitUntil('its process to end with it', () =>
+        childrenOf(1).every(({ command }) => !command.includes(place.dataDir)),
+      )
+    }
+    expect(estimated).toEqual(recounted(store))
+    expect(kills).toBeGreaterThan(0)
+  },
+)
+
+/** Each message of the store by itself. */
+function recounted(store: ReturnType<Workplace['cursor']['global']>): unknown {
+  const rows = store.db
+    .prepare<[], string>(`select value from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'`)
+    .pluck()
+    .all()
+    .map((value) => JSON.parse(value) as { readonly type: number; readonly text: string })
+  const of = (type: number): number =>
+    rows.filter((row) => row.type === type).reduce((sum, { text }) => sum + countText(text), 0)
+  return { input: of(1), output: of(2), messages: rows.length }
+}
+
+test(
+  'what is hostile to a tokenizer is counted too, and searches are answered meanwhile',
+  { timeout: 120_000 },
+  async () => {
+    const store = place.cursor.global()
+    const hostile = [
+      'a'.repeat(1_000_000),
+      '数据库'.repeat(200_000),
+      `x${' '.repeat(500_000)}`,
+      '<|endoftext|>'.repeat(20_000),
+    ]
+    for (const [index, text] of hostile.entries()) store.message('c', `m${index}`, { type: 2, text })
+    store.chat('c', {
+      createdAt: Date.now(),
+      fullConversationHeadersOnly: headers(hostile.map((_, index) => `m${index}`)),
+    })
+    const { url } = await place.serve()
+    await untilReady(url, 60_000)
+    const isFound = async (): Promise<boolean> =>
+      (await getJson<{ total: number }>(url, '/api/search?q=endoftext')).total === 1
+    await waitUntil(
+      'all counts',
+      async () => {
+        expect(await isFound()).toBe(true)
+        return (await coverageOf(url)).unknown === 0
+      },
+      { withinMs: 60_000 },
+    )
+    const { totals } = await getJson<TokensAnswer>(url, '/api/tokens')
+    expect(totals.estimated?.output).toBe(hostile.reduce((sum, text) => sum + countText(text), 0))
+  },
+)
+
+test('with tokens.estimate false nothing is counted, and the status says so', { timeout: 60_000 }, async () => {
+  fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 5 })
+  const config = join(place.root, 'config.json')
+  writeFileSync(config, '{ "tokens": { "estimate": false } }')
+  const { url } = await place.serve(['--config', config])
+  await untilReady(url)
+  await new Promise((resolve) => setTimeout(resolve, 8000))
+  expect((await getStatus(url)) as unknown).toMatchObject({ estimation: { state: 'off', left: null } })
+  expect(await coverageOf(url)).toEqual({ messages: 10, recorded: 0, estimated: 0, unknown: 10 })
+})
+
+test('a file is handed in with a daemon and without one', { timeout: 90_000 }, async () => {
+  fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 4 })
+  const file = join(place.root, 'usage.csv')
+  writeFileSync(
+    file,
+    'Date,Model,Total Tokens,Cost\n2026-01-05T09:00:01Z,gpt-5,700,$0.04\n2025-01-05T09:00:01Z,gpt-5,8,-\n',
+  )
+  const alone = await place.run(['tokens', 'import', file, '--json'])
+  expect(alone).toMatchObject({ exitCode: 0 })
+  expect(JSON.parse(alone.stdout)).toMatchObject({ rows: 2, matched: 1, unmatched: 1, already: 0 })
+  await place.serve()
+  const beside = await place.run(['tokens', 'import', file])
+  expect(beside.stdout).toContain('2 were there already')
+  const shown = await place.run(['tokens', '--group-by', 'chat', '--csv'])
+  expect(shown.stdout).toMatch(/^chat-0,Chat 0,4,0,0,4,,,,,,,,,,,700,4,1,/m)
+  const bad = await place.run(['tokens', 'import', join(place.root, 'nowhere.csv')])
+  expect([bad.exitCode, bad.stderr]).toEqual([1, expect.stringContaining('cannot be read (ENOENT)')])
+})

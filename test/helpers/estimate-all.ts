@@ -1,0 +1,22 @@
+import { listUncounted, readUncounted, saveEstimates } from '../../src/mirror/estimates.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
+import { countingTokens } from '../../src/text/count-tokens.ts'
+import { spokenTexts } from '../../src/text/spoken-texts.ts'
+
+export function countText(text: string): number {
+  const steps = countingTokens(text)
+  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+}
+
+const sum = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + countText(text), 0)
+
+/** Counts all that waits, in the test's own process. @returns how many messages were counted */
+export function estimateAll(mirror: Mirror): number {
+  const estimates = listUncounted(mirror, Number.MAX_SAFE_INTEGER, 1_000_000).flatMap((key) => {
+    const message = readUncounted(mirror, key)
+    if (message === null) return []
+    const { input, output } = spokenTexts(message.role, message.parts)
+    return [{ ...message, input: sum(input), output: sum(output) }]
+  })
+  return saveEstimates(mirror, estimates)
+}

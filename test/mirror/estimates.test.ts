@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tellTokens } from '../../src/api/tokens/ledger.ts'
+import { countUncounted, listUncounted, readUncounted, saveEstimates } from '../../src/mirror/estimates.ts'
+import { migrations } from '../../src/mirror/migrations/index.ts'
+import { sumByGroup, sumOfStretch } from '../../src/api/queries/token-sums.ts'
+import { spokenTexts } from '../../src/text/spoken-texts.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { estimateAll } from '../helpers/estimate-all.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+function write(text: string, more: Record<string, unknown> = {}): void {
+  store.message('c', 'm', { type: 2, text, createdAt: '2026-01-10T10:00:00.000Z', ...more })
+  store.chat('c', { fullConversationHeadersOnly: headers(['u', 'm']) })
+  indexer.pass('full')
+}
+
+const coverage = (): unknown => {
+  const any = { projects: null, models: null, fromMs: null, toMs: null }
+  const request = { ...any, groupBy: 'day', timeZone: 'UTC', limit: 10, hasPrices: false } as const
+  const { totals } = tellTokens(indexer.mirror, request)
+  return { ...totals.coverage, output: totals.estimated?.output ?? null }
+}
+
+test('a rewritten message is counted anew, and one that only moved is not', () => {
+  write('one')
+  expect(coverage()).toMatchObject({ estimated: 0, unknown: 1, output: null })
+  expect(estimateAll(indexer.mirror)).toBe(1)
+  expect(coverage()).toMatchObject({ estimated: 1, unknown: 0, output: 1 })
+  write('one', { createdAt: '2026-01-11T10:00:00.000Z' })
+  expect(countUncounted(indexer.mirror)).toBe(0)
+  write('one two three')
+  expect(coverage()).toMatchObject({ estimated: 0, unknown: 1, output: null })
+  expect(estimateAll(indexer.mirror)).toBe(1)
+  expect(coverage()).toMatchObject({ estimated: 1, output: 3 })
+})
+
+test('counts of what a message was are not kept', () => {
+  write('one')
+  const [key = 0] = listUncounted(indexer.mirror, Number.MAX_SAFE_INTEGER, 10)
+  const message = readUncounted(indexer.mirror, key)
+  if (message === null) throw new Error('there is a message')
+  write('another text')
+  expect(saveEstimates(indexer.mirror, [{ ...message, input: 0, output: 1 }])).toBe(0)
+  expect(coverage()).toMatchObject({ unknown: 1, output: null })
+})
+
+test('a record that comes after the estimate takes its place', () => {
+  write('one')
+  estimateAll(indexer.mirror)
+  write('one', { tokenCount: { inputTokens: 400, outputTokens: 20 } })
+  expect(coverage()).toMatchObject({ messages: 1, recorded: 1, estimated: 0, unknown: 0, output: null })
+})
+
+test('what a message says is told by who made it, each text once', () => {
+  const file = 'const a = 1\nconst b = 2\n'
+  const tool = { kind: 'tool', name: 'write', status: 'completed', callId: null, error: null, paths: [] } as const
+  expect(
+    spokenTexts('assistant', [
+      { kind: 'thinking', text: 'hm', durationMs: null },
+      { kind: 'text', text: 'done' },
+      { ...tool, input: { path: 'a.ts', contents: file }, output: 'ok' },
+      { kind: 'code', language: 'ts', path: 'a.ts', text: file },
+      { kind: 'code', language: 'diff', path: 'a.ts', text: `+${file}` },
+      { kind: 'error', text: 'The connection was lost.' },
+    ]),
+  ).toEqual({ input: ['ok'], output: ['hm', 'done', 'write', JSON.stringify({ path: 'a.ts', contents: file })] })
+  const attachment = { kind: 'attachment', path: 'a.ts', text: file } as const
+  const asked = spokenTexts('user', [{ kind: 'text', text: 'please' }, attachment])
+  expect(asked).toEqual({ input: ['please', file], output: [] })
+})
+
+test('sums are read out of one index, or down the rows of a stretch of time, and nothing is sorted', () => {
+  const any = { projectNums: null, models: null, fromMs: null, toMs: null }
+  const plan = (sql: string): string =>
+    indexer.mirror
+      .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
+      .all({ projects: null, models: null, fromMs: 0, toMs: 1, fromKey: 1n, toKey: 2n })
+      .map(({ detail }) => detail)
+      .join('\n')
+  const byChat = plan(sumByGroup('chat', any))
+  expect(byChat).toMatch(/SCAN m USING COVERING INDEX token_counts/)
+  expect(plan(sumOfStretch(any))).toMatch(/SEARCH m USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/)
+})
+
+test('a mirror of the version before is taken over, with all that it held', () => {
+  write('one')
+  const place = migrations.findIndex((sql) => sql.includes('usage_events'))
+  const { path } = indexer
+  indexer.mirror.exec(`
+    drop index token_counts; drop index recorded_tokens; drop table usage_events;
+    alter table messages drop column estimated_input; alter table messages drop column estimated_output;
+    pragma user_version = ${place};
+  `)
+  indexer.restart()
+  expect(indexer.path).toBe(path)
+  expect(indexer.mirror.pragma('user_version', { simple: true })).toBe(migrations.length)
+  expect(coverage()).toMatchObject({ messages: 1, unknown: 1 })
+  expect(estimateAll(indexer.mirror)).toBe(1)
+})

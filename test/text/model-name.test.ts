@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { listedModel, modelFamily, modelLabel } from '../../src/text/model-name.ts'
+
+test.each([
+  ['claude-4.5-sonnet', 'claude-sonnet-4-5'],
+  ['claude-4.5-sonnet-thinking', 'claude-sonnet-4-5-20250929'],
+  ['anthropic/claude-sonnet-4.5', 'claude-4.5-sonnet-high-thinking'],
+  ['claude-4-sonnet', 'claude-sonnet-4-0'],
+  ['claude-3.5-sonnet', 'claude-3-5-sonnet-latest'],
+  ['gpt-5-codex-high', 'gpt-5-codex'],
+  ['gpt-5-fast', 'gpt-5'],
+  ['gemini-3-pro-preview', 'gemini-3-pro'],
+  ['auto', 'default'],
+])('%s and %s are one model', (one, other) => {
+  expect(modelFamily(one)).toBe(modelFamily(other))
+})
+
+test.each([
+  ['gpt-5', 'gpt-5-codex'],
+  ['gpt-5.1-codex', 'gpt-5.1-codex-max'],
+  ['gpt-5', 'gpt-5-mini'],
+  ['claude-4.5-sonnet', 'claude-4.5-opus'],
+  ['claude-4-sonnet', 'claude-4.5-sonnet'],
+  ['composer-1', 'auto'],
+])('%s and %s are two', (one, other) => {
+  expect(modelFamily(one)).not.toBe(modelFamily(other))
+})
+
+test.each([
+  ['claude-4.5-sonnet', 'claude-sonnet-4-5'],
+  ['claude-4.1-opus-thinking', 'claude-opus-4-1'],
+  ['gpt-5-codex-high', 'gpt-5-codex'],
+  ['gemini-3-pro', 'gemini-3-pro-preview'],
+  // A faster answer is dearer, and no list says how much.
+  ['gpt-5-fast', null],
+  ['auto', null],
+  ['default', null],
+])('the price of %s is looked up as %s', (name, listed) => {
+  expect(listedModel(name)).toBe(listed)
+})
+
+test('a model that nobody named is labelled as such', () => {
+  expect([modelLabel(null), modelLabel('auto'), modelLabel('gpt-5')]).toEqual([
+    'model not told',
+    'auto (chosen by Cursor)',
+    'gpt-5',
+  ])
+})
