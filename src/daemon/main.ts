@@ -40,41 +40,14 @@ const LOCK_WAIT_MS = 1500
  */
 export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
   process.umask(0o077)
-  const startedAtMs = world.now()
   const { dataDir } = settings
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
-  const log = createLog(settings.log.level, world.stderr)
-  const path = mirrorPath(dataDir)
-  const hub = new EventHub()
-  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const parts = assemble(settings, world)
+  const { reader, log, indexing, searches, histories, estimation, startedAtMs } = parts
   const { userDirs, homes } = settings.cursor
-  const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
-  const reader = lazyReader(path)
-  const readers = {
-    shut: () => [reader, searches, estimation].forEach((one) => one.shut()),
-    reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
-  }
-  const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
-  const indexing = new Indexing(setup, readers, log, hub, () => world.now())
-  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
   const progress = new ProgressLine(world.stderr)
-  const histories = new Histories(realSurroundings().env)
-
-  const makeWorld = apiWorlds({
-    settings,
-    world,
-    path,
-    reader,
-    log,
-    hub,
-    indexing,
-    searches,
-    histories,
-    estimation,
-    startedAtMs,
-  })
-
+  const makeWorld = apiWorlds(parts)
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
     await indexing.open()
@@ -120,6 +93,27 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     lock.release()
     throw error
   }
+}
+
+/** Makes what works together; nothing of it begins to work by that. */
+function assemble(settings: Settings, world: DaemonWorld): Parts {
+  const startedAtMs = world.now()
+  const log = createLog(settings.log.level, world.stderr)
+  const path = mirrorPath(settings.dataDir)
+  const hub = new EventHub()
+  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const { userDirs, homes } = settings.cursor
+  const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
+  const reader = lazyReader(path)
+  const readers = {
+    shut: () => [reader, searches, estimation].forEach((one) => one.shut()),
+    reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
+  }
+  const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
+  const indexing = new Indexing(setup, readers, log, hub, () => world.now())
+  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
+  const histories = new Histories(realSurroundings().env)
+  return { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, startedAtMs }
 }
 
 type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches'>
