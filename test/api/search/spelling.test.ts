@@ -101,6 +101,12 @@ describe('a misspelt word that finds nothing', () => {
     expect(spellings(ask('migratino'))).toEqual(['migration', 'migraton'])
   })
 
+  test('is offered by itself where the word beside it is like none', () => {
+    const answer = ask('conection xqz')
+    expect(answer).toMatchObject({ total: 0, correctedQuery: null })
+    expect(spellings(answer)).toEqual(['connection'])
+  })
+
   test('is answered page by page, by groups and with facets like the right word', () => {
     const wrong = ask('migratiom', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })
     const right = ask('migration', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })

@@ -33,7 +33,7 @@ export function checkSpelling(
   const corrections = correctQuery(db, tree, request, deadline, isOver)
   const suggestions = corrections.map(({ suggestion }) => suggestion)
   const [best] = corrections
-  if (best === undefined || request.isLiteral === true) return { ...unchecked, suggestions }
+  if (best === undefined || best.isPartial || request.isLiteral === true) return { ...unchecked, suggestions }
   return { corrected: best, suggestions, warnings: [warningOf(best)] }
 }
 

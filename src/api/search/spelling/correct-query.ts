@@ -5,6 +5,7 @@ import { lexQuery } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import type { QueryNode, WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
+import { withoutNodes } from '../relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
 import { countHolders } from './holders.ts'
 import { respellWord, type Spelling } from './respell-word.ts'
@@ -15,6 +16,8 @@ export interface Correction {
   readonly suggestion: SearchSuggestion
   /** What was typed, and what stands in its place. */
   readonly words: readonly { readonly typed: string; readonly meant: string }[]
+  /** True where words were left out that nothing is near to: it may be offered, and is not what was asked. */
+  readonly isPartial: boolean
 }
 
 type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'>
@@ -27,7 +30,8 @@ const MISSPELT_MAX = 3
 
 /**
  * Queries with the words that nothing holds replaced by the nearest that something does: fewest slips first, then what
- * most messages hold. Each finds something. What is quoted, excluded or a beginning is left as it is.
+ * most messages hold. Each finds something. What is quoted, excluded or a beginning is left as it is. Where none finds
+ * anything beside words that nothing is near to, those are left out.
  * @param isOver ends the looking around, which is not the search itself
  */
 export function correctQuery(
@@ -42,23 +46,32 @@ export function correctQuery(
     const spellings = isOver() ? [] : respellWord(db, node, isOver)
     return spellings.length === 0 ? [] : [{ node, spellings }]
   })
-  const found: Correction[] = []
-  for (const replaced of combinations(choices).slice(0, TRIED_MAX)) {
-    if (found.length >= CORRECTIONS_MAX || isOver()) break
-    const corrected = replaceWords(tree, replaced)
-    const count = countFound(db, corrected, asked, deadline)
-    if (count > 0) found.push(correctionOf(corrected, replaced, count))
+  const tried = combinations(choices).slice(0, TRIED_MAX)
+  const among = (kept: QueryNode, isPartial: boolean): readonly Correction[] => {
+    const found: Correction[] = []
+    for (const replaced of tried) {
+      if (found.length >= CORRECTIONS_MAX || isOver()) break
+      const corrected = replaceWords(kept, replaced)
+      const count = countFound(db, corrected, asked, deadline)
+      if (count > 0) found.push(correctionOf(corrected, replaced, count, isPartial))
+    }
+    return found
   }
-  return found
+  const whole = among(tree, false)
+  const respelt = new Set<QueryNode>(choices.map(({ node }) => node))
+  const hopeless = new Set<QueryNode>(unheld.filter((node) => !respelt.has(node)))
+  const rest = whole.length > 0 || hopeless.size === 0 ? null : withoutNodes(tree, hopeless)
+  return rest === null ? whole : among(rest, true)
 }
 
 type Replaced = ReadonlyMap<WordsNode, Spelling>
 
-function correctionOf(tree: QueryNode, replaced: Replaced, count: number): Correction {
+function correctionOf(tree: QueryNode, replaced: Replaced, count: number, isPartial: boolean): Correction {
   return {
     tree,
     suggestion: { text: printQuery(tree), reason: 'spelling', count },
     words: [...replaced].map(([node, spelling]) => ({ typed: node.text, meant: spelling.text })),
+    isPartial,
   }
 }
 
