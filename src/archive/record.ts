@@ -30,7 +30,12 @@ const root = z.strictObject({
   remote: z.strictObject({ kind: name, host: name }).nullable(),
 })
 
-const outlineEntry = z.strictObject({ id: id.nullable(), role: z.enum(roles).nullable(), createdAt: time, startedAt: time })
+const outlineEntry = z.strictObject({
+  id: id.nullable(),
+  role: z.enum(roles).nullable(),
+  createdAt: time,
+  startedAt: time,
+})
 
 export const archivedChat = z.strictObject({
   format: z.literal(FORMAT),
