@@ -1,6 +1,7 @@
 import { rowsAndTerms } from './0001-rows-and-terms.ts'
 import { upkeep } from './0002-upkeep.ts'
 import { asksAndSweeps } from './0003-asks-and-sweeps.ts'
+import { identity } from './0007-identity.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
-export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps]
+export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, identity]

@@ -1,0 +1,27 @@
+import type { Mirror } from '../../mirror/open.ts'
+
+export interface ArchivableChat {
+  readonly num: number
+  readonly id: string
+  readonly revision: number
+}
+
+const ALL = `select num, id, revision from chats order by num`
+const THESE = `
+  select c.num, c.id, c.revision from json_each(?) wanted join chats c on c.num = wanted.value order by c.num
+`
+
+/** Chats to archive, in the order in which they were found. @param nums all of them where null */
+export const listArchivable = (db: Mirror, nums: readonly number[] | null): ArchivableChat[] =>
+  nums === null
+    ? db.prepare<[], ArchivableChat>(ALL).all()
+    : db.prepare<[string], ArchivableChat>(THESE).all(JSON.stringify(nums))
+
+const IDENTITY = `select id from identity`
+
+/** Which mirror this is: another one after it was made anew. */
+export function readIdentity(db: Mirror): string {
+  const id = db.prepare<[], string>(IDENTITY).pluck().get()
+  if (id === undefined) throw new Error('a mirror has no identity')
+  return id
+}
