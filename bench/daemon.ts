@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const bin = fileURLToPath(new URL('../src/cli/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
 const START_MS_MAX = 20_000
 const READY_MS_MAX = 900_000
 

@@ -2,17 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Trouble } from '../model/trouble.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
-import { addChatsCommand } from './commands/chats.ts'
-import { addDemoCommand } from './commands/demo.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addExportCommand } from './commands/export.ts'
-import { addLossesCommand } from './commands/losses.ts'
-import { addProjectsCommand } from './commands/projects.ts'
-import { addSearchCommand } from './commands/search.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addShowCommand } from './commands/show.ts'
-import { addStatusCommand } from './commands/status.ts'
-import { addSyncCommand } from './commands/sync.ts'
+import { addCommands } from './commands.ts'
 import { addExamples, addSettingFlags, flagsOf } from './options.ts'
 import { PipeClosed } from './print.ts'
 import { printable, printableLine } from './printable.ts'
@@ -32,14 +22,15 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   // Commander writes without waiting; what it has to say is kept until it can be waited for.
   const help: string[] = []
   try {
-    await programFor(session, world, help).parseAsync([...argv], { from: 'user' })
+    const program = await programFor(session, world, argv, help)
+    await program.parseAsync([...argv], { from: 'user' })
     return 0
   } catch (error) {
     return await tell(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
   }
 }
 
-function programFor(session: Session, world: World, help: string[]): Command {
+async function programFor(session: Session, world: World, argv: readonly string[], help: string[]): Promise<Command> {
   const program = new Command('cursordex')
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
     .version(world.version, '--version', 'print the version')
@@ -54,17 +45,7 @@ function programFor(session: Session, world: World, help: string[]): Command {
       getErrHelpWidth: () => session.screen.width ?? 80,
     })
   addSettingFlags(program)
-  addServeCommand(program, session)
-  addDemoCommand(program, session)
-  addSearchCommand(program, session)
-  addChatsCommand(program, session)
-  addShowCommand(program, session)
-  addExportCommand(program, session)
-  addProjectsCommand(program, session)
-  addLossesCommand(program, session)
-  addStatusCommand(program, session)
-  addSyncCommand(program, session)
-  addDoctorCommand(program, session, (command) => loadSettings({ ...world, flags: flagsOf(command) }))
+  await addCommands(program, session, argv, (command) => loadSettings({ ...world, flags: flagsOf(command) }))
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 

@@ -3,9 +3,7 @@ import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
-import { daemonAnswers } from './client.ts'
-import { mirrorAnswers, type MirrorWorld } from './mirror-answers.ts'
-import { serveForever } from './serve-forever.ts'
+import type { MirrorWorld } from './mirror-answers.ts'
 import type { World } from './world.ts'
 
 /** The world the program runs in when a person starts it. */
@@ -19,8 +17,10 @@ export function realWorld(): World {
   return {
     ...realSurroundings(),
     openAnswers: (settings) => openAnswers(settings, { version, timeZone, note }),
-    serve: (settings, companion) =>
-      serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }, companion),
+    serve: async (settings, companion) => {
+      const { serveForever } = await import('./serve-forever.ts')
+      await serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }, companion)
+    },
     stdout,
     stderr,
     timeZone,
@@ -33,11 +33,13 @@ const LOCK_WAIT_MS = 30_000
 
 /** A daemon that holds the lock and does not answer yet may be starting: it is asked again before each try. */
 async function openAnswers(settings: Settings, world: MirrorWorld): Promise<Answers> {
+  const { daemonAnswers } = await import('./client.ts')
   const endAtMs = Date.now() + LOCK_WAIT_MS
   for (;;) {
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) return answers
     try {
+      const { mirrorAnswers } = await import('./mirror-answers.ts')
       return await mirrorAnswers(settings, world)
     } catch (error) {
       const isHeld = error instanceof Trouble && error.code === 'already-running'

@@ -4,12 +4,14 @@ import { Trouble } from '../model/trouble.ts'
 import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
-import { DemoStage } from './demo-stage.ts'
 import { flagsOf } from './options.ts'
 import { printTo } from './print.ts'
 import { screenOf } from './screen.ts'
 import type { Screen } from './screen.ts'
 import type { World } from './world.ts'
+
+/** The settings in force for a command, its flags among them. @throws Trouble as `loadSettings` does */
+export type SettingsOf = (command: Command) => Settings
 
 /** One run of the program: what its commands share. */
 export interface Session {
@@ -26,7 +28,7 @@ export interface Session {
 }
 
 export function openSession(world: World, argv: readonly string[], onSettings: (settings: Settings) => void): Session {
-  const settingsOf = (command: Command): Settings => {
+  const settingsOf: SettingsOf = (command) => {
     const settings = loadSettings({ ...world, flags: flagsOf(command) })
     onSettings(settings)
     return settings
@@ -38,6 +40,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     note: printTo(world.stderr),
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
+      const { DemoStage } = await import('./demo-stage.ts')
       const stage = new DemoStage(printTo(world.stdout))
       try {
         const settings = demoSettings({ ...world, flags: flagsOf(command) }, stage.folders)

@@ -12,7 +12,7 @@ export class TermsCheck {
 
   /** True, too, where no answer came: damage that is real is found again. */
   run(): Promise<boolean> {
-    const path = fileURLToPath(new URL('./check-child.js', import.meta.url))
+    const path = fileURLToPath(new URL('../daemon/check-child.js', import.meta.url))
     const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     this.#child = child
     return new Promise((resolve) => {

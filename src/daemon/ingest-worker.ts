@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
+import { shrinkMemory } from '../mirror/bulk.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
+import { collectGarbage } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -49,14 +51,27 @@ async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step
   }
 }
 
+/** A backlog is left by passes over very much, and then by nothing for a long time. */
+let hasMuchToForget = false
+
+function comeToRest(): void {
+  hasMuchToForget = false
+  collectGarbage()
+  shrinkMemory(kept.db)
+}
+
 const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
 
 async function run(order: RunOrder): Promise<void> {
   clearTimeout(copiesTimer)
   try {
     const passes = runPasses(kept.db, setup, order, Date.now)
-    const outcome = await drive(passes, (step) => tell({ kind: 'step', step: describeStep(step) }))
+    const outcome = await drive(passes, (step) => {
+      if (step.backlog !== null) hasMuchToForget = true
+      tell({ kind: 'step', step: describeStep(step) })
+    })
     tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
+    if (outcome?.backlog === 0 && hasMuchToForget) comeToRest()
   } finally {
     copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
   }

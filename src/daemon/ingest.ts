@@ -30,7 +30,7 @@ export interface Ingest {
 
 export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
   prepareIngestHeap()
-  const worker = new Worker(new URL('./ingest-worker.js', import.meta.url), {
+  const worker = new Worker(new URL('../daemon/ingest-worker.js', import.meta.url), {
     workerData: setup,
     resourceLimits: ingestHeapLimits,
   })

@@ -3,8 +3,6 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { hostname, networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
-import { Problem, problemResponse } from '../api/http/problem.ts'
 import { Trouble } from '../model/trouble.ts'
 
 export interface Listening {
@@ -14,17 +12,16 @@ export interface Listening {
   close(): Promise<void>
 }
 
-type Fetch = (request: Request) => Response | Promise<Response>
-
 /**
- * Opens the port. The app is made once the port is known, for what a Host header may say depends on it.
+ * Opens the port. Who answers is made once the port is known, for what a Host header may say depends on it; a question
+ * that comes earlier waits for them.
  * @param port 0 takes any free one
  * @throws Trouble `port-taken`, `bad-host` or `port-refused`
  */
 export async function listen(
   host: string,
   port: number,
-  makeFetch: (allowedHosts: ReadonlySet<string>) => Fetch,
+  makeAnswer: (allowedHosts: ReadonlySet<string>) => Promise<RequestListener>,
 ): Promise<Listening> {
   let listener: RequestListener = notYet
   const server = createServer(LIMITS, (request, response) => listener(request, response))
@@ -32,9 +29,9 @@ export async function listen(
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
   const allowedHosts = hostsOf(host, realPort)
-  const answer = getRequestListener(makeFetch(allowedHosts), { errorHandler: refuseTarget })
+  const answer = makeAnswer(allowedHosts)
   listener = (request, response) => {
-    if (isMeantForUs(request, allowedHosts)) void answer(request, response)
+    if (isMeantForUs(request, allowedHosts)) void answer.then((give) => give(request, response))
     else refuse(response, allowedHosts)
   }
   return {
@@ -85,12 +82,6 @@ function refuse(response: ServerResponse, allowedHosts: ReadonlySet<string>): vo
 
 const problemText = (status: number, code: string, detail: string): string =>
   JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code })
-
-/** A target that Node takes and that is no address: a backslash in it, say. */
-function refuseTarget(): Response {
-  const headers = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
-  return problemResponse(new Problem(400, 'bad-target', 'The target of this request is no path.', { headers }))
-}
 
 /** Node's own refusals have no body, and a client should be told in one form whatever was wrong. */
 function refuseUnreadable(server: Server): void {

@@ -1,4 +1,3 @@
-import { createApp } from '../api/http/app.ts'
 import type { ApiWorld, LiveState } from '../api/http/world.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
@@ -61,7 +60,10 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
     await indexing.open()
-    const server = await listen(settings.http.host, settings.http.port, (hosts) => createApp(makeWorld(hosts)).fetch)
+    const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
+      const { answerFrom } = await import('./answer.ts')
+      return answerFrom(makeWorld(hosts))
+    })
     writeDaemonFile(dataDir, {
       pid: process.pid,
       url: server.url,

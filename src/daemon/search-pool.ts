@@ -113,7 +113,7 @@ export class SearchPool {
   }
 
   #start(): Searcher {
-    const path = fileURLToPath(new URL('./search-child.js', import.meta.url))
+    const path = fileURLToPath(new URL('../daemon/search-child.js', import.meta.url))
     const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: FRUGAL })
     const searcher: Searcher = { child, job: null, timer: setTimeout(() => undefined, 0) }
     this.#searchers.add(searcher)

@@ -20,6 +20,11 @@ export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>
   }
 }
 
+/** Gives back the pages that bulk writing left in memory. */
+export function shrinkMemory(db: Mirror): void {
+  db.pragma('shrink_memory')
+}
+
 const SYNCHRONOUS_FULL = 2
 const TOUCH = `update sources set num = num where num = ?`
 

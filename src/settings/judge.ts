@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import { Trouble } from '../model/trouble.ts'
 import { knownKeys } from './known-keys.ts'
 import { depthHeld, layOver, valueAt } from './layer.ts'

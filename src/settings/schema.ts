@@ -1,5 +1,5 @@
 import { validate as isCron } from 'node-cron'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -21,7 +21,7 @@ function value<T>(allowed: string, isAllowed: (given: unknown) => boolean) {
   return z.custom<T>(isAllowed, { error: allowed })
 }
 
-function group<Shape extends z.ZodRawShape>(shape: Shape) {
+function group<Shape extends z.core.$ZodShape>(shape: Shape) {
   const keys = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : `an object with the keys ${keys}`),
@@ -65,14 +65,20 @@ const job = group({
     'a cron expression, such as "0 3 * * 0" for Sundays at three',
     (given) => isText(given) && isCron(given),
   ),
-  timezone: value<string | null>(
-    'the IANA name of a time zone, such as "Europe/Berlin", or null for the local one',
-    (given) => given === null || isTimeZone(given),
-  ).default(null),
-  scope: value<string | Readonly<Record<string, unknown>> | null>(
-    'a search, an object of filters, or null for everything',
-    isScope,
-  ).default(null),
+  timezone: z._default(
+    value<string | null>(
+      'the IANA name of a time zone, such as "Europe/Berlin", or null for the local one',
+      (given) => given === null || isTimeZone(given),
+    ),
+    null,
+  ),
+  scope: z._default(
+    value<string | Readonly<Record<string, unknown>> | null>(
+      'a search, an object of filters, or null for everything',
+      isScope,
+    ),
+    null,
+  ),
   keep: group({ daily: count, weekly: count, monthly: count }),
 })
 
@@ -89,7 +95,7 @@ const source = group({ enabled: flag })
 
 /** What the layers of the settings, laid over each other, must come to. `null` is: to be found for this system. */
 export const settingsSchema = group({
-  $schema: value<string>('a string', (given) => typeof given === 'string').optional(),
+  $schema: z.optional(value<string>('a string', (given) => typeof given === 'string')),
   cursor: group({ userDirs: paths, homes: paths }),
   dataDir: path,
   http: group({

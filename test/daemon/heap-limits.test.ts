@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { Compiled } from '../helpers/compiled.ts'
 
 /** Compiled, for what it sets holds for the whole process: it is tried in one of its own. */
-const limits = new URL('../../dist/daemon/heap-limits.js', import.meta.url).href
+const limits = await Compiled.module('daemon/heap-limits')
+afterAll(() => limits.remove())
 
 /** Makes garbage of which some lives on for a while; V8 answers with more room for what is young. */
 const LITTER = `
@@ -23,7 +25,7 @@ function youngSpaces(isLimited: boolean): { readonly thread: number; readonly ma
     import { once } from 'node:events'
     import v8 from 'node:v8'
     import { Worker } from 'node:worker_threads'
-    import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from '${limits}'
+    import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from '${limits.url}'
     if (${isLimited}) prepareIngestHeap()
     const source = new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(THREAD)}))
     const worker = new Worker(source, ${isLimited} ? { resourceLimits: ingestHeapLimits } : {})
@@ -46,4 +48,18 @@ test('without the limits the same garbage takes more: V8 still does what they ar
   const { thread, main } = youngSpaces(false)
   expect(thread).toBeGreaterThan(8)
   expect(main).toBeGreaterThan(8)
+})
+
+test('a thread that comes to rest keeps no garbage', () => {
+  const script = `
+    import { collectGarbage } from '${limits.url}'
+    let litter = Array.from({ length: 300_000 }, (_, made) => ({ made, more: [made] }))
+    const full = process.memoryUsage().heapUsed
+    litter = null
+    collectGarbage()
+    console.log(JSON.stringify({ full, left: process.memoryUsage().heapUsed }))
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { full, left } = JSON.parse(printed) as { full: number; left: number }
+  expect(full - left).toBeGreaterThan(15 * 1024 ** 2)
 })

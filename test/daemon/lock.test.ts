@@ -3,18 +3,20 @@ import { once } from 'node:events'
 import { mkdtempSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { takeLock } from '../../src/daemon/lock.ts'
 import { Trouble } from '../../src/model/trouble.ts'
+import { Compiled } from '../helpers/compiled.ts'
 
 const newFolder = (): string => mkdtempSync(join(homedir(), 'lock-'))
 
-const lockModule = new URL('../../dist/daemon/lock.js', import.meta.url).href
+const compiled = await Compiled.module('daemon/lock')
+afterAll(() => compiled.remove())
 
 /** Another process that takes the lock and lives until it is killed. */
 async function otherOwner(folder: string) {
   const script = `
-    const { takeLock } = await import(${JSON.stringify(lockModule)})
+    const { takeLock } = await import(${JSON.stringify(compiled.url)})
     globalThis.lock = takeLock(${JSON.stringify(folder)})
     console.log('taken')
     setInterval(() => undefined, 1000)

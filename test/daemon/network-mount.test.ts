@@ -13,7 +13,7 @@ test.runIf(process.platform === 'linux')(
   { timeout: 60_000 },
   async () => {
     const build = new FaultyBuild({
-      file: 'indexer/checked-copy.js',
+      file: 'indexer/checked-copy.ts',
       replace: "[0x01021997, '9p']",
       by: `[${statfsSync(tmpdir()).type}, '9p']`,
     })

@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type * as searchPool from '../../src/daemon/search-pool.ts'
+import { Compiled } from '../helpers/compiled.ts'
 import { requestOf } from '../helpers/mirror-rows.ts'
 import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 /** Compiled, for its children are programs of their own. */
-const compiled = new URL('../../dist/daemon/search-pool.js', import.meta.url).href
+const compiled = await Compiled.module('daemon/search-pool')
+afterAll(() => compiled.remove())
 const canStop = process.platform !== 'win32'
 
 let mirror: SeededMirror
@@ -22,7 +24,7 @@ afterEach(() => {
 })
 
 async function openPool(deadlineMs = 5000): Promise<searchPool.SearchPool> {
-  const made = (await import(compiled)) as typeof searchPool
+  const made = (await import(compiled.url)) as typeof searchPool
   const pool = new made.SearchPool(mirror.path, deadlineMs)
   pools.push(pool)
   return pool

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,25 +7,25 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Planting {
-  /** A compiled file, from `dist` on. */
+  /** A source file, from `src` on. */
   readonly file: string
   readonly replace: string
   readonly by: string
 }
 
-/** A copy of the compiled program with a fault in it: what a test must notice. */
+/** A copy of the program, built with a fault in it: what a test must notice. */
 export class FaultyBuild {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-faulty-'))
   readonly bin = join(this.#folder, 'dist', 'cli', 'bin.js')
 
   /** @throws where the place to plant in is not there any more */
   constructor(...plantings: readonly Planting[]) {
-    for (const name of ['dist', 'config', 'package.json']) {
+    for (const name of ['src', 'scripts', 'config', 'package.json', 'package-lock.json']) {
       cpSync(join(root, name), join(this.#folder, name), { recursive: true })
     }
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'))
     for (const { file, replace, by } of plantings) {
-      const path = join(this.#folder, 'dist', file)
+      const path = join(this.#folder, 'src', file)
       const text = readFileSync(path, 'utf8')
       if (!text.includes(replace)) throw new Error(`nothing to plant the fault in: ${file} holds no ${replace}`)
       writeFileSync(
@@ -32,6 +33,7 @@ export class FaultyBuild {
         text.replace(replace, () => by),
       )
     }
+    execFileSync(process.execPath, [join(this.#folder, 'scripts', 'build.mjs')], { stdio: 'inherit' })
   }
 
   remove(): void {

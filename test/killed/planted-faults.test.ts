@@ -7,8 +7,8 @@ import { killRounds } from './kill-rounds.ts'
 
 test('a position that is written before its rows is noticed', { timeout: 120_000 }, async () => {
   const build = new FaultyBuild({
-    file: 'indexer/sources/composer-kv/index.js',
-    replace: 'yield* readDirty(file, pass, found, null);',
+    file: 'indexer/sources/composer-kv/index.ts',
+    replace: 'yield* readDirty(file, pass, found, null)',
     by: `{
       const { identity, signature } = file;
       const [watermark, watermarkKey] = [found.top?.rowid ?? 0, found.top?.key ?? null];

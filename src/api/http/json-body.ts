@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import { refuseUnknown } from './params.ts'
 import { badParameters, Problem } from './problem.ts'
 
@@ -22,10 +22,10 @@ export function limitBodies(): MiddlewareHandler {
  * The request's JSON object, read by its schema; no body at all reads as an empty object.
  * @throws Problem 415 for another media type (which a foreign page could send unasked), 400 for anything else
  */
-export async function readBody<Shape extends z.ZodRawShape>(
+export async function readBody<Shape extends z.core.$ZodShape>(
   c: Context,
-  schema: z.ZodObject<Shape>,
-): Promise<z.output<z.ZodObject<Shape>>> {
+  schema: z.ZodMiniObject<Shape>,
+): Promise<z.output<z.ZodMiniObject<Shape>>> {
   const text = await c.req.text()
   if (text !== '') requireJson(c.req.header('content-type'))
   const body = text === '' ? {} : parseJson(text)

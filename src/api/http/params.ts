@@ -1,14 +1,14 @@
 import type { Context } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { nearestName } from '../../text/nearest-name.ts'
 import { badParameters } from './problem.ts'
 import type { BadParameter } from './problem.ts'
 
 /** By name: what reads a parameter out of all the values a query gave it (`undefined` where it gave none). */
-export type ParamSchemas = Readonly<Record<string, z.ZodType>>
+export type ParamSchemas = Readonly<Record<string, z.ZodMiniType>>
 export type Params<Schemas extends ParamSchemas> = { readonly [Name in keyof Schemas]: z.output<Schemas[Name]> }
 
-const filled = z.string().min(1, 'must not be empty')
+const filled = z.string().check(z.minLength(1, 'must not be empty'))
 const values = z.array(z.string())
 
 /** Any text, an empty one too. */
@@ -18,53 +18,61 @@ export const text = () => optional(one(z.string()))
 export const word = () => optional(one(filled))
 
 /** A repeated filter: any of its values will do. */
-export const words = () => optional(z.array(filled).readonly())
+export const words = () => optional(z.readonly(z.array(filled)))
 
 export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(one(z.enum(names, `must be ${list(names)}`)))
 
 export const anyOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  optional(z.array(z.enum(names, `must be ${list(names)}`)).readonly())
+  optional(z.readonly(z.array(z.enum(names, `must be ${list(names)}`))))
 
 /** Names joined by commas, or the parameter repeated. */
 export const listOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(
-    values
-      .transform((given) => given.flatMap((value) => value.split(',')))
-      .pipe(z.array(z.enum(names, `must be names of ${list(names)}, joined by commas`))),
+    z.pipe(
+      z.pipe(
+        values,
+        z.transform((given: string[]) => given.flatMap((value) => value.split(','))),
+      ),
+      z.array(z.enum(names, `must be names of ${list(names)}, joined by commas`)),
+    ),
   )
 
 export const flag = () =>
-  optional(one(z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true')))
+  optional(
+    one(
+      z.pipe(
+        z.enum(['true', 'false'], 'must be true or false'),
+        z.transform((value) => value === 'true'),
+      ),
+    ),
+  )
 
 /** A list's page: 1 to 200 items, 20 where nothing is said. */
-export const limit = () => integer({ min: 1, max: 200 }).default(20)
+export const limit = () => z._default(integer({ min: 1, max: 200 }), 20)
 
 /** @param max the deepest start; unlimited where left out */
-export const offset = (max = Number.MAX_SAFE_INTEGER) => integer({ min: 0, max }).default(0)
+export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)
 
 function integer({ min, max }: { min: number; max: number }) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   const reason = `must be a whole number ${range}`
   return one(
-    z
-      .string()
-      .regex(/^-?\d+$/u, reason)
-      .transform(Number)
-      .pipe(z.number().min(min, reason).max(max, reason)),
+    z.pipe(
+      z.pipe(z.string().check(z.regex(/^-?\d+$/u, reason)), z.transform(Number)),
+      z.number(reason).check(z.minimum(min, reason), z.maximum(max, reason)),
+    ),
   )
 }
 
-function one<Value>(schema: z.ZodType<Value, string>) {
-  return values
-    .length(1, 'must be given once')
-    .transform((given) => given[0] ?? '')
-    .pipe(schema)
+function one<Value>(schema: z.ZodMiniType<Value, string>) {
+  const first = z.transform((given: string[]) => given[0] ?? '')
+  return z.pipe(z.pipe(values.check(z.length(1, 'must be given once')), first), schema)
 }
 
 /** What a query does not give is null. */
-function optional<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullable().default(null)
+function optional<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z._default(z.nullable(schema), null)
 }
 
 function list(names: readonly string[]): string {

@@ -18,13 +18,11 @@ import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows }
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
-import type { Session } from '../session.ts'
+import type { Session, SettingsOf } from '../session.ts'
 
 interface DoctorOptions extends JsonOption {
   readonly shape?: string | true
 }
-
-export type SettingsOf = (command: Command) => Settings
 
 export function addDoctorCommand(program: Command, session: Session, settingsOf: SettingsOf): void {
   const command = program

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { listenerOf } from '../../../src/daemon/answer.ts'
 import { listen, type Listening } from '../../../src/daemon/listen.ts'
 import { createTestWorld, type TestWorld } from '../../api/http/test-world.ts'
 import { sendRaw, type RawAnswer } from './raw.ts'
@@ -12,7 +13,7 @@ beforeEach(async () => {
   world = createTestWorld({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts } })
   listening = await listen('127.0.0.1', 0, (allowed) => {
     hosts = allowed
-    return world.app.fetch
+    return Promise.resolve(listenerOf(world.app.fetch))
   })
   port = Number(new URL(listening.url).port)
 })

@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { readBody } from '../json-body.ts'
 import { readQuery } from '../params.ts'
 import type { ApiWorld } from '../world.ts'
 
-const body = z.object({ full: z.boolean('must be true or false').default(false) })
+const body = z.object({ full: z._default(z.boolean('must be true or false'), false) })
 
 export function syncRoutes(world: ApiWorld): Hono {
   return new Hono().post('/api/sync', async (c) => {

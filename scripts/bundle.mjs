@@ -1,0 +1,38 @@
+// Makes the programs of src/ into plain JavaScript, the code that they share in chunks beside them. Types are taken
+// away and not checked: `npm run check` does that, and the tests do before they start.
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+/** What is started by its path: the command line, and what it starts as threads and processes of their own. */
+const programs = ['cli/bin', 'daemon/ingest-worker', 'daemon/search-child', 'daemon/check-child', 'sample/grow-child']
+
+/** It holds an addon, and finds it beside itself. */
+const external = ['better-sqlite3']
+
+/**
+ * Every file comes to lie one folder deep, as the programs do in src: `../daemon/search-child.js` and
+ * `../../package.json` lead from each to the same place.
+ * @param more further modules that are to be found under their names
+ */
+export async function bundle(source, target, more = []) {
+  const names = [...programs, ...more]
+  const bundled = await rolldown({
+    input: Object.fromEntries(names.map((name) => [name, join(source, `${name}.ts`)])),
+    platform: 'node',
+    external,
+    // The other form of jsonc-parser finds its parts in a way that no bundler can follow.
+    resolve: { mainFields: ['module', 'main'] },
+    tsconfig: false,
+    logLevel: 'warn',
+  })
+  await bundled.write({
+    dir: target,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    sourcemap: true,
+  })
+  await bundled.close()
+  chmodSync(join(target, 'cli', 'bin.js'), 0o755)
+}

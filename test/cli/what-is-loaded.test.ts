@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url))
+
+/** Only what stands at the head of a file: what is imported later, and where it is needed, is no cost of a start. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^import (?:[^"]* from )?"(\.[^"]+)"/gm)].map(([, target]) =>
+    resolve(dirname(file), target ?? ''),
+  )
+
+function sourcesOf(file: string): string[] {
+  const map = `${file}.map`
+  if (!existsSync(map)) return []
+  const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { readonly sources: readonly string[] }
+  return sources.map((source) => source.replace(/^(\.\.\/)+/, ''))
+}
+
+const chunks = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
+
+/** The sources, from `src` or `node_modules` on, that are loaded with one of src. */
+function loadedWith(source: string): string[] {
+  const files = chunks.filter((chunk) => sourcesOf(chunk).includes(source))
+  expect(files).toHaveLength(1)
+  for (const each of files) files.push(...importsOf(each).filter((target) => !files.includes(target)))
+  return files.flatMap(sourcesOf)
+}
+
+const countIn = (sources: readonly string[], folder: string): number =>
+  sources.filter((source) => source.startsWith(folder)).length
+
+test.each(['main', 'commands/search', 'commands/serve'])('%s is loaded without the daemon and the sample', (name) => {
+  const sources = loadedWith(`src/cli/${name}.ts`)
+  const heavy = ['src/daemon/', 'src/sample/', 'src/indexer/', 'node_modules/hono/']
+  expect(heavy.filter((each) => countIn(sources, each) > 0)).toEqual([])
+})
+
+test('the daemon opens its port before the HTTP side is loaded', () => {
+  const daemon = loadedWith('src/daemon/main.ts')
+  const late = ['node_modules/hono/', 'node_modules/@hono/', 'node_modules/temporal-polyfill/', 'src/sample/']
+  expect(late.filter((each) => countIn(daemon, each) > 0)).toEqual([])
+  expect(countIn(loadedWith('src/daemon/answer.ts'), 'node_modules/hono/')).toBeGreaterThan(0)
+})

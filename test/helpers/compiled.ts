@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const bundler = new URL('../../scripts/bundle.mjs', import.meta.url).href
+
+interface Bundler {
+  readonly bundle: (source: string, target: string, more: readonly string[]) => Promise<void>
+}
+
+/** A module of src as plain JavaScript, with all the programs around it: for what must run in processes of its own. */
+export class Compiled {
+  readonly url: string
+  readonly #folder: string
+
+  private constructor(folder: string, name: string) {
+    this.#folder = folder
+    this.url = pathToFileURL(join(folder, 'dist', `${name}.js`)).href
+  }
+
+  /** @param name from `src` on, without `.ts` */
+  static async module(name: string): Promise<Compiled> {
+    const folder = mkdtempSync(join(tmpdir(), 'cursordex-compiled-'))
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    const { bundle } = (await import(bundler)) as Bundler
+    await bundle(join(root, 'src'), join(folder, 'dist'), [name])
+    return new Compiled(folder, name)
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
