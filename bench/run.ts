@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { archive } from './archive.ts'
 import { bytesRead } from './bytes-read.ts'
 import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
@@ -23,6 +24,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['search-latency', searchLatency],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
+  ['archive', archive],
 ])
 
 const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh]

@@ -1,17 +1,20 @@
-import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import { hash as digest } from 'node:crypto'
+import * as z from 'zod/mini'
 import type { Decoded } from './chat-file.ts'
+import { issueText } from './issue-text.ts'
 import { isObjectHash, isRunName } from './names.ts'
 
 export const MANIFEST_FORMAT = 'cursordex-archive'
 export const MANIFEST_VERSION = 1
 
-const hash = z.string().refine(isObjectHash, { error: 'not a SHA-256 in lower-case hex' })
-const count = z.number().int().nonnegative()
-const word = z.string().min(1).max(4096)
+const hash = z.string().check(z.refine(isObjectHash, { error: 'not a SHA-256 in lower-case hex' }))
+const count = z.int().check(z.nonnegative())
+const word = z.string().check(z.minLength(1), z.maxLength(4096))
+const time = z.iso.datetime({ precision: 3 })
 
 const chatEntry = z.strictObject({
-  id: word,
+  /** As its store gave it. */
+  id: z.string(),
   /** Of the object's bytes, and thereby its name. */
   object: hash,
   /** Of the text in it. */
@@ -20,17 +23,17 @@ const chatEntry = z.strictObject({
   /** Of the mirror, when it was archived: an equal one needs not be read again. */
   revision: count,
   /** Of each message's line, in order. */
-  messages: z.array(hash).max(1_000_000),
+  messages: z.array(hash).check(z.maxLength(1_000_000)),
 })
 
-const manifest = z.strictObject({
+const headMembers = {
   format: z.literal(MANIFEST_FORMAT),
   version: z.literal(MANIFEST_VERSION),
-  name: z.string().refine(isRunName, { error: 'not the name of a run' }),
-  createdAt: z.iso.datetime({ precision: 3 }),
+  name: z.string().check(z.refine(isRunName, { error: 'not the name of a run' })),
+  createdAt: time,
   /** When every object it names was last read back before it was written. */
-  provenAt: z.iso.datetime({ precision: 3 }),
-  job: word.nullable(),
+  provenAt: time,
+  job: z.nullable(word),
   scope: z.json(),
   program: z.strictObject({ name: word, version: word, schema: count }),
   /** The mirror from which it was made. */
@@ -39,11 +42,13 @@ const manifest = z.strictObject({
   messageCount: count,
   /** Of all objects that it names, each once. */
   bytes: count,
-  chats: z.array(chatEntry).max(10_000_000),
-})
+}
 
-const sealed = manifest.extend({ sha256: hash })
+const head = z.strictObject(headMembers)
+const manifest = z.strictObject({ ...headMembers, chats: z.array(chatEntry).check(z.maxLength(10_000_000)) })
+const sealed = z.strictObject({ ...manifest.shape, sha256: hash })
 
+export type ManifestHead = z.infer<typeof head>
 export type Manifest = z.infer<typeof manifest>
 export type SealedManifest = z.infer<typeof sealed>
 export type ChatEntry = z.infer<typeof chatEntry>
@@ -65,10 +70,7 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
   const seal = at < 0 ? '' : sha256(text.slice(0, at))
   if (at < 0 || text.slice(at) !== `"sha256": "${seal}"\n}\n`) return damaged('its seal does not fit what it holds')
   const read = sealed.safeParse(parseJson(text))
-  if (!read.success) {
-    const [issue] = read.error.issues
-    return damaged(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not what it should be'}`)
-  }
+  if (!read.success) return damaged(issueText(read.error))
   if (read.data.name !== name) return damaged(`it names itself ${read.data.name}`)
   const { chats, chatCount, messageCount } = read.data
   const messages = chats.reduce((sum, entry) => sum + entry.messages.length, 0)
@@ -76,6 +78,20 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
   if (new Set(chats.map(({ id }) => id)).size < chats.length) return damaged('it names a chat twice')
   return { kind: 'sound', value: read.data }
 }
+
+/**
+ * What a manifest says before it comes to its chats, read without the rest and without its seal: for lists.
+ * @param start of the file, to behind the line that begins the chats
+ */
+export function readHead(start: string, name: string): Decoded<ManifestHead> {
+  const at = start.indexOf(',\n"chats": [\n')
+  const read = head.safeParse(at < 0 ? null : parseJson(`${start.slice(0, at)}}`))
+  if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')
+  return { kind: 'sound', value: read.data }
+}
+
+/** The seal that a manifest's last bytes hold; null where they hold none. */
+export const sealOf = (end: string): string | null => /"sha256": "([0-9a-f]{64})"\n\}\n$/.exec(end)?.[1] ?? null
 
 /** Null for what is no JSON: whoever seals a file may have written anything into it. */
 function parseJson(text: string): unknown {
@@ -86,6 +102,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string): string => digest('sha256', text)
 
 const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

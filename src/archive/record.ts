@@ -1,7 +1,8 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { chatFormats } from '../model/chat.ts'
-import { toolStatuses } from '../model/part.ts'
+import type { Json } from '../model/json.ts'
 import { roles } from '../model/message.ts'
+import { toolStatuses } from '../model/part.ts'
 
 /**
  * What an object holds: the chat on the first line, then its messages, a line each. Times are ISO 8601 in UTC, for
@@ -12,120 +13,125 @@ export const FORMAT_VERSION = 1
 
 /** No row of Cursor's that is read is longer; nothing that claims to be is taken in. */
 const TEXT_MAX = 256 * 1024 * 1024
-const ID_MAX = 4096
 const LIST_MAX = 1_000_000
 
-const text = z.string().max(TEXT_MAX)
-const id = z.string().min(1).max(ID_MAX)
-const name = z.string().max(ID_MAX)
-const time = z.iso.datetime({ precision: 3 }).nullable()
-const count = z.number().int().nonnegative()
-const optionalCount = count.nullable()
-const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(LIST_MAX)
+/** Ids, names and paths are whatever a store gave: what stands in the mirror can be archived. */
+const text = z.string().check(z.maxLength(TEXT_MAX))
+const maybe = z.nullable(text)
+const time = z.nullable(z.string().check(z.refine(isTime, { error: 'not a time as it is written here' })))
+const count = z.int().check(z.nonnegative())
+const number = z.nullable(z.number())
+const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item).check(z.maxLength(LIST_MAX))
+/** Whatever stood in a line of JSON is JSON: it is not looked into, and no key of it is lost. */
+const json = z.custom<Json>((given) => given !== undefined, { error: 'missing' })
+
+function isTime(given: string): boolean {
+  const ms = Date.parse(given)
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === given
+}
 
 const root = z.strictObject({
-  uri: name.min(1),
-  path: name,
-  name,
-  remote: z.strictObject({ kind: name, host: name }).nullable(),
+  uri: text,
+  path: text,
+  name: text,
+  remote: z.nullable(z.strictObject({ kind: text, host: text })),
 })
 
 const outlineEntry = z.strictObject({
-  id: id.nullable(),
-  role: z.enum(roles).nullable(),
+  id: maybe,
+  role: z.nullable(z.enum(roles)),
   createdAt: time,
   startedAt: time,
 })
 
+const todo = z.strictObject({ id: maybe, content: text, status: maybe })
+
 export const archivedChat = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
-  id,
+  id: text,
   title: text,
   /** In which mirror it was first archived: it stays what it was when the chat is restored elsewhere. */
-  origin: id,
+  origin: text,
   /** The kind of store that told the chat. */
-  source: name,
+  source: text,
   storeFormat: z.enum(chatFormats),
-  name: text.nullable(),
-  summary: text.nullable(),
-  todos: list(z.strictObject({ id: name.nullable(), content: text, status: name.nullable() })),
+  name: maybe,
+  summary: maybe,
+  todos: list(todo),
   createdAt: time,
   updatedAt: time,
-  mode: name.nullable(),
-  branch: name.nullable(),
-  model: name.nullable(),
-  status: name.nullable(),
+  mode: maybe,
+  branch: maybe,
+  model: maybe,
+  status: maybe,
   isArchived: z.boolean(),
   isDraft: z.boolean(),
   isSubagent: z.boolean(),
   deletedAt: time,
-  parentChatId: id.nullable(),
-  childChatIds: list(id),
-  linesAdded: z.number().nullable(),
-  linesRemoved: z.number().nullable(),
-  filesChanged: z.number().nullable(),
-  contextTokens: z.strictObject({ used: z.number().nullable(), limit: z.number().nullable() }).nullable(),
-  recordedCostCents: z.number().nullable(),
+  parentChatId: maybe,
+  childChatIds: list(text),
+  linesAdded: number,
+  linesRemoved: number,
+  filesChanged: number,
+  contextTokens: z.nullable(z.strictObject({ used: number, limit: number })),
+  recordedCostCents: number,
   /** Bytes of the chat's own row. */
   octets: count,
   /** Why it belongs to a project, the best reason first. */
-  evidence: list(z.strictObject({ method: name.min(1), rank: z.number().int(), root })),
+  evidence: list(z.strictObject({ method: text, rank: z.int(), root })),
   /** Files that it is about, as URIs. */
-  paths: list(name),
+  paths: list(text),
   /** Cursor's own order; null where it gave none. */
-  outline: list(outlineEntry).nullable(),
+  outline: z.nullable(list(outlineEntry)),
   messageCount: count,
 })
 
 const part = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text }),
-  z.strictObject({ kind: z.literal('thinking'), text, durationMs: z.number().nullable() }),
-  z.strictObject({ kind: z.literal('code'), language: name.nullable(), path: name.nullable(), text }),
+  z.strictObject({ kind: z.literal('thinking'), text, durationMs: number }),
+  z.strictObject({ kind: z.literal('code'), language: maybe, path: maybe, text }),
   z.strictObject({
     kind: z.literal('tool'),
-    name,
+    name: text,
     status: z.enum(toolStatuses),
-    callId: name.nullable(),
-    input: z.json(),
-    output: z.json(),
-    outputFrom: z.literal('blob').optional(),
-    error: text.nullable(),
-    paths: list(name),
+    callId: maybe,
+    input: json,
+    output: json,
+    outputFrom: z.optional(z.literal('blob')),
+    error: maybe,
+    paths: list(text),
   }),
   z.strictObject({
     kind: z.literal('attachment'),
-    path: name,
-    text: text.nullable(),
-    hash: name.optional(),
-    cappedFrom: count.optional(),
+    path: text,
+    text: maybe,
+    hash: z.optional(text),
+    cappedFrom: z.optional(count),
   }),
-  z.strictObject({
-    kind: z.literal('todo'),
-    items: list(z.strictObject({ id: name.nullable(), content: text, status: name.nullable() })),
-  }),
+  z.strictObject({ kind: z.literal('todo'), items: list(todo) }),
   z.strictObject({ kind: z.literal('error'), text }),
 ])
 
 export const archivedMessage = z.strictObject({
-  id,
+  id: text,
   /** Another id by which the chat's order may name it. */
-  alias: id.nullable(),
+  alias: maybe,
   /** Index in the chat's order; null for one that the chat no longer named. */
-  position: optionalCount,
+  position: z.nullable(count),
   role: z.enum(roles),
   sentAt: time,
   startedAt: time,
   /** Out of the timings of its request. */
   timingAt: time,
-  model: name.nullable(),
+  model: maybe,
   /** As Cursor recorded them. */
-  tokens: z.strictObject({ input: z.number(), output: z.number() }).nullable(),
+  tokens: z.nullable(z.strictObject({ input: z.number(), output: z.number() })),
   isSimulated: z.boolean(),
   isOrphan: z.boolean(),
   deletedAt: time,
   /** The kind of store that told it. */
-  source: name,
+  source: text,
   /** Bytes of its row. */
   octets: count,
   parts: list(part),

@@ -96,6 +96,31 @@ test('every kind of part is taken in as it stands', () => {
   expect(read).toMatchObject({ kind: 'sound', value: { messages: [{ parts }] } })
 })
 
+test('a key such as __proto__ in what a tool was given is a key like any other, at any depth', () => {
+  const input = '{"__proto__":{"a":1},"constructor":null,"b":[{"__proto__":"x","toString":2}]}'
+  const part = `{"kind":"tool","name":"t","status":"completed","callId":null,"input":${input},"output":${input},"error":null,"paths":[]}`
+  const text = textOf(chat, [{ ...message, parts: [] }]).replace('"parts":[]', () => `"parts":[${part}]`)
+  const read = decodeChat(text)
+  if (read.kind === 'damaged') throw new Error(read.why)
+  expect(textOf(read.value.chat, read.value.messages)).toBe(text)
+})
+
+test('an order of keys that is not ours, and ids and names of any length, outlive reading and writing', () => {
+  const long = '\u202e../'.repeat(4000)
+  const parts =
+    '[{"text":"b","kind":"text"},{"paths":[],"kind":"tool","output":1,"input":{},"name":"n","error":null,"callId":null,"status":"running"}]'
+  const text = textOf({ ...chat, id: long, title: '' }, [{ ...message, id: '', parts: [] }])
+  const turned = text.replace('"parts":[]', `"parts":${parts}`)
+  const read = decodeChat(turned)
+  if (read.kind === 'damaged') throw new Error(read.why)
+  expect(textOf(read.value.chat, read.value.messages)).toBe(turned)
+})
+
+test('a time beyond the year 9999 is a time', () => {
+  const createdAt = new Date(8e15).toISOString()
+  expect(whyOf(textOf({ ...chat, createdAt }, [message]))).toBe('sound')
+})
+
 test.each<[claim: string, text: string, why: RegExp]>([
   ['nothing', '', /cut off/],
   ['a last line that is cut off', textOf(chat, [message]).slice(0, -1), /cut off/],
@@ -105,7 +130,6 @@ test.each<[claim: string, text: string, why: RegExp]>([
   ['a field too many', textOf({ ...chat, more: 1 } as never, [message]), /line 1/],
   ['a time that is none', textOf({ ...chat, createdAt: 'yesterday' }, [message]), /line 1, createdAt/],
   ['a position below 0', textOf(chat, [{ ...message, position: -1 }]), /line 2, position/],
-  ['an id without end', textOf({ ...chat, id: 'x'.repeat(5000) }, [message]), /line 1, id/],
   ['a version to come', textOf({ ...chat, version: 2 as never }, [message]), /line 1, version/],
 ])('%s is damaged, and says where', (_, text, why) => {
   expect(whyOf(text)).toMatch(why)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import { objectPath, runName } from '../../archive/names.ts'
@@ -8,9 +8,11 @@ import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
-import { writeObjects, type PackedObject } from './object-files.ts'
+import { syncFolders, writeObjects } from './object-files.ts'
 import { chatLines, packChat } from './pack-chat.ts'
+import type { PackedObject } from './pack-object.ts'
 import { proveObject } from './prove-object.ts'
+import { removeUnfinished } from './unfinished.ts'
 
 export interface RunOrder {
   /** The archive folder. */
@@ -41,48 +43,68 @@ export interface RunOutcome {
 
 /** So much is packed before it is written, and proven, at once. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024
-const WAITING_MAX = 64
+const WAITING_MAX = 128
 /** One in so many of the objects that were there already is read again. */
 const SHARE = 30
+/** So many chats that did not change are passed over before a sign of life. */
+const UNCHANGED_MAX = 1000
 
 /**
  * Archives the chats that changed since the last run of the same mirror, proves what it wrote and a thirtieth of the
- * rest against the mirror, and then writes the manifest: before that there is no run. Yields as it goes.
+ * rest against the mirror, and then writes the manifest: before that there is no run. What an earlier run left
+ * unfinished is removed. Runs in one folder must not overlap; whoever starts one sees to it. Yields as it goes.
  * @throws Trouble `archive-unproven` where what was written is not what is read; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
   const createdAtMs = order.now()
   const origin = readIdentity(db)
+  removeUnfinished(order.dir)
   const former = formerEntries(order.dir, origin)
   const chats = listArchivable(db, order.chats)
-  const entries: ChatEntry[] = []
-  const mended: string[] = []
-  let packed = 0
-  let waiting: Waiting[] = []
+  const made: Made = { db, order, origin, entries: [], mended: [], folders: new Set(), packed: 0, waiting: [] }
   for (const [index, chat] of chats.entries()) {
-    const held = former.get(chat.id)
-    const isHeld = held !== undefined && held.revision === chat.revision && hasObject(order.dir, held)
-    if (isHeld && isProven(db, order, chat, held, origin)) entries.push(held)
-    else {
-      const object = packChat(db, chat.num, origin)
-      if (object !== null) waiting.push({ chat, object })
-      if (object !== null && isHeld) mended.push(chat.id)
-    }
-    if (isFull(waiting) || index === chats.length - 1) {
-      entries.push(...(await writeAndProve(db, order.dir, waiting, origin)))
-      packed += waiting.length
-      waiting = []
-      yield { done: index + 1, total: chats.length }
-    }
+    take(made, chat, former.get(chat.id))
+    if (isFull(made.waiting)) await writeAndProve(made)
+    else if (index % UNCHANGED_MAX !== 0) continue
+    yield { done: index + 1, total: chats.length }
   }
-  const manifest = manifestOf(order, origin, entries, createdAtMs)
+  await writeAndProve(made)
+  await syncFolders(made.folders)
+  const manifest = manifestOf(order, origin, made.entries, createdAtMs)
   await writeManifest(order.dir, manifest)
-  return { manifest, packed, mended }
+  yield { done: chats.length, total: chats.length }
+  return { manifest, packed: made.packed, mended: made.mended }
 }
 
 interface Waiting {
   readonly chat: ArchivableChat
   readonly object: PackedObject
+}
+
+/** A run as far as it has come. */
+interface Made {
+  readonly db: Mirror
+  readonly order: RunOrder
+  readonly origin: string
+  readonly entries: ChatEntry[]
+  readonly mended: string[]
+  /** Those in which objects were written. */
+  readonly folders: Set<string>
+  packed: number
+  waiting: Waiting[]
+}
+
+/** @param held what the run before says of the chat */
+function take({ db, order, origin, entries, mended, waiting }: Made, chat: ArchivableChat, held?: ChatEntry): void {
+  const isHeld = held !== undefined && held.revision === chat.revision
+  if (isHeld && hasObject(order.dir, held) && isProven(db, order, chat, held, origin)) {
+    entries.push(held)
+    return
+  }
+  const object = packChat(db, chat.num, origin)
+  if (object === null) return
+  waiting.push({ chat, object })
+  if (isHeld) mended.push(chat.id)
 }
 
 const isFull = (waiting: readonly Waiting[]): boolean =>
@@ -101,7 +123,8 @@ function formerEntries(dir: string, origin: string): ReadonlyMap<string, ChatEnt
 }
 
 function hasObject(dir: string, { object, bytes }: ChatEntry): boolean {
-  return statSync(join(dir, objectPath(object)), { throwIfNoEntry: false })?.size === bytes
+  const stat = lstatSync(join(dir, objectPath(object)), { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.size === bytes
 }
 
 /** Whether an object that is there already is what it was, for those whose turn it is. */
@@ -117,25 +140,30 @@ function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string)
   return now?.revision === revision ? chatLines(db, num, origin) : null
 }
 
-async function writeAndProve(
-  db: Mirror,
-  dir: string,
-  waiting: readonly Waiting[],
-  origin: string,
-): Promise<readonly ChatEntry[]> {
-  await writeObjects(
-    dir,
+async function writeAndProve(made: Made): Promise<void> {
+  const { db, order, origin, entries, folders, waiting } = made
+  const written = await writeObjects(
+    order.dir,
     waiting.map(({ object }) => object),
   )
-  return waiting.map(({ chat, object }) => {
+  for (const folder of written) folders.add(folder)
+  for (const { chat, object } of waiting) {
     const { hash, content, bytes, messages } = object
     const entry = { id: chat.id, object: hash, content, bytes, revision: chat.revision, messages: [...messages] }
-    const proof = inSnapshot(db, () => proveObject(dir, entry, linesNow(db, chat, origin)))
-    if (proof.kind === 'sound') return entry
-    const text = `What was archived of the chat ${chat.id} is not what is read back: ${proof.why}.`
-    throw new Trouble('archive-unproven', text, `Look at the disk that holds ${dir}; the run before is as it was.`)
-  })
+    const proof = inSnapshot(db, () => proveObject(order.dir, entry, linesNow(db, chat, origin)))
+    if (proof.kind === 'damaged') throw unproven(chat.id, proof.why, order.dir)
+    entries.push(entry)
+  }
+  made.packed += waiting.length
+  made.waiting = []
 }
+
+const unproven = (id: string, why: string, dir: string): Trouble =>
+  new Trouble(
+    'archive-unproven',
+    `What was archived of the chat ${id} is not what is read back: ${why}.`,
+    `Look at the disk that holds ${dir}; the runs before are as they were.`,
+  )
 
 function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[], createdAtMs: number): Manifest {
   const { name, job, scope, program, now } = order

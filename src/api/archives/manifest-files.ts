@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
 import { isRunName, runPath } from '../../archive/names.ts'
 import { writeWhole } from './object-files.ts'
+import { readPlainFile, saysWhy } from './plain-files.ts'
+
+const MANIFEST_BYTES_MAX = 500 * 1024 * 1024
 
 /** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. */
 export function listRunNames(dir: string): readonly string[] {
@@ -28,14 +30,13 @@ function listFolder(path: string): readonly string[] {
 export function readManifest(dir: string, name: string): Decoded<SealedManifest> {
   let text: string
   try {
-    text = readFileSync(join(dir, runPath(name)), 'utf8')
+    text = readPlainFile(dir, join(dir, runPath(name)), MANIFEST_BYTES_MAX).toString()
   } catch (error) {
-    return { kind: 'damaged', why: `it cannot be read: ${error instanceof Error ? error.message : String(error)}` }
+    return { kind: 'damaged', why: `it cannot be read: ${saysWhy(error)}` }
   }
   return openManifest(text, name)
 }
 
 export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
-  mkdirSync(join(dir, 'runs'), { recursive: true, mode: 0o700 })
-  await writeWhole(join(dir, runPath(manifest.name)), [sealManifest(manifest)])
+  await writeWhole(dir, join(dir, runPath(manifest.name)), [Buffer.from(sealManifest(manifest))])
 }

@@ -1,119 +1,132 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
+import { isUtf8 } from 'node:buffer'
+import { hash as digest } from 'node:crypto'
+import { closeSync, fsync, openSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { lineHash, type Decoded } from '../../archive/chat-file.ts'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import type { Decoded } from '../../archive/chat-file.ts'
 import { objectPath } from '../../archive/names.ts'
+import type { PackedObject } from './pack-object.ts'
+import { makeFolder, readPlainFile, saysWhy } from './plain-files.ts'
 
-/** Text is packed so much at a time: a gzip file may have several members, and a chat of any length needs no more memory. */
-const MEMBER_CHARS = 4 * 1024 * 1024
 /** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
 const TEXT_BYTES_MAX = 500 * 1024 * 1024
+/** While a file is being written its name ends so. */
+export const UNFINISHED = '.tmp'
 
-/** A chat, packed, that is not yet under its name. */
-export interface PackedObject {
-  readonly hash: string
-  readonly content: string
-  readonly bytes: number
-  /** Of each line behind the first. */
-  readonly messages: readonly string[]
-  /** Bytes of the text. */
-  readonly textBytes: number
-  readonly members: readonly Buffer[]
-}
-
-/** @param lines as `encodeChat` gives them */
-export function packObject(lines: Iterable<string>): PackedObject {
-  const object = createHash('sha256')
-  const content = createHash('sha256')
-  const hashes: string[] = []
-  const members: Buffer[] = []
-  let waiting = ''
-  let textBytes = 0
-  const pack = (): void => {
-    if (waiting === '') return
-    const text = Buffer.from(waiting)
-    const member = gzipSync(text)
-    content.update(text)
-    object.update(member)
-    members.push(member)
-    textBytes += text.length
-    waiting = ''
-  }
-  for (const line of lines) {
-    hashes.push(lineHash(line.slice(0, -1)))
-    waiting += line
-    if (waiting.length >= MEMBER_CHARS) pack()
-  }
-  pack()
-  const bytes = members.reduce((sum, member) => sum + member.length, 0)
-  return {
-    hash: object.digest('hex'),
-    content: content.digest('hex'),
-    bytes,
-    messages: hashes.slice(1),
-    textBytes,
-    members,
-  }
+/**
+ * Puts packed objects below the archive folder, each under its name only once it is whole and on the disk. That they
+ * stay under their names after a power cut, `syncFolders` sees to.
+ * @returns the folders in which they lie
+ * @throws NodeJS.ErrnoException, ENOSPC where the disk is full; what was not renamed by then is removed
+ */
+export async function writeObjects(dir: string, objects: readonly PackedObject[]): Promise<ReadonlySet<string>> {
+  const places = objects.map(({ hash, members }) => ({ path: join(dir, objectPath(hash)), pieces: members }))
+  const folders = new Set(places.map(({ path }) => dirname(path)))
+  for (const folder of folders) makeFolder(dir, folder)
+  await putInPlace(places)
+  return folders
 }
 
 /**
- * Puts packed objects below the archive folder, each under its name only once it is whole and on the disk. One that is
- * there already is left as it is.
- * @throws NodeJS.ErrnoException, ENOSPC where the disk is full; what was not renamed by then is removed
+ * Writes a file of the archive beside its place, brings it to the disk, and moves it there.
+ * @param below the archive folder
  */
-export async function writeObjects(dir: string, objects: readonly PackedObject[]): Promise<void> {
-  const outcomes = await Promise.allSettled(objects.map((object) => writeObject(dir, object)))
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+export async function writeWhole(below: string, path: string, pieces: readonly Buffer[]): Promise<void> {
+  makeFolder(below, dirname(path))
+  await putInPlace([{ path, pieces }])
+  await syncFolders([dirname(path)])
 }
 
-async function writeObject(dir: string, { hash, members }: PackedObject): Promise<void> {
-  const path = join(dir, objectPath(hash))
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  await writeWhole(path, members)
+interface Place {
+  readonly path: string
+  readonly pieces: readonly Buffer[]
 }
 
-/** Writes a file beside its place, brings it to the disk, and moves it there. */
-export async function writeWhole(path: string, pieces: readonly (Buffer | string)[]): Promise<void> {
-  const beside = `${path}.tmp`
+/** Waits for the disk alone: the calls that are short take less of the processor where they are not waited for. */
+async function putInPlace(places: readonly Place[]): Promise<void> {
   try {
-    const file = await open(beside, 'w', 0o600)
-    try {
-      for (const piece of pieces) await file.appendFile(piece)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(beside, path)
+    await writeAllBeside(places)
+    for (const { path } of places) renameSync(`${path}${UNFINISHED}`, path)
   } catch (error) {
-    await unlink(beside).catch(() => undefined)
+    for (const { path } of places) rmSync(`${path}${UNFINISHED}`, { force: true })
     throw error
   }
-  await syncFolder(dirname(path))
+}
+
+async function writeAllBeside(places: readonly Place[]): Promise<void> {
+  const files: number[] = []
+  try {
+    for (const place of places) files.push(writeBeside(place))
+    const synced = await Promise.allSettled(files.map((file) => sync(file)))
+    for (const outcome of synced) if (outcome.status === 'rejected') throw outcome.reason
+  } finally {
+    for (const file of files) closeSync(file)
+  }
+}
+
+const sync = promisify(fsync)
+
+/** @returns the open file */
+function writeBeside({ path, pieces }: Place): number {
+  const file = openNew(`${path}${UNFINISHED}`)
+  try {
+    for (const piece of pieces) writeWholly(file, piece)
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/** Never into what lies there already: it may be a link to elsewhere. */
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    unlinkSync(path)
+    return openSync(path, 'wx', 0o600)
+  }
+}
+
+function writeWholly(file: number, piece: Buffer): void {
+  for (let at = 0; at < piece.length;) at += writeSync(file, piece, at)
 }
 
 /** A renamed file is where it is after a power cut only once its folder is on the disk; Windows has no such call. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolders(paths: Iterable<string>): Promise<void> {
   if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  await folder.sync().finally(() => folder.close())
+  for (const path of paths) {
+    const folder = openSync(path, 'r')
+    await sync(folder).finally(() => closeSync(folder))
+  }
 }
 
-/** An object's text, checked against its name. Total: a file that is missing or damaged is a sentence. */
-export function readObject(dir: string, hash: string): Decoded<string> {
-  let packed: Buffer
+/** An object's bytes, checked against its name. Total: a file that is missing or damaged is a sentence. */
+export function readPacked(dir: string, hash: string): Decoded<Buffer> {
   try {
-    packed = readFileSync(join(dir, objectPath(hash)))
-  } catch (error) {
-    return { kind: 'damaged', why: `it cannot be read: ${error instanceof Error ? error.message : String(error)}` }
-  }
-  if (createHash('sha256').update(packed).digest('hex') !== hash) {
+    const packed = readPlainFile(dir, join(dir, objectPath(hash)), TEXT_BYTES_MAX)
+    if (digest('sha256', packed) === hash) return { kind: 'sound', value: packed }
     return { kind: 'damaged', why: 'its bytes are not those that its name says' }
-  }
-  try {
-    return { kind: 'sound', value: gunzipSync(packed, { maxOutputLength: TEXT_BYTES_MAX }).toString() }
   } catch (error) {
-    return { kind: 'damaged', why: `it cannot be unpacked: ${error instanceof Error ? error.message : String(error)}` }
+    return { kind: 'damaged', why: `it cannot be read: ${saysWhy(error)}` }
   }
+}
+
+/** An object's text, as its bytes. Total, too. */
+export function unpack(packed: Buffer): Decoded<Buffer> {
+  try {
+    const text = gunzipSync(packed, { maxOutputLength: TEXT_BYTES_MAX })
+    return isUtf8(text) ? { kind: 'sound', value: text } : { kind: 'damaged', why: 'it is not UTF-8' }
+  } catch (error) {
+    return { kind: 'damaged', why: `it cannot be unpacked: ${saysWhy(error)}` }
+  }
+}
+
+/** An object's text, checked against its name. */
+export function readObject(dir: string, hash: string): Decoded<string> {
+  const packed = readPacked(dir, hash)
+  const text = packed.kind === 'sound' ? unpack(packed.value) : packed
+  return text.kind === 'sound' ? { kind: 'sound', value: text.value.toString() } : text
 }

@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/prepared.ts'
 
 export interface ArchivableChat {
   readonly num: number
@@ -14,14 +15,14 @@ const THESE = `
 /** Chats to archive, in the order in which they were found. @param nums all of them where null */
 export const listArchivable = (db: Mirror, nums: readonly number[] | null): ArchivableChat[] =>
   nums === null
-    ? db.prepare<[], ArchivableChat>(ALL).all()
-    : db.prepare<[string], ArchivableChat>(THESE).all(JSON.stringify(nums))
+    ? prepared<ArchivableChat>(db, ALL).all()
+    : prepared<ArchivableChat>(db, THESE).all(JSON.stringify(nums))
 
 const IDENTITY = `select id from identity`
 
 /** Which mirror this is: another one after it was made anew. */
 export function readIdentity(db: Mirror): string {
-  const id = db.prepare<[], string>(IDENTITY).pluck().get()
+  const id = prepared<{ id: string }>(db, IDENTITY).get()?.id
   if (id === undefined) throw new Error('a mirror has no identity')
   return id
 }

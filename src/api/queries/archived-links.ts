@@ -1,5 +1,6 @@
 import type { ArchivedChat } from '../../archive/record.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/prepared.ts'
 import { toIso } from '../iso.ts'
 
 type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'outline' | 'messageCount'>
@@ -7,17 +8,21 @@ type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'outline
 /** What a chat is connected with, and the order of its messages. */
 export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
   return {
-    childChatIds: db.prepare<[string], string>(CHILDREN).pluck().all(id),
+    childChatIds: prepared<{ id: string }>(db, CHILDREN)
+      .all(id)
+      .map((row) => row.id),
     evidence: readEvidence(db, num, id),
-    paths: db.prepare<[string], string>(PATHS).pluck().all(id),
+    paths: prepared<{ uri: string }>(db, PATHS)
+      .all(id)
+      .map((row) => row.uri),
     outline: readOrder(db, num),
-    messageCount: db.prepare<[number], number>(COUNT).pluck().get(num) ?? 0,
+    messageCount: prepared<{ count: number }>(db, COUNT).get(num)?.count ?? 0,
   }
 }
 
-const CHILDREN = `select child_id from chat_links where parent_id = ? order by child_id`
+const CHILDREN = `select child_id as id from chat_links where parent_id = ? order by child_id`
 const PATHS = `select uri from chat_paths where chat_id = ? order by uri`
-const COUNT = `select count(*) from messages where chat = ? and is_orphan <> 2`
+const COUNT = `select count(*) as count from messages where chat = ? and is_orphan <> 2`
 
 interface EvidenceRow {
   readonly method: string
@@ -46,8 +51,7 @@ const EVIDENCE = `
 `
 
 function readEvidence(db: Mirror, num: number, id: string): ArchivedChat['evidence'] {
-  return db
-    .prepare<[object], EvidenceRow>(EVIDENCE)
+  return prepared<EvidenceRow>(db, EVIDENCE)
     .all({ num, id })
     .map(({ method, rank, uri, path, name, remoteKind, remoteHost }) => {
       const remote = remoteKind === null ? null : { kind: remoteKind, host: remoteHost ?? '' }
@@ -68,7 +72,7 @@ const PLACES = `
 `
 /** Whether the source that orders the thread has an order of its own, or its messages stand by time. */
 const IS_ORDERED = `
-  select o.entries <> 'null'
+  select o.entries <> 'null' as isOrdered
   from messages m
   join sources s on s.num = m.source
   left join outlines o on o.chat = m.chat and o.source = m.source
@@ -78,9 +82,9 @@ const IS_ORDERED = `
 `
 
 function readOrder(db: Mirror, num: number): ArchivedChat['outline'] {
-  if (db.prepare<[number], number | null>(IS_ORDERED).pluck().get(num) !== 1) return null
+  if (prepared<{ isOrdered: number | null }>(db, IS_ORDERED).get(num)?.isOrdered !== 1) return null
   const entries: NonNullable<ArchivedChat['outline']> = []
-  for (const { id, position, listedAtMs } of db.prepare<[number], PlaceRow>(PLACES).all(num)) {
+  for (const { id, position, listedAtMs } of prepared<PlaceRow>(db, PLACES).all(num)) {
     while (entries.length < position) entries.push({ id: null, role: null, createdAt: null, startedAt: null })
     entries.push({ id, role: null, createdAt: toIso(listedAtMs), startedAt: null })
   }
