@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** What is started by its path: the command line, and what it starts as threads and processes of their own. */
-const programs = ['cli/bin', 'daemon/ingest-worker', 'daemon/search-child', 'daemon/check-child', 'sample/grow-child']
+const programs = [
+  'cli/bin',
+  'daemon/ingest-worker',
+  'daemon/search-child',
+  'daemon/check-child',
+  'daemon/archive-child',
+  'sample/grow-child',
+]
 
 /** It holds an addon, and finds it beside itself. */
 const external = ['better-sqlite3']

@@ -16,6 +16,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['export', async () => (await import('./commands/export.ts')).addExportCommand],
   ['projects', async () => (await import('./commands/projects.ts')).addProjectsCommand],
   ['losses', async () => (await import('./commands/losses.ts')).addLossesCommand],
+  ['archive', async () => (await import('./commands/archive.ts')).addArchiveCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],

@@ -1,8 +1,11 @@
+import type { ArchiveActs } from '../api/http/archive-shapes.ts'
 import type { ApiWorld, LiveState } from '../api/http/world.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
+import { startArchiveProcess } from './archive-process.ts'
+import { archiveActs, makeArchives } from './make-archives.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
@@ -45,17 +48,36 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const hub = new EventHub()
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
   const { userDirs, homes } = settings.cursor
+  const { archives, archiveSchedule } = makeArchives({
+    settings,
+    world,
+    path,
+    start: startArchiveProcess,
+    tell: (data) => hub.send('archive', data),
+    say: (level, sentence) => log[level](sentence),
+  })
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
   const readers = {
-    shut: () => [reader, searches].forEach((one) => one.shut()),
+    shut: () => [reader, searches, archives].forEach((one) => one.shut()),
     reopen: () => [reader, searches].forEach((one) => one.reopen()),
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const progress = new ProgressLine(world.stderr)
 
-  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs })
+  const makeWorld = apiWorlds({
+    settings,
+    world,
+    path,
+    reader,
+    log,
+    hub,
+    indexing,
+    searches,
+    archives: archiveActs(archives, archiveSchedule),
+    startedAtMs,
+  })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
@@ -76,6 +98,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     const schedule = startSchedule({
       checkTermsIfDue: () => indexing.checkTermsIfDue(),
       reconcile: () => indexing.reconcileChanged(),
+      archive: () => (indexing.state === 'starting' ? undefined : archiveSchedule.tick()),
       showProgress: () => progress.show(indexing.vitals.progress),
     })
     return {
@@ -83,6 +106,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       async stop() {
         progress.clear()
         schedule.stop()
+        archives.stop()
         searches.close()
         removeDaemonFile(dataDir)
         await server.close()
@@ -93,6 +117,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       },
     }
   } catch (error) {
+    archives.stop()
     searches.close()
     removeDaemonFile(dataDir)
     await indexing.stop()
@@ -110,11 +135,13 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly searches: SearchPool
+  readonly archives: ArchiveActs
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, startedAtMs }: Parts) {
+function apiWorlds(parts: Parts) {
+  const { settings, world, path, reader, log, hub, indexing, searches, archives, startedAtMs } = parts
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -135,6 +162,7 @@ function apiWorlds({ settings, world, path, reader, log, hub, indexing, searches
     ask: (question) => searches.ask(question),
     live,
     sync: (options) => indexing.sync(options),
+    archives,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')

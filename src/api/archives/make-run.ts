@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
-import { objectPath, runName } from '../../archive/names.ts'
+import { objectPath } from '../../archive/names.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
@@ -185,7 +185,3 @@ function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[]
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
-/** The name of a run that begins now. */
-export const nameRun = (dir: string, atMs: number, job: string | null): string =>
-  runName(atMs, job ?? 'manual', new Set(listRunNames(dir)))

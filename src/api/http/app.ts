@@ -5,6 +5,7 @@ import { asProblem, Problem, problemResponse } from './problem.ts'
 import { rawPath, refuseMalformedPaths } from './raw-path.ts'
 import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
+import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
@@ -39,6 +40,7 @@ export function createApp(world: ApiWorld): Hono {
     exportRoutes(world),
     projectRoutes(world),
     lossRoutes(world),
+    archiveRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),

@@ -7,6 +7,7 @@ import { listSources } from '../queries/list-sources.ts'
 import type { SourceStatus } from '../queries/list-sources.ts'
 import { measureTermsBytes } from '../queries/measure-terms.ts'
 import { measureTextBytes } from '../queries/measure-text.ts'
+import type { ArchiveHealth } from './archive-shapes.ts'
 import { measureMirrorBytes } from './mirror-file.ts'
 import type { ApiWorld, DaemonState, Progress, Resources } from './world.ts'
 
@@ -24,6 +25,7 @@ export interface Status {
   readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
   readonly resources: Resources & DiskUse
   readonly lagMs: number | null
+  readonly archives: ArchiveHealth
 }
 
 interface DiskUse {
@@ -64,6 +66,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       mirror: { path: mirrorPath, bytes, ftsBytes },
       resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
+      archives: world.archives.health(),
     }
   }
 }

@@ -27,6 +27,18 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
   { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
   { method: 'GET', path: '/api/losses', explains: 'What Cursor dropped and is held here: project, from, to.' },
+  {
+    method: 'POST',
+    path: '/api/archives',
+    explains: 'Begins an archive: {"scope": a search, filters, or null for all}.',
+  },
+  { method: 'GET', path: '/api/archives', explains: 'Archives, the newest first, and when each was last proven.' },
+  { method: 'GET', path: '/api/archives/:name', explains: 'One archive, and how far it is while it is being made.' },
+  {
+    method: 'POST',
+    path: '/api/archives/:name/verify',
+    explains: 'Reads every byte of the archive folder: {"share": of the objects}.',
+  },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
 ]

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Ask } from '../questions.ts'
+import type { ArchiveActs } from './archive-shapes.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
@@ -70,6 +71,7 @@ export interface ApiWorld {
   live(): LiveState
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
+  readonly archives: ArchiveActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Hears of every error that was answered with a 500. */

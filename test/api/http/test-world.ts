@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { archivesHere } from '../../helpers/archives-here.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
@@ -52,6 +54,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
       syncs.push(options)
       return { changed: 1, added: 2, gone: 3, tookMs: 4 }
     },
+    archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

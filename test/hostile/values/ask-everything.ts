@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { archivesHere } from '../../helpers/archives-here.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { exportFormats } from '../../../src/api/export/formats.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
@@ -38,6 +40,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
     ask: async (question) => answerQuestion(reader, question, DEADLINE_MS),
     live: () => liveOf(mirrorPath),
     sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
+    archives: archivesHere(dirname(mirrorPath), mirrorPath),
     subscribe: () => () => undefined,
     reportFault: (error) => faults.push(error instanceof Error ? String(error.stack) : String(error)),
   })
