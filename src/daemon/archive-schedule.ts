@@ -105,16 +105,16 @@ export class ArchiveSchedule {
 
   /** The next two times, from now on; none where no calendar holds such a day. */
   #nextDues(job: ArchiveJob): readonly number[] {
-    const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
     try {
-      return task.getNextRuns(2).map((date) => date.getTime())
+      const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
+      const dues = task.getNextRuns(2).map((date) => date.getTime())
+      void task.destroy()
+      return dues
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       this.#world.warn(`The archive job ${job.name} never runs: ${why}.`)
       this.#never.add(job.name)
       return []
-    } finally {
-      void task.destroy()
     }
   }
 

@@ -30,6 +30,8 @@ export function lockFile(path: string, waitMs: number): Lock | null {
   if (process.platform !== 'win32') chmodSync(path, 0o600)
   const db = new Database(path, { timeout: waitMs })
   try {
+    // A journal would stay where we are killed, and there is nothing to write.
+    db.pragma('journal_mode = memory')
     db.exec('begin exclusive')
   } catch (error) {
     db.close()

@@ -24,11 +24,12 @@ export function readScope(scope: Scope, clock: Clock): ScopeQuery | null {
   const filters: Record<string, readonly string[]> = {}
   for (const [name, value] of Object.entries(given)) {
     if (!names.includes(name)) throw unknownName(name)
+    if (name === 'q') continue
     const words = wordsOf(name, value)
     if (name === 'from' || name === 'to') requireDate(name, words, clock)
-    if (name !== 'q') filters[name] = words
+    filters[name] = words
   }
-  const q = 'q' in given ? wordsOf('q', given['q']).join(' ') : ''
+  const q = given['q'] === undefined || given['q'] === '' ? '' : wordsOf('q', given['q']).join(' ')
   if (Object.keys(filters).length > 0 || parseQuery(q).tree !== null) return { q, filters }
   throw badScope('The scope asks for nothing', 'Name a word or a filter, or leave the scope out to archive everything.')
 }

@@ -61,7 +61,10 @@ function refuseBadScope(scope: Scope, clock: Clock): void {
     readScope(scope, clock)
   } catch (error) {
     if (!(error instanceof Trouble)) throw error
-    throw badParameters([{ name: 'scope', reason: `is wrong: ${error.message} ${error.hint}` }], 'bad-body')
+    throw badParameters(
+      [{ name: 'scope', reason: `is wrong: ${error.message} ${error.hint.replace(/\.$/, '')}` }],
+      'bad-body',
+    )
   }
 }
 
