@@ -44,11 +44,11 @@ const headMembers = {
   bytes: count,
 }
 
-const head = z.strictObject(headMembers)
+const headAlone = z.strictObject(headMembers)
 const manifest = z.strictObject({ ...headMembers, chats: z.array(chatEntry).check(z.maxLength(10_000_000)) })
 const sealed = z.strictObject({ ...manifest.shape, sha256: hash })
 
-export type ManifestHead = z.infer<typeof head>
+export type ManifestHead = z.infer<typeof headAlone>
 export type Manifest = z.infer<typeof manifest>
 export type SealedManifest = z.infer<typeof sealed>
 export type ChatEntry = z.infer<typeof chatEntry>
@@ -85,7 +85,7 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
  */
 export function readHead(start: string, name: string): Decoded<ManifestHead> {
   const at = start.indexOf(',\n"chats": [\n')
-  const read = head.safeParse(at < 0 ? null : parseJson(`${start.slice(0, at)}}`))
+  const read = headAlone.safeParse(at < 0 ? null : parseJson(`${start.slice(0, at)}}`))
   if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')
   return { kind: 'sound', value: read.data }
 }

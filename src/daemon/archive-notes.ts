@@ -2,14 +2,14 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 
-const name = z.string()
+const word = z.string()
 const atMs = z.number()
 
 const runNote = z.object({
   /** `damaged`: so it was found when it was last verified. */
   state: z.enum(['verified', 'damaged', 'failed']),
   createdAtMs: atMs,
-  job: z.nullable(name),
+  job: z.nullable(word),
   scope: z.unknown(),
   provenAtMs: z.nullable(atMs),
   error: z.nullable(z.string()),
@@ -29,7 +29,7 @@ const jobNote = z.object({
   error: z.nullable(z.string()),
 })
 
-const notes = z.object({ runs: z.record(name, runNote), jobs: z.record(name, jobNote) })
+const notes = z.object({ runs: z.record(word, runNote), jobs: z.record(word, jobNote) })
 
 export type RunNote = z.infer<typeof runNote>
 export type JobNote = z.infer<typeof jobNote>

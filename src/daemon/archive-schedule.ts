@@ -1,5 +1,4 @@
 import { createTask } from 'node-cron'
-import type { Scope } from '../api/archives/scope.ts'
 import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
 import { toIso } from '../api/iso.ts'
 import type { Settings } from '../settings.ts'
@@ -86,8 +85,7 @@ export class ArchiveSchedule {
     // Whatever ends us now, it is tried again.
     this.#write(job, nextMs, { failures, retryAtMs: retryAtMs(), error: null })
     try {
-      // The settings were read as JSON; a scope is judged where it is used.
-      await this.#world.archives.begin(job.scope as Scope, { job: name, keep, timeZone }, timeZone).made
+      await this.#world.archives.begin(job.scope, { job: name, keep, timeZone }, timeZone).made
       this.#write(job, nextMs, idle)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeChat, encodeChat } from '../../src/archive/chat-file.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../src/archive/record.ts'

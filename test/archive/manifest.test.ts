@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openManifest, sealManifest, type Manifest } from '../../src/archive/manifest.ts'
 

@@ -78,11 +78,10 @@ test('killed at any moment, a run is there whole or not at all, and the runs bef
     const verdict = folder.verify()
     expect([round, verdict.ok, verdict.damaged, verdict.unexpected]).toEqual([round, true, [], []])
     leftovers += verdict.leftovers.length
-    if (verdict.soundRuns.includes(name)) made += 1
-    else {
-      unmade += 1
-      expect(listRunNames(folder.dir)).toEqual(before)
-    }
+    const isMade = verdict.soundRuns.includes(name)
+    if (isMade) made += 1
+    else unmade += 1
+    expect(isMade ? before : listRunNames(folder.dir)).toEqual(before)
   }
   console.log(`archives: ${KILLS} kills, ${made} runs made, ${unmade} not, ${leftovers} files left over`)
   // A kill that always came too early or too late would show nothing.

@@ -166,13 +166,13 @@ const unproven = (id: string, why: string, dir: string): Trouble =>
   )
 
 function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[], createdAtMs: number): Manifest {
-  const { name, job, scope, program, now } = order
+  const { name, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
     name,
     createdAt: new Date(createdAtMs).toISOString(),
-    provenAt: new Date(now()).toISOString(),
+    provenAt: new Date(order.now()).toISOString(),
     job,
     scope,
     program,

@@ -77,13 +77,14 @@ function addList(parent: Command, session: Session): void {
 
 const columns = [{ title: 'name' }, { title: 'state' }, { title: 'proven' }, { title: 'chats' }, { title: 'messages' }]
 
+const count = (number: number | null): string => (number === null ? '-' : numberText(number))
+
 async function list(command: Command, session: Session): Promise<void> {
   const { json, ...page } = command.opts<JsonOption & PageOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/archives', queryOf({ ...page }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const runs = decodeAnswer(listAnswer, answer)
-    const count = (number: number | null): string => (number === null ? '-' : numberText(number))
     const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
@@ -126,8 +127,8 @@ async function verify(command: Command, session: Session, given: string | undefi
 }
 
 async function newest(answers: Answers): Promise<string> {
-  const [run] = decodeAnswer(listAnswer, await answers.get('/api/archives', queryOf({ limit: 1 }))).items
-  if (run !== undefined) return run.name
+  const [first] = decodeAnswer(listAnswer, await answers.get('/api/archives', queryOf({ limit: 1 }))).items
+  if (first !== undefined) return first.name
   throw new Trouble('archive-not-found', 'There is no archive yet.', 'Make one with: cursordex archive run')
 }
 

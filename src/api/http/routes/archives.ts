@@ -39,9 +39,9 @@ export function archiveRoutes(world: ApiWorld): Hono {
       return c.json(await unlessBusy(async () => archives.run(scope)), 202)
     })
     .get('/api/archives', (c) => {
-      const { limit, offset } = readQuery(c, page)
+      const { limit: most, offset: start } = readQuery(c, page)
       const all = archives.list()
-      return c.json({ items: all.slice(offset, offset + limit), total: all.length, limit, offset })
+      return c.json({ items: all.slice(start, start + most), total: all.length, limit: most, offset: start })
     })
     .get('/api/archives/:name', (c) => {
       readQuery(c, {})
