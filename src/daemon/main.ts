@@ -5,6 +5,7 @@ import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import { startArchiveProcess } from './archive-process.ts'
+import type { ArchiveSchedule } from './archive-schedule.ts'
 import { archiveActs, makeArchives } from './make-archives.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { EventHub } from './event-hub.ts'
@@ -14,7 +15,7 @@ import { takeLock } from './lock.ts'
 import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
 import { ProgressLine } from './progress-line.ts'
-import { startSchedule } from './schedule.ts'
+import { startSchedule, type Schedule } from './schedule.ts'
 import { SearchPool } from './search-pool.ts'
 
 export interface DaemonWorld {
@@ -48,14 +49,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const hub = new EventHub()
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
   const { userDirs, homes } = settings.cursor
-  const { archives, archiveSchedule } = makeArchives({
-    settings,
-    world,
-    path,
-    start: startArchiveProcess,
-    tell: (data) => hub.send('archive', data),
-    say: (level, sentence) => log[level](sentence),
-  })
+  const { archives, archiveSchedule } = daemonArchives(settings, world, log, hub)
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
   const readers = {
@@ -66,18 +60,8 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const progress = new ProgressLine(world.stderr)
 
-  const makeWorld = apiWorlds({
-    settings,
-    world,
-    path,
-    reader,
-    log,
-    hub,
-    indexing,
-    searches,
-    archives: archiveActs(archives, archiveSchedule),
-    startedAtMs,
-  })
+  const acts = archiveActs(archives, archiveSchedule)
+  const makeWorld = apiWorlds({ settings, world, path, reader, log, hub, indexing, searches, acts, startedAtMs })
 
   try {
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
@@ -95,12 +79,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
     void indexing.start()
-    const schedule = startSchedule({
-      checkTermsIfDue: () => indexing.checkTermsIfDue(),
-      reconcile: () => indexing.reconcileChanged(),
-      archive: () => (indexing.state === 'starting' ? undefined : archiveSchedule.tick()),
-      showProgress: () => progress.show(indexing.vitals.progress),
-    })
+    const schedule = startRhythms(indexing, archiveSchedule, progress)
     return {
       url: server.url,
       async stop() {
@@ -126,6 +105,27 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   }
 }
 
+function daemonArchives(settings: Settings, world: DaemonWorld, log: Logger, hub: EventHub) {
+  return makeArchives({
+    settings,
+    world,
+    path: mirrorPath(settings.dataDir),
+    start: startArchiveProcess,
+    tell: (data) => hub.send('archive', data),
+    say: (level, sentence) => log[level](sentence),
+  })
+}
+
+function startRhythms(indexing: Indexing, archives: ArchiveSchedule, progress: ProgressLine): Schedule {
+  return startSchedule({
+    checkTermsIfDue: () => indexing.checkTermsIfDue(),
+    reconcile: () => indexing.reconcileChanged(),
+    // Before it is known that the mirror is sound nothing is archived.
+    archive: () => (indexing.state === 'starting' ? undefined : archives.tick()),
+    showProgress: () => progress.show(indexing.vitals.progress),
+  })
+}
+
 interface Parts {
   readonly settings: Settings
   readonly world: DaemonWorld
@@ -135,13 +135,13 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly searches: SearchPool
-  readonly archives: ArchiveActs
+  readonly acts: ArchiveActs
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
 function apiWorlds(parts: Parts) {
-  const { settings, world, path, reader, log, hub, indexing, searches, archives, startedAtMs } = parts
+  const { settings, world, path, reader, log, hub, indexing, searches, acts, startedAtMs } = parts
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -162,7 +162,7 @@ function apiWorlds(parts: Parts) {
     ask: (question) => searches.ask(question),
     live,
     sync: (options) => indexing.sync(options),
-    archives,
+    archives: acts,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')

@@ -23,7 +23,11 @@ interface MessageRow {
 }
 
 /** Copies of what the thread holds are left out: nothing is in them that is not in it. */
-const MESSAGES = `
+const KEYS = `
+  select key from messages where chat = ? and is_orphan <> 2 order by is_orphan, position, created_at, id
+`
+/** By itself, so that nothing long is sorted. */
+const MESSAGE = `
   select
     m.id, m.alias, m.position, m.role, m.sent_at as sentAtMs, m.started_at as startedAtMs, m.timing_at as timingAtMs,
     m.model, m.input_tokens as inputTokens, m.output_tokens as outputTokens, m.is_simulated as isSimulated,
@@ -31,8 +35,7 @@ const MESSAGES = `
   from messages m
   join bodies b on b.num = m.body
   join sources s on s.num = m.source
-  where m.chat = ? and m.is_orphan <> 2
-  order by m.is_orphan, m.position, m.created_at, m.id
+  where m.key = ?
 `
 
 /**
@@ -40,7 +43,10 @@ const MESSAGES = `
  * as they are kept. The caller's transaction must outlive the iteration.
  */
 export function* readMessageLines(db: Mirror, num: number): Generator<string> {
-  for (const row of prepared<MessageRow>(db, MESSAGES).iterate(num)) {
+  for (const { key } of prepared<{ key: number }>(db, KEYS).all(num)) {
+    const row = prepared<MessageRow>(db, MESSAGE).get(key)
+    // Within one transaction nothing goes.
+    if (row === undefined) throw new Error('a message of a chat is gone')
     yield `${JSON.stringify(headOf(row)).slice(0, -1)},"parts":${row.parts}}\n`
   }
 }
