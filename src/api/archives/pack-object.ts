@@ -5,6 +5,9 @@ import { lineHash } from '../../archive/chat-file.ts'
 /** Text is packed so much at a time: a gzip file may have several members, and a chat of any length needs no more memory. */
 const MEMBER_CHARS = 4 * 1024 * 1024
 
+/** Half the work of the usual 6 for 4% more bytes, measured on the text of programs; on chats made up, for none. */
+const LEVEL = 4
+
 /** A chat, packed, that is not yet under its name. */
 export interface PackedObject {
   readonly hash: string
@@ -29,7 +32,7 @@ export function packObject(lines: Iterable<string>): PackedObject {
   const pack = (): void => {
     if (chars === 0) return
     const text = Buffer.from(waiting.join(''))
-    const member = gzipSync(text)
+    const member = gzipSync(text, { level: LEVEL })
     content.update(text)
     object.update(member)
     members.push(member)
