@@ -233,8 +233,8 @@ test('all of it is archived, copies that the thread holds aside, and each messag
   const made = await waitUntil(
     'the archive',
     async () => {
-      const told = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
-      return told.state === 'running' ? null : told
+      const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
+      return archived.state === 'running' ? null : archived
     },
     { withinMs: 30_000 },
   )
