@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { archive } from './archive.ts'
 import { bytesRead } from './bytes-read.ts'
 import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
@@ -31,6 +32,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
   ['token-estimates', tokenEstimates],
+  ['archive', archive],
 ])
 
 const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--user-dir <Cursor's User folder with recorded tokens>]

@@ -12,6 +12,7 @@ const programs = [
   'daemon/search-child',
   'daemon/estimate-child',
   'daemon/check-child',
+  'daemon/archive-child',
   'sample/grow-child',
 ]
 

@@ -9,6 +9,7 @@ import { line, lines, query, said, transcriptEras, writeTranscript } from './hel
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
+import { waitUntil } from './helpers/wait-until.ts'
 
 interface ChatAnswer {
   readonly id: string
@@ -225,4 +226,21 @@ test('no token that stood beside the chats is in the mirror or the log', () => {
   expect(daemon.stderr + daemon.stdout).not.toContain(canary)
   expect(bytesBelow(cursorHome)).toContain(cliCanary)
   expect(bytesBelow(daemon.dataDir) + daemon.stderr + daemon.stdout).not.toContain(cliCanary)
+})
+
+test('all of it is archived, copies that the thread holds aside, and each message is read back as it is', async () => {
+  const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
+  const made = await waitUntil(
+    'the archive',
+    async () => {
+      const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
+      return archived.state === 'running' ? null : archived
+    },
+    { withinMs: 30_000 },
+  )
+  const { counts } = await daemon.get<{ counts: { messages: number } }>('/api/status')
+  expect(made.state).toBe('verified')
+  expect(made.chats).toBeGreaterThanOrEqual(chats.total)
+  expect(made.messages).toBeGreaterThanOrEqual(counts.messages)
+  expect(await daemon.post(`/api/archives/${name}/verify`)).toMatchObject({ ok: true, damaged: [], unexpected: [] })
 })

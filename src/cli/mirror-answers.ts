@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
 import { answerQuestion } from '../api/questions.ts'
+import { startArchiveHere } from '../daemon/archive-here.ts'
+import { archiveActs, makeArchives } from '../daemon/make-archives.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
 import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
@@ -43,6 +45,14 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   let reasons = sourceReasons(catchUp('nudge').ends)
   const reader = openReader(mirrorPath(dataDir))
   const histories = new Histories(realSurroundings().env)
+  const { archives, archiveSchedule } = makeArchives({
+    settings,
+    world: { ...world, now: Date.now },
+    path: mirrorPath(dataDir),
+    start: startArchiveHere,
+    tell: () => undefined,
+    say: () => undefined,
+  })
   const app = createApp({
     version: world.version,
     timeZone: world.timeZone,
@@ -78,6 +88,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
         (text) => world.note(text),
         ({ db }) => takeUsageFile(db, file, Date.now()),
       ),
+    archives: archiveActs(archives, archiveSchedule),
     subscribe: () => () => undefined,
   })
   return {

@@ -13,22 +13,30 @@ export interface Lock {
  * @throws Trouble `already-running`, exit code 3
  */
 export function takeLock(dataDir: string, waitMs = 0): Lock {
-  const path = join(dataDir, 'daemon.lock')
+  const lock = lockFile(join(dataDir, 'daemon.lock'), waitMs)
+  if (lock !== null) return lock
+  throw new Trouble(
+    'already-running',
+    `Another cursordex daemon owns the data folder ${dataDir}.`,
+    'Use the one that runs (cursordex status), stop it, or choose another folder with --data-dir.',
+    { exitCode: 3 },
+  )
+}
+
+/** Null where another program holds it still after `waitMs` milliseconds. */
+export function lockFile(path: string, waitMs: number): Lock | null {
   // 0600 from the first moment. After this, no plain file call may touch it: closing it would drop the lock.
   closeSync(openSync(path, 'a', 0o600))
   if (process.platform !== 'win32') chmodSync(path, 0o600)
   const db = new Database(path, { timeout: waitMs })
   try {
+    // A journal would stay where we are killed, and there is nothing to write.
+    db.pragma('journal_mode = memory')
     db.exec('begin exclusive')
   } catch (error) {
     db.close()
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
-    throw new Trouble(
-      'already-running',
-      `Another cursordex daemon owns the data folder ${dataDir}.`,
-      'Use the one that runs (cursordex status), stop it, or choose another folder with --data-dir.',
-      { exitCode: 3, cause: error },
-    )
+    return null
   }
   return { release: () => db.close() }
 }

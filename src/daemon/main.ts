@@ -1,3 +1,4 @@
+import type { ArchiveActs } from '../api/http/archive-shapes.ts'
 import type { ApiWorld, LiveState } from '../api/http/world.ts'
 import { Histories } from '../git/histories.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
@@ -5,6 +6,10 @@ import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
+import type { Archives } from './archives.ts'
+import { startArchiveProcess } from './archive-process.ts'
+import type { ArchiveSchedule } from './archive-schedule.ts'
+import { archiveActs, makeArchives } from './make-archives.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { Estimation } from './estimation.ts'
 import { startEstimator } from './estimator.ts'
@@ -15,7 +20,7 @@ import { takeLock } from './lock.ts'
 import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
 import { ProgressLine } from './progress-line.ts'
-import { startSchedule } from './schedule.ts'
+import { startSchedule, type Schedule } from './schedule.ts'
 import { SearchPool } from './search-pool.ts'
 
 export interface DaemonWorld {
@@ -44,7 +49,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, world)
-  const { reader, log, indexing, searches, histories, estimation, startedAtMs } = parts
+  const { reader, log, indexing, searches, histories, estimation, archives, archiveSchedule, startedAtMs } = parts
   const { userDirs, homes } = settings.cursor
   const progress = new ProgressLine(world.stderr)
   const makeWorld = apiWorlds(parts)
@@ -65,16 +70,13 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
     void indexing.start()
     estimation.begin()
-    const schedule = startSchedule({
-      checkTermsIfDue: () => indexing.checkTermsIfDue(),
-      reconcile: () => indexing.reconcileChanged(),
-      showProgress: () => progress.show(indexing.vitals.progress),
-    })
+    const schedule = startRhythms(indexing, archiveSchedule, progress)
     return {
       url: server.url,
       async stop() {
         progress.clear()
         schedule.stop()
+        archives.stop()
         searches.close()
         histories.close()
         estimation.stop()
@@ -87,6 +89,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       },
     }
   } catch (error) {
+    archives.stop()
     searches.close()
     removeDaemonFile(dataDir)
     await indexing.stop()
@@ -105,15 +108,32 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   const { userDirs, homes } = settings.cursor
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
+  const { archives, archiveSchedule } = daemonArchives(settings, world, log, hub)
+  const acts = archiveActs(archives, archiveSchedule)
   const readers = {
-    shut: () => [reader, searches, estimation].forEach((one) => one.shut()),
+    shut: () => [reader, searches, estimation, archives].forEach((one) => one.shut()),
     reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
   const histories = new Histories(realSurroundings().env)
-  return { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, startedAtMs }
+  return {
+    settings,
+    world,
+    path,
+    reader,
+    log,
+    hub,
+    indexing,
+    searches,
+    histories,
+    estimation,
+    archives,
+    archiveSchedule,
+    acts,
+    startedAtMs,
+  }
 }
 
 type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches'>
@@ -133,6 +153,27 @@ function startEstimation(isEnabled: boolean, { world, path, log, indexing, searc
   return estimation
 }
 
+function daemonArchives(settings: Settings, world: DaemonWorld, log: Logger, hub: EventHub) {
+  return makeArchives({
+    settings,
+    world,
+    path: mirrorPath(settings.dataDir),
+    start: startArchiveProcess,
+    tell: (data) => hub.send('archive', data),
+    say: (level, sentence) => log[level](sentence),
+  })
+}
+
+function startRhythms(indexing: Indexing, archives: ArchiveSchedule, progress: ProgressLine): Schedule {
+  return startSchedule({
+    checkTermsIfDue: () => indexing.checkTermsIfDue(),
+    reconcile: () => indexing.reconcileChanged(),
+    // Before it is known that the mirror is sound nothing is archived.
+    archive: () => (indexing.state === 'starting' ? undefined : archives.tick()),
+    showProgress: () => progress.show(indexing.vitals.progress),
+  })
+}
+
 interface Parts {
   readonly settings: Settings
   readonly world: DaemonWorld
@@ -144,12 +185,16 @@ interface Parts {
   readonly searches: SearchPool
   readonly histories: Histories
   readonly estimation: Estimation
+  readonly archives: Archives
+  readonly archiveSchedule: ArchiveSchedule
+  readonly acts: ArchiveActs
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
 function apiWorlds(parts: Parts) {
-  const { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, startedAtMs } = parts
+  const { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, acts, startedAtMs } =
+    parts
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -173,6 +218,7 @@ function apiWorlds(parts: Parts) {
     histories,
     sync: (options) => indexing.sync(options),
     importUsage: (file) => indexing.writer.importUsage(file),
+    archives: acts,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')

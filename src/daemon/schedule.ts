@@ -5,6 +5,8 @@ export interface Rhythms {
   reconcile(): void
   /** Asked every ten minutes; what is due once a week knows when it was last done. */
   checkTermsIfDue(): void
+  /** Every minute: a job that is due knows it. */
+  archive(): void
   /** Every second. */
   showProgress(): void
 }
@@ -17,6 +19,7 @@ export interface Schedule {
 export function startSchedule(rhythms: Rhythms): Schedule {
   const tasks = [
     schedule('*/10 * * * *', () => rhythms.reconcile(), { noOverlap: true }),
+    schedule('* * * * *', () => rhythms.archive(), { noOverlap: true, suppressMissedWarning: true }),
     schedule('5-59/10 * * * *', () => rhythms.checkTermsIfDue(), { noOverlap: true }),
   ]
   const progress = setInterval(() => rhythms.showProgress(), 500)

@@ -3,6 +3,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { Batch } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import { touchChat } from './revision.ts'
 import { listChildren, moveChat, placeChats } from './write-projects.ts'
 
 const ADD_PATH = `insert into chat_paths (chat_id, uri) values (?, ?) on conflict do nothing`
@@ -10,8 +11,11 @@ const DROP_PATHS = `delete from chat_paths where chat_id = ?`
 
 export function writePaths(db: Mirror, batch: Batch): void {
   for (const { chatId, uris } of batch.paths) {
+    const before = listPaths(db, chatId)
+    if (before.length === new Set(uris).size && before.every((uri) => uris.includes(uri))) continue
     prepared(db, DROP_PATHS).run(chatId)
     for (const uri of uris) prepared(db, ADD_PATH).run(chatId, uri)
+    touchChat(db, chatId)
   }
 }
 
@@ -29,6 +33,11 @@ select num, uri, path from projects
 where num in (select project from evidence union select project from workspaces)
 `
 const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
+
+const listPaths = (db: Mirror, id: ChatId): string[] =>
+  prepared<{ uri: string }>(db, LIST_PATHS)
+    .all(id)
+    .map(({ uri }) => uri)
 
 interface RootRow {
   readonly num: number
@@ -52,9 +61,7 @@ export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[]
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
     const byHash = new HashedRoots(rows)
     return homeless.flatMap(({ id }) => {
-      const uris = prepared<{ uri: string }>(db, LIST_PATHS)
-        .all(id)
-        .map(({ uri }) => uri)
+      const uris = listPaths(db, id)
       const hashed = byHash.find(uris.filter((uri) => uri.startsWith(HASHED)))
       const files = uris.filter((uri) => !uri.startsWith(HASHED))
       const project = hashed ?? rootOfMost(files, roots)

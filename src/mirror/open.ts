@@ -6,6 +6,9 @@ import { migrations } from './migrations/index.ts'
 
 export type Mirror = Database.Database
 
+/** How many migrations this program knows. */
+export const SCHEMA_VERSION = migrations.length
+
 const isWindows = process.platform === 'win32'
 
 /**

@@ -15,12 +15,17 @@ insert into outlines (chat, source, entries, own_row) values (?, ?, 'null', ?)
 on conflict (chat, source) do update set own_row = excluded.own_row where own_row <> excluded.own_row
 `
 
-/** Notes what a source says of the chat's own row. The order that was known outlives the row. */
-export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): void {
-  if (ownRow.kind === 'read') prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline))
-  else if (ownRow.kind !== 'unread') {
-    prepared(db, WRITE_STATE).run(chatNum, source, ownRow.kind === 'gone' ? 'gone' : 'live')
-  }
+/**
+ * Notes what a source says of the chat's own row. The order that was known outlives the row.
+ * @returns whether it says anything new
+ */
+export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): boolean {
+  if (ownRow.kind === 'unread') return false
+  const { changes } =
+    ownRow.kind === 'read'
+      ? prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline))
+      : prepared(db, WRITE_STATE).run(chatNum, source, ownRow.kind === 'gone' ? 'gone' : 'live')
+  return changes > 0
 }
 
 const LIST_STATES = `select source, own_row as state from outlines where chat = ?`

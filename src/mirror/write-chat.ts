@@ -10,7 +10,7 @@ import type { Mirror } from './open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
-import { nextRevision } from './revision.ts'
+import { nextRevision, touchChat } from './revision.ts'
 import { writeThread } from './write-thread.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -36,9 +36,9 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   // A tombstone of a chat that was never seen says nothing of any chat.
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
-  noteOwnRow(db, before.num, batch.source, write.ownRow)
+  let isTouched = noteOwnRow(db, before.num, batch.source, write.ownRow)
   if (write.ownRow.kind === 'read') {
-    noteFacts(db, write.id, write.ownRow.facts, batch.source)
+    if (noteFacts(db, write.id, write.ownRow.facts, batch.source)) isTouched = true
     noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
@@ -59,6 +59,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   const isLive = after.is_live === 1
   const losses = enterLosses(db, { num: before.num, id: write.id, isLive, messages: thread.all, nowMs: batch.nowMs })
   const messagesChanged = thread.added + thread.changed + thread.gone
+  if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
   return {
     chatId: write.id,
     added: thread.added,
@@ -119,9 +120,11 @@ export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTo
   return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
 }
 
-function noteFacts(db: Mirror, id: ChatId, facts: ChatFacts, source: number): void {
-  writeLinks(db, id, facts)
+/** @returns whether it names a child that was not known as one */
+function noteFacts(db: Mirror, id: ChatId, facts: ChatFacts, source: number): boolean {
+  const isLinked = writeLinks(db, id, facts)
   saveHead(db, source, ownHead(id, facts))
+  return isLinked
 }
 
 const nothing = (chatId: ChatId): ChatOutcome => ({
@@ -186,9 +189,11 @@ const pickOwn = (row: OwnColumns): OwnColumns => ({
 const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
 const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
 
-function writeLinks(db: Mirror, parentId: ChatId, facts: ChatFacts): void {
+function writeLinks(db: Mirror, parentId: ChatId, facts: ChatFacts): boolean {
+  let isNew = false
   for (const childId of facts.childChatIds) {
-    prepared(db, ADD_LINK).run(parentId, childId)
+    if (prepared(db, ADD_LINK).run(parentId, childId).changes > 0) isNew = true
     prepared(db, MARK_SUBAGENT).run(nextRevision(db), childId)
   }
+  return isNew
 }

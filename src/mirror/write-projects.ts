@@ -3,7 +3,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { Batch, Root } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
-import { nextRevision } from './revision.ts'
+import { nextRevision, touchChat } from './revision.ts'
 
 const FIND_PROJECT = `select num from projects where uri = ?`
 const ADD_PROJECT = `
@@ -46,8 +46,10 @@ export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
   const concerned = new Set<ChatId>()
   for (const { chatId, method, rank, root, isOnly } of batch.evidence) {
     const project = projectNum(db, root)
-    if (isOnly) prepared(db, DROP_FORMER).run(chatId, method, project)
-    if (prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes > 0) concerned.add(chatId)
+    const dropped = isOnly ? prepared(db, DROP_FORMER).run(chatId, method, project).changes : 0
+    const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes
+    if (added > 0) concerned.add(chatId)
+    if (added + dropped > 0) touchChat(db, chatId)
   }
   for (const { id, ownRow } of batch.chats) {
     concerned.add(id)

@@ -1,4 +1,5 @@
 import { createApp } from '../../src/api/http/app.ts'
+import { archivesHere } from './archives-here.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
 import { Histories } from '../../src/git/histories.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
@@ -74,6 +75,7 @@ export class CommitWorld {
     ask: async (question) => answerQuestion(this.indexer.mirror, question, 60_000),
     live: () => liveOf(this.indexer.path),
     histories: this.#histories,
+    archives: archivesHere(this.home.root, this.indexer.path),
     sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
     subscribe: () => () => undefined,
     reportFault: (error) => this.faults.push(error instanceof Error ? error : new Error(String(error))),

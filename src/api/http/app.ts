@@ -5,6 +5,7 @@ import { asProblem, Problem, problemResponse } from './problem.ts'
 import { rawPath, refuseMalformedPaths } from './raw-path.ts'
 import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
+import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes } from './routes/chats.ts'
 import { commitRoutes } from './routes/commits.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -47,6 +48,7 @@ export function createApp(world: ApiWorld): Hono {
     statsRoutes(world),
     lossRoutes(world),
     tokenRoutes(world),
+    archiveRoutes(world),
     syncRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),

@@ -7,6 +7,7 @@ import { listSources } from '../queries/list-sources.ts'
 import type { SourceStatus } from '../queries/list-sources.ts'
 import { measureTermsBytes } from '../queries/measure-terms.ts'
 import { measureTextBytes } from '../queries/measure-text.ts'
+import type { ArchiveHealth } from './archive-shapes.ts'
 import { measureMirrorBytes } from './mirror-file.ts'
 import type { ApiWorld, DaemonState, EstimationState, Progress, Resources } from './world.ts'
 
@@ -26,6 +27,7 @@ export interface Status {
   readonly lagMs: number | null
   /** Null where nobody counts tokens. */
   readonly estimation: EstimationState | null
+  readonly archives: ArchiveHealth
 }
 
 interface DiskUse {
@@ -67,6 +69,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
       estimation: live.estimation ?? null,
+      archives: world.archives.health(),
     }
   }
 }

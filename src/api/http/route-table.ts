@@ -53,6 +53,18 @@ export const routeTable: readonly RouteEntry[] = [
     path: '/api/tokens/import',
     explains: 'Takes in a usage file of Cursor’s dashboard, sent as text/csv.',
   },
+  {
+    method: 'POST',
+    path: '/api/archives',
+    explains: 'Begins an archive: {"scope": a search, filters, or null for all}.',
+  },
+  { method: 'GET', path: '/api/archives', explains: 'Archives, the newest first, and when each was last proven.' },
+  { method: 'GET', path: '/api/archives/:name', explains: 'One archive, and how far it is while it is being made.' },
+  {
+    method: 'POST',
+    path: '/api/archives/:name/verify',
+    explains: 'Reads every byte of the archive folder: {"share": of the objects}.',
+  },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
 ]

@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { UsageImport } from '../../mirror/usage-events.ts'
 import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
+import type { ArchiveActs } from './archive-shapes.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
@@ -97,6 +98,7 @@ export interface ApiWorld {
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Keeps what a usage file says. @throws Trouble `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
+  readonly archives: ArchiveActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Hears of every error that was answered with a 500. */

@@ -3,6 +3,7 @@ import { upkeep } from './0002-upkeep.ts'
 import { asksAndSweeps } from './0003-asks-and-sweeps.ts'
 import { chatDigests } from './0005-chat-digests.ts'
 import { tokenLedger } from './0006-token-ledger.ts'
+import { identity } from './0007-identity.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
-export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, chatDigests, tokenLedger]
+export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, chatDigests, tokenLedger, identity]

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { archivesHere } from '../../helpers/archives-here.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
@@ -56,6 +58,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
       return { changed: 1, added: 2, gone: 3, tookMs: 4 }
     },
     importUsage: async (file) => takeUsageFile(mirror.writer, file, Date.now()),
+    archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

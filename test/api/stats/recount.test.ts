@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { archivesHere } from '../../helpers/archives-here.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
@@ -30,6 +31,7 @@ const app = createApp({
   now: Date.now,
   ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
   histories: new Histories({}),
+  archives: archivesHere(home.root, indexer.path),
   live: () => {
     throw new Error('nobody asks')
   },

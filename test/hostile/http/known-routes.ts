@@ -1,3 +1,4 @@
+import { archivesHere } from '../../helpers/archives-here.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { liveOf } from '../values/still-world.ts'
@@ -24,14 +25,23 @@ export const bareApp = (): ReturnType<typeof createApp> =>
     histories: new Histories({}),
     live: () => liveOf('/nowhere/mirror.db'),
     sync: () => Promise.reject(new Error('there is no sync')),
+    archives: archivesHere('/nowhere', '/nowhere/mirror.db'),
     subscribe: () => () => undefined,
   })
 
 /** Every route that the app registers, as it registers it: one that is added tomorrow is among them. */
-export function knownRoutes(ids: { readonly chat: string; readonly project: string }): readonly KnownRoute[] {
+export function knownRoutes(ids: {
+  readonly chat: string
+  readonly project: string
+  readonly archive: string
+}): readonly KnownRoute[] {
   const registered = bareApp().routes.filter(({ method }) => method !== 'ALL')
   return registered.map(({ method, path }) => {
-    const id = path.startsWith('/api/projects') ? ids.project : ids.chat
+    const id = path.startsWith('/api/projects')
+      ? ids.project
+      : path.startsWith('/api/archives')
+        ? ids.archive
+        : ids.chat
     return { method, pattern: path, path: path.replace(/:\w+/g, encodeURIComponent(id)) }
   })
 }

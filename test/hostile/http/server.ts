@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
 import { knownRoutes, type KnownRoute } from './known-routes.ts'
 import { Target } from './target.ts'
 
@@ -31,7 +32,11 @@ export class AttackedServer {
     await daemon.waitReady()
     const [chat] = (await daemon.get<List>('/api/chats')).items
     const [project] = (await daemon.get<List>('/api/projects')).items
-    return new AttackedServer(daemon, home, knownRoutes({ chat: chat?.id ?? '', project: project?.id ?? '' }))
+    const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
+    const isMade = async () => (await daemon.get<{ state: string }>(`/api/archives/${name}`)).state === 'verified'
+    await waitUntil('an archive', isMade, { withinMs: 30_000 })
+    const names = { chat: chat?.id ?? '', project: project?.id ?? '', archive: name }
+    return new AttackedServer(daemon, home, knownRoutes(names))
   }
 
   /** Megabytes that the process holds; 0 where the system does not tell. */

@@ -1,8 +1,11 @@
+import { dirname } from 'node:path'
+import { archivesHere } from '../../helpers/archives-here.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { exportFormats } from '../../../src/api/export/formats.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
-import { openReader } from '../../../src/mirror/open.ts'
+import { openReader, type Mirror } from '../../../src/mirror/open.ts'
+import { ArchiveFolder } from '../../helpers/archive-folder.ts'
 import { HOST, liveOf } from './still-world.ts'
 
 interface List<Item> {
@@ -40,17 +43,32 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
     histories: new Histories({}),
     live: () => liveOf(mirrorPath),
     sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
+    archives: archivesHere(dirname(mirrorPath), mirrorPath),
     subscribe: () => () => undefined,
     reportFault: (error) => faults.push(error instanceof Error ? String(error.stack) : String(error)),
   })
   const visitor = new Visitor(async (path) => app.request(path, { headers: { host: HOST } }), faults)
   try {
     for (const path of ['/', '/api/status']) await visitor.text(path)
+    faults.push(...(await archiveAll(reader)))
     await visitor.each('/api/projects', async ({ id }) => void (await visitor.text(`/api/projects/${named(id)}`)))
     await visitor.each('/api/chats?includeEmpty=true&subagents=true', ({ id }) => visitor.chat(id, isThorough))
     return { messages: visitor.messages, answers: visitor.answers, faults }
   } finally {
     reader.close()
+  }
+}
+
+/** Whatever stands in a mirror can be archived, and read back. */
+async function archiveAll(reader: Mirror): Promise<string[]> {
+  const folder = new ArchiveFolder()
+  try {
+    await folder.run(reader)
+    return folder.verify().ok ? [] : ['an archive is not what was archived']
+  } catch (error) {
+    return [`an archive cannot be made: ${String(error)}`]
+  } finally {
+    folder.remove()
   }
 }
 

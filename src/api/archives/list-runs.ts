@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { readHead, sealOf, type ManifestHead } from '../../archive/manifest.ts'
+import { runPath } from '../../archive/names.ts'
+import { listRunNames } from './manifest-files.ts'
+import { isFile } from './plain-files.ts'
+
+/** A run as its file tells it at a glance. */
+export interface ListedRun {
+  readonly name: string
+  /** Null where the file does not begin as a manifest does. */
+  readonly head: ManifestHead | null
+  /** The seal as the file gives it, unproven; null where it does not end as a manifest does. */
+  readonly sha256: string | null
+}
+
+const HEAD_BYTES = 256 * 1024
+const SEAL_BYTES = 128
+
+/** The runs of an archive folder, the oldest first. Reads the ends of each manifest, however long it is. */
+export const listRuns = (dir: string): readonly ListedRun[] => listRunNames(dir).map((name) => glance(dir, name))
+
+function glance(dir: string, name: string): ListedRun {
+  const path = join(dir, runPath(name))
+  if (!isFile(path)) return { name, head: null, sha256: null }
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    const head = readHead(readPiece(file, 0, HEAD_BYTES), name)
+    const sha256 = sealOf(readPiece(file, Math.max(0, size - SEAL_BYTES), SEAL_BYTES))
+    return { name, head: head.kind === 'sound' ? head.value : null, sha256 }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readPiece(file: number, at: number, bytes: number): string {
+  const piece = Buffer.alloc(bytes)
+  return piece.subarray(0, readSync(file, piece, 0, bytes, at)).toString()
+}

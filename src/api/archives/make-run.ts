@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
+import { objectPath } from '../../archive/names.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
+import { inSnapshot } from '../queries/snapshot.ts'
+import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
+import { syncFolders, writeObjects } from './object-files.ts'
+import { chatLines, packChat } from './pack-chat.ts'
+import type { PackedObject } from './pack-object.ts'
+import { proveObject } from './prove-object.ts'
+import { removeUnfinished } from './unfinished.ts'
+
+export interface RunOrder {
+  /** The archive folder. */
+  readonly dir: string
+  readonly name: string
+  readonly job: string | null
+  /** As it was asked for; it stands in the manifest. */
+  readonly scope: Manifest['scope']
+  /** Row numbers of the chats that the scope holds; all where null. */
+  readonly chats: readonly number[] | null
+  readonly program: Manifest['program']
+  /** Epoch milliseconds. */
+  now(): number
+}
+
+export interface RunProgress {
+  readonly done: number
+  readonly total: number
+}
+
+export interface RunOutcome {
+  readonly manifest: Manifest
+  /** Chats that were packed anew; the others had not changed. */
+  readonly packed: number
+  /** Ids of chats whose object of an earlier run was damaged, and is whole again. */
+  readonly mended: readonly string[]
+}
+
+/** So much is packed before it is written, and proven, at once. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024
+const WAITING_MAX = 128
+/** One in so many of the objects that were there already is read again. */
+const SHARE = 30
+/** So many chats that did not change are passed over before a sign of life. */
+const UNCHANGED_MAX = 1000
+
+/**
+ * Archives the chats that changed since the last run of the same mirror, proves what it wrote and a thirtieth of the
+ * rest against the mirror, and then writes the manifest: before that there is no run. What an earlier run left
+ * unfinished is removed. Runs in one folder must not overlap; whoever starts one sees to it. Yields as it goes.
+ * @throws Trouble `archive-unproven` where what was written is not what is read; NodeJS.ErrnoException of the disk
+ */
+export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
+  const createdAtMs = order.now()
+  const origin = readIdentity(db)
+  removeUnfinished(order.dir)
+  const former = formerEntries(order.dir, origin)
+  const chats = listArchivable(db, order.chats)
+  const made: Made = { db, order, origin, entries: [], mended: [], folders: new Set(), packed: 0, waiting: [] }
+  for (const [index, chat] of chats.entries()) {
+    take(made, chat, former.get(chat.id))
+    if (isFull(made.waiting)) await writeAndProve(made)
+    else if (index % UNCHANGED_MAX !== 0) continue
+    yield { done: index + 1, total: chats.length }
+  }
+  await writeAndProve(made)
+  await syncFolders(made.folders)
+  const manifest = manifestOf(order, origin, made.entries, createdAtMs)
+  await writeManifest(order.dir, manifest)
+  yield { done: chats.length, total: chats.length }
+  return { manifest, packed: made.packed, mended: made.mended }
+}
+
+interface Waiting {
+  readonly chat: ArchivableChat
+  readonly object: PackedObject
+}
+
+/** A run as far as it has come. */
+interface Made {
+  readonly db: Mirror
+  readonly order: RunOrder
+  readonly origin: string
+  readonly entries: ChatEntry[]
+  readonly mended: string[]
+  /** Those in which objects were written. */
+  readonly folders: Set<string>
+  packed: number
+  waiting: Waiting[]
+}
+
+/** @param held what the run before says of the chat */
+function take({ db, order, origin, entries, mended, waiting }: Made, chat: ArchivableChat, held?: ChatEntry): void {
+  const isHeld = held !== undefined && held.revision === chat.revision
+  if (isHeld && hasObject(order.dir, held) && isProven(db, order, chat, held, origin)) {
+    entries.push(held)
+    return
+  }
+  const object = packChat(db, chat.num, origin)
+  if (object === null) return
+  waiting.push({ chat, object })
+  if (isHeld) mended.push(chat.id)
+}
+
+const isFull = (waiting: readonly Waiting[]): boolean =>
+  waiting.length >= WAITING_MAX || sum(waiting.map(({ object }) => object.bytes)) >= WAITING_BYTES_MAX
+
+/** What the newest sound run of this mirror says of each chat. */
+function formerEntries(dir: string, origin: string): ReadonlyMap<string, ChatEntry> {
+  const entries = new Map<string, ChatEntry>()
+  for (const name of listRunNames(dir).toReversed()) {
+    const read = readManifest(dir, name)
+    if (read.kind === 'damaged' || read.value.origin !== origin) continue
+    for (const entry of read.value.chats) if (!entries.has(entry.id)) entries.set(entry.id, entry)
+    if (read.value.scope === null) break
+  }
+  return entries
+}
+
+function hasObject(dir: string, { object, bytes }: ChatEntry): boolean {
+  const stat = lstatSync(join(dir, objectPath(object)), { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.size === bytes
+}
+
+/** Whether an object that is there already is what it was, for those whose turn it is. */
+function isProven(db: Mirror, { dir, name }: RunOrder, chat: ArchivableChat, held: ChatEntry, origin: string): boolean {
+  const turn = createHash('sha256').update(`${name} ${held.object}`).digest().readUInt32BE()
+  if (turn % SHARE !== 0) return true
+  return inSnapshot(db, () => proveObject(dir, held, linesNow(db, chat, origin)).kind === 'sound')
+}
+
+/** Null where the chat has changed since its revision was read. */
+function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string): Iterable<string> | null {
+  const [now] = listArchivable(db, [num])
+  return now?.revision === revision ? chatLines(db, num, origin) : null
+}
+
+async function writeAndProve(made: Made): Promise<void> {
+  const { db, order, origin, entries, folders, waiting } = made
+  const written = await writeObjects(
+    order.dir,
+    waiting.map(({ object }) => object),
+  )
+  for (const folder of written) folders.add(folder)
+  for (const { chat, object } of waiting) {
+    const { hash, content, bytes, messages } = object
+    const entry = { id: chat.id, object: hash, content, bytes, revision: chat.revision, messages: [...messages] }
+    const proof = inSnapshot(db, () => proveObject(order.dir, entry, linesNow(db, chat, origin)))
+    if (proof.kind === 'damaged') throw unproven(chat.id, proof.why, order.dir)
+    entries.push(entry)
+  }
+  made.packed += waiting.length
+  made.waiting = []
+}
+
+const unproven = (id: string, why: string, dir: string): Trouble =>
+  new Trouble(
+    'archive-unproven',
+    `What was archived of the chat ${id} is not what is read back: ${why}.`,
+    `Look at the disk that holds ${dir}; the runs before are as they were.`,
+  )
+
+function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[], createdAtMs: number): Manifest {
+  const { name, job, scope, program } = order
+  return {
+    format: MANIFEST_FORMAT,
+    version: MANIFEST_VERSION,
+    name,
+    createdAt: new Date(createdAtMs).toISOString(),
+    provenAt: new Date(order.now()).toISOString(),
+    job,
+    scope,
+    program,
+    origin,
+    chatCount: chats.length,
+    messageCount: sum(chats.map((entry) => entry.messages.length)),
+    bytes: sum([...new Map(chats.map((entry) => [entry.object, entry.bytes])).values()]),
+    chats: [...chats],
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

@@ -1,0 +1,132 @@
+import { isUtf8 } from 'node:buffer'
+import { hash as digest } from 'node:crypto'
+import { closeSync, fsync, openSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import type { Decoded } from '../../archive/chat-file.ts'
+import { objectPath } from '../../archive/names.ts'
+import type { PackedObject } from './pack-object.ts'
+import { makeFolder, readPlainFile, saysWhy } from './plain-files.ts'
+
+/** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
+const TEXT_BYTES_MAX = 500 * 1024 * 1024
+/** While a file is being written its name ends so. */
+export const UNFINISHED = '.tmp'
+
+/**
+ * Puts packed objects below the archive folder, each under its name only once it is whole and on the disk. That they
+ * stay under their names after a power cut, `syncFolders` sees to.
+ * @returns the folders in which they lie
+ * @throws NodeJS.ErrnoException, ENOSPC where the disk is full; what was not renamed by then is removed
+ */
+export async function writeObjects(dir: string, objects: readonly PackedObject[]): Promise<ReadonlySet<string>> {
+  const places = objects.map(({ hash, members }) => ({ path: join(dir, objectPath(hash)), pieces: members }))
+  const folders = new Set(places.map(({ path }) => dirname(path)))
+  for (const folder of folders) makeFolder(dir, folder)
+  await putInPlace(places)
+  return folders
+}
+
+/**
+ * Writes a file of the archive beside its place, brings it to the disk, and moves it there.
+ * @param below the archive folder
+ */
+export async function writeWhole(below: string, path: string, pieces: readonly Buffer[]): Promise<void> {
+  makeFolder(below, dirname(path))
+  await putInPlace([{ path, pieces }])
+  await syncFolders([dirname(path)])
+}
+
+interface Place {
+  readonly path: string
+  readonly pieces: readonly Buffer[]
+}
+
+/** Waits for the disk alone: the calls that are short take less of the processor where they are not waited for. */
+async function putInPlace(places: readonly Place[]): Promise<void> {
+  try {
+    await writeAllBeside(places)
+    for (const { path } of places) renameSync(`${path}${UNFINISHED}`, path)
+  } catch (error) {
+    for (const { path } of places) rmSync(`${path}${UNFINISHED}`, { force: true })
+    throw error
+  }
+}
+
+async function writeAllBeside(places: readonly Place[]): Promise<void> {
+  const files: number[] = []
+  try {
+    for (const place of places) files.push(writeBeside(place))
+    const synced = await Promise.allSettled(files.map((file) => sync(file)))
+    for (const outcome of synced) if (outcome.status === 'rejected') throw outcome.reason
+  } finally {
+    for (const file of files) closeSync(file)
+  }
+}
+
+const sync = promisify(fsync)
+
+/** @returns the open file */
+function writeBeside({ path, pieces }: Place): number {
+  const file = openNew(`${path}${UNFINISHED}`)
+  try {
+    for (const piece of pieces) writeWholly(file, piece)
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/** Never into what lies there already: it may be a link to elsewhere. */
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    unlinkSync(path)
+    return openSync(path, 'wx', 0o600)
+  }
+}
+
+function writeWholly(file: number, piece: Buffer): void {
+  for (let at = 0; at < piece.length;) at += writeSync(file, piece, at)
+}
+
+/** A renamed file is where it is after a power cut only once its folder is on the disk; Windows has no such call. */
+export async function syncFolders(paths: Iterable<string>): Promise<void> {
+  if (process.platform === 'win32') return
+  for (const path of paths) {
+    const folder = openSync(path, 'r')
+    await sync(folder).finally(() => closeSync(folder))
+  }
+}
+
+/** An object's bytes, checked against its name. Total: a file that is missing or damaged is a sentence. */
+export function readPacked(dir: string, hash: string): Decoded<Buffer> {
+  try {
+    const packed = readPlainFile(dir, join(dir, objectPath(hash)), TEXT_BYTES_MAX)
+    if (digest('sha256', packed) === hash) return { kind: 'sound', value: packed }
+    return { kind: 'damaged', why: 'its bytes are not those that its name says' }
+  } catch (error) {
+    return { kind: 'damaged', why: `it cannot be read: ${saysWhy(error)}` }
+  }
+}
+
+/** An object's text, as its bytes. Total, too. */
+export function unpack(packed: Buffer): Decoded<Buffer> {
+  try {
+    const text = gunzipSync(packed, { maxOutputLength: TEXT_BYTES_MAX })
+    return isUtf8(text) ? { kind: 'sound', value: text } : { kind: 'damaged', why: 'it is not UTF-8' }
+  } catch (error) {
+    return { kind: 'damaged', why: `it cannot be unpacked: ${saysWhy(error)}` }
+  }
+}
+
+/** An object's text, checked against its name. */
+export function readObject(dir: string, hash: string): Decoded<string> {
+  const packed = readPacked(dir, hash)
+  const text = packed.kind === 'sound' ? unpack(packed.value) : packed
+  return text.kind === 'sound' ? { kind: 'sound', value: text.value.toString() } : text
+}

@@ -1,0 +1,57 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObjectHash, objectPath, runPath } from '../../archive/names.ts'
+import { listRuns } from './list-runs.ts'
+import { listRunNames, readManifest } from './manifest-files.ts'
+import { syncFolders } from './object-files.ts'
+import { isFolder } from './plain-files.ts'
+import { runsToRemove, type Keep } from './runs-to-remove.ts'
+
+export interface PruneOrder {
+  /** Only runs of this job are removed; never one that a person asked for. */
+  readonly job: string
+  readonly keep: Keep
+  readonly timeZone: string
+}
+
+export interface PruneOutcome {
+  /** Names of the runs that were removed. */
+  readonly runs: readonly string[]
+  readonly objects: number
+}
+
+/** Removes the runs of a job that are not kept, and then what no run names. Only while no other run is being made. */
+export async function prune(dir: string, { job, keep, timeZone }: PruneOrder): Promise<PruneOutcome> {
+  const ofJob = listRuns(dir).flatMap(({ name, head, sha256 }) =>
+    head?.job === job && sha256 !== null ? [{ name, createdAtMs: Date.parse(head.createdAt) }] : [],
+  )
+  const runs = runsToRemove(ofJob, keep, timeZone)
+  for (const name of runs) rmSync(join(dir, runPath(name)))
+  // First the runs are gone for good: a run that came back after a power cut must find what it names.
+  if (runs.length > 0) await syncFolders([join(dir, 'runs')])
+  return { runs, objects: removeUnnamed(dir) }
+}
+
+/** @returns how many were removed: none while a manifest cannot be read, for nobody knows what it named */
+function removeUnnamed(dir: string): number {
+  const named = new Set<string>()
+  for (const name of listRunNames(dir)) {
+    const read = readManifest(dir, name)
+    if (read.kind === 'damaged') return 0
+    for (const { object } of read.value.chats) named.add(object)
+  }
+  const unnamed = listObjects(dir).filter((hash) => !named.has(hash))
+  for (const hash of unnamed) rmSync(join(dir, objectPath(hash)), { force: true })
+  return unnamed.length
+}
+
+/** Hashes of the objects that lie where objects lie. */
+function listObjects(dir: string): readonly string[] {
+  const objects = join(dir, 'objects')
+  if (!isFolder(objects)) return []
+  return readdirSync(objects).flatMap((folder) => {
+    if (!/^[0-9a-f]{2}$/.test(folder) || !isFolder(join(objects, folder))) return []
+    const hashes = readdirSync(join(objects, folder)).map((file) => file.replace(/\.jsonl\.gz$/, ''))
+    return hashes.filter((hash) => isObjectHash(hash) && hash.startsWith(folder))
+  })
+}

@@ -1,0 +1,56 @@
+import type { Scope } from '../archives/scope.ts'
+import type { DamagedRun } from '../archives/verify-archive.ts'
+
+/** A run, as it is told. */
+export interface ArchiveRun {
+  readonly name: string
+  readonly createdAt: string | null
+  readonly scope: unknown
+  readonly job: string | null
+  /** Null until it is made. */
+  readonly chats: number | null
+  readonly messages: number | null
+  readonly bytes: number | null
+  readonly sha256: string | null
+  readonly state: 'running' | 'verified' | 'damaged' | 'failed'
+  /** When it was last read back and compared. */
+  readonly provenAt: string | null
+  readonly error: string | null
+  /** How far it is, while it is being made or verified. */
+  readonly progress: { readonly done: number; readonly total: number } | null
+}
+
+export interface ArchiveVerdict {
+  readonly ok: boolean
+  readonly checked: number
+  readonly damaged: readonly string[]
+  readonly damagedRuns: readonly DamagedRun[]
+  readonly leftovers: readonly string[]
+  readonly unexpected: readonly string[]
+}
+
+/** How the archives are, for `/api/status`. */
+export interface ArchiveHealth {
+  readonly running: string | null
+  readonly lastRunAt: string | null
+  readonly nextRunAt: string | null
+  /** Jobs whose last run failed, and when they are tried again. */
+  readonly failed: readonly {
+    readonly job: string
+    readonly error: string
+    readonly failures: number
+    readonly retryAt: string | null
+  }[]
+}
+
+/** The acts on archives; whoever has them runs one at a time. */
+export interface ArchiveActs {
+  /** Begins a run of what the scope holds. @throws Trouble `archive-busy` where too many wait */
+  run(scope: Scope): ArchiveRun
+  /** The newest first. */
+  list(): readonly ArchiveRun[]
+  get(name: string): ArchiveRun | null
+  /** Resolves when every byte, or the share of the objects, was read. */
+  verify(name: string, share: number): Promise<ArchiveVerdict>
+  health(): ArchiveHealth
+}

@@ -1,0 +1,78 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { Trouble } from '../../../model/trouble.ts'
+import { readScope, type Scope } from '../../archives/scope.ts'
+import type { Clock } from '../../periods.ts'
+import type { ArchiveRun } from '../archive-shapes.ts'
+import { readClock } from '../dates.ts'
+import { readBody } from '../json-body.ts'
+import { limit, offset, readQuery } from '../params.ts'
+import { badParameters, Problem } from '../problem.ts'
+import type { ApiWorld } from '../world.ts'
+
+const isScope = (given: unknown): given is Scope =>
+  given === null || typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given))
+
+const runBody = z.object({
+  scope: z._default(z.custom<Scope>(isScope, 'must be a search, an object of filters, or null for everything'), null),
+})
+
+const SHARE = 'must be a number above 0, at most 1'
+const verifyBody = z.object({
+  share: z._default(z.number(SHARE).check(z.gt(0, SHARE), z.maximum(1, SHARE)), 1),
+})
+
+const page = { limit: limit(), offset: offset() }
+
+export function archiveRoutes(world: ApiWorld): Hono {
+  const { archives } = world
+  const known = (name: string): ArchiveRun => {
+    const run = archives.get(name)
+    if (run === null) throw new Problem(404, 'archive-not-found', 'No archive has this name.')
+    return run
+  }
+  return new Hono()
+    .post('/api/archives', async (c) => {
+      readQuery(c, {})
+      const { scope } = await readBody(c, runBody)
+      refuseBadScope(scope, readClock(null, world))
+      return c.json(await unlessBusy(async () => archives.run(scope)), 202)
+    })
+    .get('/api/archives', (c) => {
+      const { limit: most, offset: start } = readQuery(c, page)
+      const all = archives.list()
+      return c.json({ items: all.slice(start, start + most), total: all.length, limit: most, offset: start })
+    })
+    .get('/api/archives/:name', (c) => {
+      readQuery(c, {})
+      return c.json(known(c.req.param('name')))
+    })
+    .post('/api/archives/:name/verify', async (c) => {
+      readQuery(c, {})
+      const { share } = await readBody(c, verifyBody)
+      const { name } = known(c.req.param('name'))
+      return c.json(await unlessBusy(() => archives.verify(name, share)))
+    })
+}
+
+/** A scope that asks for what there is not is the asker's mistake. */
+function refuseBadScope(scope: Scope, clock: Clock): void {
+  try {
+    readScope(scope, clock)
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error
+    throw badParameters(
+      [{ name: 'scope', reason: `is wrong: ${error.message} ${error.hint.replace(/\.$/, '')}` }],
+      'bad-body',
+    )
+  }
+}
+
+async function unlessBusy<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof Trouble) || error.code !== 'archive-busy') throw error
+    throw new Problem(429, error.code, `${error.message} ${error.hint}`)
+  }
+}

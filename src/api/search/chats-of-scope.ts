@@ -1,0 +1,44 @@
+import type { Mirror } from '../../mirror/open.ts'
+import type { Clock } from '../periods.ts'
+import { createDeadline } from './deadline.ts'
+import { filterNodes } from './filter-nodes.ts'
+import { findTitles } from './find-titles.ts'
+import { parseQuery } from './language/parse.ts'
+import { planQuery } from './plan/plan.ts'
+import type { SearchFilters } from './request.ts'
+import { walkMessages } from './walk.ts'
+
+const KEYS_MAX = 10_000
+const CHATS_OF_KEYS = `
+select distinct m.chat from json_each(?) wanted cross join messages m on m.key = wanted.value
+`
+
+/**
+ * The chats, by number, of which a message or the title is found; all there are, however long it takes. Null where
+ * nothing is asked for.
+ */
+export function chatsOfScope(
+  db: Mirror,
+  { q, filters }: { readonly q: string; readonly filters: SearchFilters },
+  clock: Clock,
+): readonly number[] | null {
+  const { tree } = parseQuery(q)
+  const trees = [...filterNodes(filters), ...(tree === null ? [] : [tree])]
+  if (trees.length === 0) return null
+  return db.transaction(() => {
+    const plan = planQuery(db, trees, clock)
+    const never = createDeadline(undefined)
+    const nums = new Set<number>()
+    let keys = findTitles(db, plan, never).map(({ key }) => key)
+    const take = (): void => {
+      for (const num of db.prepare<[string], number>(CHATS_OF_KEYS).pluck().all(JSON.stringify(keys))) nums.add(num)
+      keys = []
+    }
+    for (const key of walkMessages(db, plan.branches, 'newest', never)) {
+      keys.push(key)
+      if (keys.length >= KEYS_MAX) take()
+    }
+    take()
+    return [...nums]
+  })()
+}

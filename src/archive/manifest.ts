@@ -1,0 +1,107 @@
+import { hash as digest } from 'node:crypto'
+import * as z from 'zod/mini'
+import type { Decoded } from './chat-file.ts'
+import { issueText } from './issue-text.ts'
+import { isObjectHash, isRunName } from './names.ts'
+
+export const MANIFEST_FORMAT = 'cursordex-archive'
+export const MANIFEST_VERSION = 1
+
+const hash = z.string().check(z.refine(isObjectHash, { error: 'not a SHA-256 in lower-case hex' }))
+const count = z.int().check(z.nonnegative())
+const word = z.string().check(z.minLength(1), z.maxLength(4096))
+const time = z.iso.datetime({ precision: 3 })
+
+const chatEntry = z.strictObject({
+  /** As its store gave it. */
+  id: z.string(),
+  /** Of the object's bytes, and thereby its name. */
+  object: hash,
+  /** Of the text in it. */
+  content: hash,
+  bytes: count,
+  /** Of the mirror, when it was archived: an equal one needs not be read again. */
+  revision: count,
+  /** Of each message's line, in order. */
+  messages: z.array(hash).check(z.maxLength(1_000_000)),
+})
+
+const headMembers = {
+  format: z.literal(MANIFEST_FORMAT),
+  version: z.literal(MANIFEST_VERSION),
+  name: z.string().check(z.refine(isRunName, { error: 'not the name of a run' })),
+  createdAt: time,
+  /** When every object it names was last read back before it was written. */
+  provenAt: time,
+  job: z.nullable(word),
+  scope: z.json(),
+  program: z.strictObject({ name: word, version: word, schema: count }),
+  /** The mirror from which it was made. */
+  origin: word,
+  chatCount: count,
+  messageCount: count,
+  /** Of all objects that it names, each once. */
+  bytes: count,
+}
+
+const headAlone = z.strictObject(headMembers)
+const manifest = z.strictObject({ ...headMembers, chats: z.array(chatEntry).check(z.maxLength(10_000_000)) })
+const sealed = z.strictObject({ ...manifest.shape, sha256: hash })
+
+export type ManifestHead = z.infer<typeof headAlone>
+export type Manifest = z.infer<typeof manifest>
+export type SealedManifest = z.infer<typeof sealed>
+export type ChatEntry = z.infer<typeof chatEntry>
+
+/**
+ * A manifest as a file: JSON with a chat a line, whose last member, on a line of its own, is the SHA-256 of all bytes
+ * before that line.
+ */
+export function sealManifest({ chats, ...head }: Manifest): string {
+  const members = Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
+  const lines = chats.map((entry) => JSON.stringify(entry)).join(',\n')
+  const body = `{\n${members.join('')}"chats": [\n${lines}\n],\n`
+  return `${body}"sha256": "${sha256(body)}"\n}\n`
+}
+
+/** @param name the one that its file has */
+export function openManifest(text: string, name: string): Decoded<SealedManifest> {
+  const at = text.lastIndexOf('"sha256": "')
+  const seal = at < 0 ? '' : sha256(text.slice(0, at))
+  if (at < 0 || text.slice(at) !== `"sha256": "${seal}"\n}\n`) return damaged('its seal does not fit what it holds')
+  const read = sealed.safeParse(parseJson(text))
+  if (!read.success) return damaged(issueText(read.error))
+  if (read.data.name !== name) return damaged(`it names itself ${read.data.name}`)
+  const { chats, chatCount, messageCount } = read.data
+  const messages = chats.reduce((sum, entry) => sum + entry.messages.length, 0)
+  if (chats.length !== chatCount || messages !== messageCount) return damaged('its counts are not those of its chats')
+  if (new Set(chats.map(({ id }) => id)).size < chats.length) return damaged('it names a chat twice')
+  return { kind: 'sound', value: read.data }
+}
+
+/**
+ * What a manifest says before it comes to its chats, read without the rest and without its seal: for lists.
+ * @param start of the file, to behind the line that begins the chats
+ */
+export function readHead(start: string, name: string): Decoded<ManifestHead> {
+  const at = start.indexOf(',\n"chats": [\n')
+  const read = headAlone.safeParse(at < 0 ? null : parseJson(`${start.slice(0, at)}}`))
+  if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')
+  return { kind: 'sound', value: read.data }
+}
+
+/** The seal that a manifest's last bytes hold; null where they hold none. */
+export const sealOf = (end: string): string | null => /"sha256": "([0-9a-f]{64})"\n\}\n$/.exec(end)?.[1] ?? null
+
+/** Null for what is no JSON: whoever seals a file may have written anything into it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const sha256 = (text: string): string => digest('sha256', text)
+
+const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

@@ -1,0 +1,20 @@
+/** Objects are named by the SHA-256 of their bytes as they lie on the disk, so that `sha256sum` can tell each apart. */
+export const isObjectHash = (given: string): boolean => /^[0-9a-f]{64}$/.test(given)
+
+/** Where an object lies below the archive folder: `objects/ab/abcd….jsonl.gz`. */
+export const objectPath = (hash: string): string => `objects/${hash.slice(0, 2)}/${hash}.jsonl.gz`
+
+/** `20261121T030000Z-weekly`, and `-2` behind it for a second one in the same second. Names are parts of paths. */
+export const isRunName = (given: string): boolean => /^\d{8}T\d{6}Z-[A-Za-z0-9_-]{1,80}$/.test(given)
+
+export const runPath = (name: string): string => `runs/${name}.json`
+
+/** @param atMs epoch milliseconds  @param taken names that are in use */
+export function runName(atMs: number, job: string, taken: ReadonlySet<string>): string {
+  const stamp = new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')
+  const first = `${stamp}-${job}`
+  for (let number = 2, name = first; ; number += 1) {
+    if (!taken.has(name)) return name
+    name = `${first}-${number}`
+  }
+}

@@ -1,0 +1,151 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Trouble } from '../../model/trouble.ts'
+import type { Answers } from '../answers.ts'
+import { watchArchive, type ArchiveAnswer } from '../watch-archive.ts'
+import { bytesText, countText, localTime, numberText } from '../formats.ts'
+import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
+import type { JsonOption, PageOptions } from '../options.ts'
+import { notePage } from '../page-note.ts'
+import { printable, printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+import { renderTable } from '../table.ts'
+import { archiveAnswer } from '../watch-archive.ts'
+
+const listAnswer = z.object({ total: z.number(), offset: z.number(), items: z.array(archiveAnswer) })
+const verdictAnswer = z.object({
+  ok: z.boolean(),
+  checked: z.number(),
+  damaged: z.array(z.string()),
+  damagedRuns: z.array(z.object({ name: z.string(), why: z.string().nullable() })).default([]),
+  leftovers: z.array(z.string()).default([]),
+  unexpected: z.array(z.string()).default([]),
+})
+
+export function addArchiveCommand(program: Command, session: Session): void {
+  const command = program.command('archive').description('make archives of the chats, and prove them')
+  addExamples(command, 'cursordex archive run', 'cursordex archive verify')
+  addRun(command, session)
+  addList(command, session)
+  addVerify(command, session)
+}
+
+interface RunOptions extends JsonOption {
+  readonly project?: readonly string[]
+  readonly from?: string
+  readonly to?: string
+}
+
+function addRun(parent: Command, session: Session): void {
+  const command = parent
+    .command('run')
+    .argument('[query...]', 'only chats in which this is found, in the search language')
+    .description('archive the chats now, those that did not change without storing them again')
+  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  command.option('--from <date>', 'only with messages from this date or time on')
+  command.option('--to <date>', 'only with messages before this date or time')
+  addJson(command)
+  addExamples(command, 'cursordex archive run', 'cursordex archive run --project shop --from 2026-01-01')
+  command.action((words: readonly string[]) => run(command, session, words))
+}
+
+async function run(command: Command, session: Session, words: readonly string[]): Promise<void> {
+  const { json, ...filters } = command.opts<RunOptions>()
+  const scope = { ...filters, ...(words.length === 0 ? {} : { q: words.join(' ') }) }
+  await session.ask(command, async (answers) => {
+    const body = Object.keys(scope).length === 0 ? {} : { scope }
+    const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
+    const made = await watchArchive(answers, name, session)
+    if (made.state === 'failed') throw failed(made)
+    if (json === true) return session.print(`${printableJson(made)}\n`)
+    const { chats, messages, bytes } = made
+    const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
+    await session.print(`${name}: ${counts}, read back and compared\n`)
+  })
+}
+
+const failed = ({ name, error }: ArchiveAnswer): Trouble =>
+  new Trouble('archive-failed', `The archive ${name} could not be made. ${error ?? ''}`, 'The ones before are whole.')
+
+function addList(parent: Command, session: Session): void {
+  const command = parent.command('list').description('list the archives, the newest first')
+  addJson(addPage(command))
+  addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
+  command.action(() => list(command, session))
+}
+
+const columns = [{ title: 'name' }, { title: 'state' }, { title: 'proven' }, { title: 'chats' }, { title: 'messages' }]
+
+const count = (number: number | null): string => (number === null ? '-' : numberText(number))
+
+async function list(command: Command, session: Session): Promise<void> {
+  const { json, ...page } = command.opts<JsonOption & PageOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/archives', queryOf({ ...page }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const runs = decodeAnswer(listAnswer, answer)
+    const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
+      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
+    })
+    if (rows.length === 0) await session.note('There is no archive yet; make one with: cursordex archive run\n')
+    else await session.print(renderTable(columns, rows, session.screen))
+    await notePage(session, runs)
+  })
+}
+
+interface VerifyOptions extends JsonOption {
+  readonly share?: string
+}
+
+function addVerify(parent: Command, session: Session): void {
+  const command = parent
+    .command('verify')
+    .argument('[name]', 'an archive; the newest where none is named')
+    .description('read every byte of the archive folder, and compare it with what was archived')
+    .option('--share <part>', 'read only this part of the chats, such as 0.1')
+  addJson(command)
+  addExamples(command, 'cursordex archive verify', 'cursordex archive verify --share 0.1 --json')
+  command.action((name: string | undefined) => verify(command, session, name))
+}
+
+async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
+  const { json, share } = command.opts<VerifyOptions>()
+  await session.ask(command, async (answers) => {
+    const name = given ?? (await newest(answers))
+    const body = share === undefined ? {} : { share: Number(share) }
+    const path = `/api/archives/${encodeURIComponent(name)}/verify`
+    const answer = await answers.post(path, body)
+    const verdict = decodeAnswer(verdictAnswer, answer)
+    await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
+    if (verdict.ok) return
+    const { damaged, damagedRuns, unexpected } = verdict
+    const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
+    const text = `${counts}, ${countText(unexpected.length, 'file')} that should not be there.`
+    throw new Trouble('archive-damaged', text, 'Make a new archive while the chats are there: cursordex archive run')
+  })
+}
+
+async function newest(answers: Answers): Promise<string> {
+  const [first] = decodeAnswer(listAnswer, await answers.get('/api/archives', queryOf({ limit: 1 }))).items
+  if (first !== undefined) return first.name
+  throw new Trouble('archive-not-found', 'There is no archive yet.', 'Make one with: cursordex archive run')
+}
+
+function verdictText({
+  ok,
+  checked,
+  damaged,
+  damagedRuns,
+  leftovers,
+  unexpected,
+}: z.infer<typeof verdictAnswer>): string {
+  const lines = [
+    `${countText(checked, 'file')} read, ${ok ? 'all as they were archived' : 'not all as they were archived'}`,
+    ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
+    ...damaged.map((id) => `damaged chat: ${id}`),
+    ...unexpected.map((path) => `does not belong there: ${path}`),
+    ...leftovers.map((path) => `left by a run that was cut short: ${path}`),
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { numberText } from './formats.ts'
+import type { Answers } from './answers.ts'
+import { decodeAnswer } from './session.ts'
+import type { Session } from './session.ts'
+
+export const archiveAnswer = z.object({
+  name: z.string(),
+  state: z.string(),
+  provenAt: z.string().nullable(),
+  chats: z.number().nullable(),
+  messages: z.number().nullable(),
+  bytes: z.number().nullable(),
+  error: z.string().nullable().optional(),
+  progress: z.object({ done: z.number(), total: z.number() }).nullable().optional(),
+})
+
+export type ArchiveAnswer = z.infer<typeof archiveAnswer>
+
+const EVERY_MS = 200
+
+/** Waits until an archive is made, and shows on a terminal how far it is. @returns it, made or failed */
+export async function watchArchive(answers: Answers, name: string, session: Session): Promise<ArchiveAnswer> {
+  let shown = ''
+  const show = async (text: string): Promise<void> => {
+    if (session.screen.width === null || text === shown) return
+    shown = text
+    await session.note(text)
+  }
+  for (;;) {
+    const path = `/api/archives/${encodeURIComponent(name)}`
+    const run = decodeAnswer(archiveAnswer, await answers.get(path, new URLSearchParams()))
+    if (run.state !== 'running') {
+      await show(shown === '' ? '' : '\r\u001b[K')
+      return run
+    }
+    const { progress } = run
+    if (progress) await show(`\r\u001b[K${numberText(progress.done)} of ${numberText(progress.total)} chats`)
+    await sleep(EVERY_MS)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Verdict } from '../api/archives/verify-archive.ts'
+import type { PruneOrder } from '../api/archives/prune.ts'
+import type { Scope } from '../api/archives/scope.ts'
+
+export interface ArchiveRunOrder {
+  readonly kind: 'run'
+  readonly dir: string
+  readonly mirrorPath: string
+  readonly name: string
+  readonly scope: Scope
+  /** Zone in which the dates of the scope are read. */
+  readonly timeZone: string
+  readonly version: string
+  /** What is removed afterwards; null for a run that a person asked for. */
+  readonly prune: PruneOrder | null
+}
+
+export interface ArchiveVerifyOrder {
+  readonly kind: 'verify'
+  readonly dir: string
+  /** Of the objects, 0 to 1. */
+  readonly share: number
+}
+
+/** What a process of the archives is asked to do. */
+export type ArchiveOrder = ArchiveRunOrder | ArchiveVerifyOrder
+
+export interface RunResult {
+  readonly kind: 'run'
+  readonly packed: number
+  readonly mended: readonly string[]
+  /** Names of the runs that were removed. */
+  readonly removed: readonly string[]
+}
+
+export interface VerifyResult {
+  readonly kind: 'verify'
+  readonly verdict: Verdict
+}
+
+export type ArchiveResult = RunResult | VerifyResult
+
+/** What such a process says. */
+export type ArchiveNews =
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  | { readonly kind: 'result'; readonly result: ArchiveResult }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string }

@@ -1,0 +1,124 @@
+import { createTask } from 'node-cron'
+import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
+import { toIso } from '../api/iso.ts'
+import type { Settings } from '../settings.ts'
+import type { JobNote } from './archive-notes.ts'
+import type { Archives } from './archives.ts'
+
+type ArchiveJob = Settings['archives']['jobs'][number]
+
+/** After the first failure; doubled with each that follows. */
+const RETRY_MS = 5 * 60_000
+const RETRY_MAX_MS = 6 * 3_600_000
+
+export interface ScheduleWorld {
+  now(): number
+  readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running'>
+  readonly timeZone: string
+  /** Hears of a job that can never be due. */
+  warn(sentence: string): void
+}
+
+/**
+ * When the jobs run. What was due while the machine slept, or the daemon was off, is made up once; a run that failed is
+ * tried again with growing patience, at the latest when the job is due again.
+ */
+export class ArchiveSchedule {
+  readonly #world: ScheduleWorld
+  readonly #jobs: readonly ArchiveJob[]
+  readonly #atWork = new Set<string>()
+  readonly #never = new Set<string>()
+
+  constructor(jobs: readonly ArchiveJob[], world: ScheduleWorld) {
+    this.#world = world
+    this.#jobs = jobs
+  }
+
+  /** To be called every minute. */
+  tick(): void {
+    for (const job of this.#jobs) {
+      if (this.#atWork.has(job.name) || this.#never.has(job.name)) continue
+      const note = this.#noteOf(job)
+      const nowMs = this.#world.now()
+      if (note !== null && nowMs >= Math.min(note.dueAtMs, note.retryAtMs ?? Infinity)) void this.#run(job, note)
+    }
+  }
+
+  get health(): ArchiveHealth {
+    const { notes, running } = this.#world.archives
+    const made = [...notes.runs.values()]
+      .filter(({ state }) => state !== 'failed')
+      .map(({ createdAtMs }) => createdAtMs)
+    const jobs = this.#jobs.flatMap(({ name }) => {
+      const note = notes.job(name)
+      return note === null ? [] : [{ name, ...note }]
+    })
+    return {
+      running,
+      lastRunAt: made.length === 0 ? null : toIso(Math.max(...made)),
+      nextRunAt: jobs.length === 0 ? null : toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
+      failed: jobs.flatMap(({ name, failures, error, retryAtMs }) =>
+        failures === 0 ? [] : [{ job: name, error: error ?? '', failures, retryAt: toIso(retryAtMs) }],
+      ),
+    }
+  }
+
+  /** Null where it can never be due. */
+  #noteOf(job: ArchiveJob): JobNote | null {
+    const { archives } = this.#world
+    const note = archives.notes.job(job.name)
+    if (note !== null && note.schedule === job.schedule && note.timeZone === this.#zoneOf(job)) return note
+    const [nextMs, afterMs = Infinity] = this.#nextDues(job)
+    if (nextMs === undefined) return null
+    const last = archives.list().find((run) => run.job === job.name && run.state !== 'failed')
+    // Nothing is noted. The time between two runs tells whether one was missed since the last.
+    const isMissed = last !== undefined && Date.parse(last.createdAt ?? '') < nextMs - (afterMs - nextMs)
+    return this.#write(job, isMissed ? this.#world.now() : nextMs, idle)
+  }
+
+  async #run(job: ArchiveJob, { failures, dueAtMs }: JobNote): Promise<void> {
+    const { name, keep } = job
+    const timeZone = this.#zoneOf(job)
+    const [nextMs = dueAtMs] = this.#nextDues(job)
+    const retryAtMs = (): number => this.#world.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
+    this.#atWork.add(name)
+    // Whatever ends us now, it is tried again.
+    this.#write(job, nextMs, { failures, retryAtMs: retryAtMs(), error: null })
+    try {
+      await this.#world.archives.begin(job.scope, { job: name, keep, timeZone }, timeZone).made
+      this.#write(job, nextMs, idle)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#write(job, nextMs, { failures: failures + 1, retryAtMs: retryAtMs(), error: why })
+    } finally {
+      this.#atWork.delete(name)
+    }
+  }
+
+  #write(job: ArchiveJob, dueAtMs: number, rest: Pick<JobNote, 'failures' | 'retryAtMs' | 'error'>): JobNote {
+    const note = { schedule: job.schedule, timeZone: this.#zoneOf(job), dueAtMs, ...rest }
+    this.#world.archives.notes.noteJob(job.name, note)
+    return note
+  }
+
+  /** The next two times, from now on; none where no calendar holds such a day. */
+  #nextDues(job: ArchiveJob): readonly number[] {
+    try {
+      const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
+      const dues = task.getNextRuns(2).map((date) => date.getTime())
+      void task.destroy()
+      return dues
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#world.warn(`The archive job ${job.name} never runs: ${why}.`)
+      this.#never.add(job.name)
+      return []
+    }
+  }
+
+  #zoneOf(job: ArchiveJob): string {
+    return job.timezone ?? this.#world.timeZone
+  }
+}
+
+const idle = { failures: 0, retryAtMs: null, error: null }

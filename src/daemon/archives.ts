@@ -1,0 +1,247 @@
+import { listRuns, type ListedRun } from '../api/archives/list-runs.ts'
+import { nameRun } from '../api/archives/manifest-files.ts'
+import type { PruneOrder } from '../api/archives/prune.ts'
+import type { Scope } from '../api/archives/scope.ts'
+import type { ArchiveActs, ArchiveRun, ArchiveVerdict } from '../api/http/archive-shapes.ts'
+import type { DaemonEvent } from '../api/http/world.ts'
+import { toIso } from '../api/iso.ts'
+import { Trouble } from '../model/trouble.ts'
+import { ArchiveNotes, type RunNote } from './archive-notes.ts'
+import type { ArchiveOrder, ArchiveResult, RunResult } from './archive-orders.ts'
+import type { ArchiveWork, Progress, StartArchiveWork } from './archive-process.ts'
+
+export interface ArchivesSetup {
+  readonly dir: string
+  readonly dataDir: string
+  readonly mirrorPath: string
+  readonly version: string
+  readonly timeZone: string
+}
+
+export interface ArchivesWorld {
+  now(): number
+  start: StartArchiveWork
+  tell(data: DaemonEvent['data']): void
+  /** For the log: what was done, or what went wrong. */
+  say(level: 'info' | 'error', sentence: string): void
+}
+
+const QUEUE_MAX = 20
+/** Of many damaged chats so many are noted; verifying tells all. */
+const NOTED_MAX = 1000
+
+interface Running {
+  readonly name: string
+  readonly createdAtMs: number
+  readonly job: string | null
+  readonly scope: Scope
+}
+
+/** Runs and proofs of the archive, one after the other, and what became of them. */
+export class Archives implements Omit<ArchiveActs, 'health'> {
+  readonly notes: ArchiveNotes
+  readonly #setup: ArchivesSetup
+  readonly #world: ArchivesWorld
+  /** Runs that are asked for and not yet made, in order. */
+  readonly #running = new Map<string, Running>()
+  #atWork: { readonly name: string; progress: Progress | null; work: ArchiveWork } | null = null
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #isStopped = false
+
+  constructor(setup: ArchivesSetup, world: ArchivesWorld) {
+    this.#setup = setup
+    this.#world = world
+    this.notes = new ArchiveNotes(setup.dataDir)
+  }
+
+  get running(): string | null {
+    return this.#atWork?.name ?? [...this.#running.keys()][0] ?? null
+  }
+
+  run(scope: Scope): ArchiveRun {
+    const { run, made } = this.begin(scope, null, this.#setup.timeZone)
+    // What became of it is told by the run.
+    made.catch(() => undefined)
+    return run
+  }
+
+  /** Begins a run, of a job where there is one. @returns it as it begins, and when it is made */
+  begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<RunResult> } {
+    const { dir, mirrorPath, version } = this.#setup
+    const job = prune?.job ?? null
+    const createdAtMs = this.#world.now()
+    const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
+    const name = nameRun(dir, createdAtMs, job, taken)
+    const running = { name, createdAtMs, job, scope }
+    const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, scope, timeZone, version, prune }
+    const made = this.#enqueue(name, order)
+      .then((result) => this.#onMade(running, result))
+      .catch((error: unknown) => this.#onFailed(running, error))
+    this.#running.set(name, running)
+    this.#tell(name, 'running')
+    return { run: this.#told(running), made }
+  }
+
+  list(): readonly ArchiveRun[] {
+    const listed = listRuns(this.#setup.dir)
+    const names = new Set(listed.map(({ name }) => name))
+    const lost = [...this.notes.runs].filter(([name, { state }]) => state === 'failed' && !names.has(name))
+    const all = [
+      ...listed.map((run) => this.#describe(run)),
+      ...lost.map(([name, note]) => failedRun(name, note)),
+      ...[...this.#running.values()].filter(({ name }) => !names.has(name)).map((run) => this.#told(run)),
+    ]
+    return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
+  }
+
+  get(name: string): ArchiveRun | null {
+    return this.list().find((run) => run.name === name) ?? null
+  }
+
+  async verify(name: string, share: number): Promise<ArchiveVerdict> {
+    const result = await this.#enqueue(name, { kind: 'verify', dir: this.#setup.dir, share })
+    if (result.kind !== 'verify') throw new Error('a proof was answered as a run')
+    const { soundRuns, ...verdict } = result.verdict
+    this.#noteVerdict(soundRuns, verdict)
+    this.#tell(name, this.get(name)?.state ?? 'damaged')
+    return verdict
+  }
+
+  /** Ends what is at work; nothing is begun any more. */
+  stop(): void {
+    this.#isStopped = true
+    this.shut()
+  }
+
+  /** Ends what is at work, for the mirror's file is to be another. */
+  shut(): void {
+    this.#atWork?.work.stop()
+  }
+
+  #enqueue(name: string, order: ArchiveOrder): Promise<ArchiveResult> {
+    if (this.#waiting >= QUEUE_MAX) {
+      throw new Trouble('archive-busy', `${QUEUE_MAX} runs and proofs are waiting already.`, 'Ask again later.')
+    }
+    this.#waiting += 1
+    const obeyed = this.#last.then(() => this.#obey(name, order)).finally(() => (this.#waiting -= 1))
+    this.#last = obeyed.catch(() => undefined)
+    return obeyed
+  }
+
+  async #obey(name: string, order: ArchiveOrder): Promise<ArchiveResult> {
+    if (this.#isStopped) throw new Trouble('stopped', 'The daemon is stopping.', '')
+    const work = this.#world.start(order, (progress) => {
+      if (this.#atWork !== null) this.#atWork.progress = progress
+      this.#world.tell({ name, act: order.kind, state: 'running', ...progress })
+    })
+    this.#atWork = { name, progress: null, work }
+    try {
+      return await work.result
+    } finally {
+      this.#atWork = null
+    }
+  }
+
+  #onMade(running: Running, result: ArchiveResult): RunResult {
+    if (result.kind !== 'run') throw new Error('a run was answered as a proof')
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
+    const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#world.now() }
+    this.notes.noteRun(name, { ...facts, state: 'verified' })
+    this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
+    this.#tell(name, 'verified')
+    this.#world.say('info', `The archive ${name} is made: ${result.packed} chats had changed.`)
+    if (result.mended.length > 0) {
+      this.#world.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
+    }
+    return result
+  }
+
+  #onFailed(running: Running, error: unknown): never {
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
+    const trouble = error instanceof Trouble ? error : new Trouble('fault', String(error), 'It is tried again.')
+    if (trouble.code !== 'stopped' && !this.#isStopped) {
+      const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
+      this.notes.noteRun(name, { ...facts, state: 'failed', error: trouble.message })
+      this.#tell(name, 'failed')
+      this.#world.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
+    }
+    throw trouble
+  }
+
+  #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: ArchiveVerdict): void {
+    const heads = new Map(listRuns(this.#setup.dir).map((run) => [run.name, run.head]))
+    const note = (name: string, state: RunNote['state'], error: string | null): void => {
+      const head = heads.get(name) ?? null
+      this.notes.noteRun(name, {
+        state,
+        createdAtMs: head === null ? this.#world.now() : Date.parse(head.createdAt),
+        job: head?.job ?? null,
+        scope: head?.scope ?? null,
+        provenAtMs: state === 'verified' ? this.#world.now() : null,
+        error,
+        damaged: state === 'verified' ? [] : damaged.slice(0, NOTED_MAX),
+      })
+    }
+    for (const name of sound) note(name, 'verified', null)
+    for (const { name, why } of damagedRuns) {
+      note(name, 'damaged', why ?? `${damaged.length} chats of the archive are damaged.`)
+      this.#world.say('error', `The archive ${name} is damaged.`)
+    }
+  }
+
+  #describe({ name, head, sha256 }: ListedRun): ArchiveRun {
+    const note = this.notes.runs.get(name)
+    const isWhole = head !== null && sha256 !== null
+    return {
+      name,
+      createdAt: head?.createdAt ?? null,
+      scope: head?.scope ?? null,
+      job: head?.job ?? null,
+      chats: head?.chatCount ?? null,
+      messages: head?.messageCount ?? null,
+      bytes: head?.bytes ?? null,
+      sha256,
+      state: !isWhole || note?.state === 'damaged' ? 'damaged' : 'verified',
+      provenAt:
+        toIso(note === undefined || note.state !== 'verified' ? null : note.provenAtMs) ?? head?.provenAt ?? null,
+      error: note?.error ?? (isWhole ? null : 'Its manifest cannot be read.'),
+      progress: this.#progressOf(name),
+    }
+  }
+
+  #told({ name, createdAtMs, job, scope }: Running): ArchiveRun {
+    const facts = { ...nothing, name, createdAt: toIso(createdAtMs), job, scope }
+    return { ...facts, state: 'running', progress: this.#progressOf(name) }
+  }
+
+  #progressOf(name: string): Progress | null {
+    return this.#atWork?.name === name ? this.#atWork.progress : null
+  }
+
+  #tell(name: string, state: ArchiveRun['state']): void {
+    this.#world.tell({ name, state })
+  }
+}
+
+const nothing = {
+  chats: null,
+  messages: null,
+  bytes: null,
+  sha256: null,
+  provenAt: null,
+  error: null,
+  progress: null,
+}
+
+const failedRun = (name: string, { createdAtMs, job, scope, error }: RunNote): ArchiveRun => ({
+  ...nothing,
+  name,
+  createdAt: toIso(createdAtMs),
+  job,
+  scope: scope ?? null,
+  state: 'failed',
+  error,
+})

@@ -1,0 +1,35 @@
+import type { ArchiveActs } from '../api/http/archive-shapes.ts'
+import type { Settings } from '../settings.ts'
+import { ArchiveSchedule } from './archive-schedule.ts'
+import { Archives, type ArchivesWorld } from './archives.ts'
+
+interface Parts extends Pick<ArchivesWorld, 'start' | 'tell' | 'say'> {
+  readonly settings: Settings
+  readonly world: { readonly version: string; readonly timeZone: string; now(): number }
+  /** The mirror's. */
+  readonly path: string
+}
+
+interface Made {
+  readonly archives: Archives
+  readonly archiveSchedule: ArchiveSchedule
+}
+
+/** The archives of a mirror, and when they are made. */
+export function makeArchives({ settings, world, path, ...acts }: Parts): Made {
+  const { dataDir, archives: of } = settings
+  const { version, timeZone } = world
+  const now = (): number => world.now()
+  const archives = new Archives({ dir: of.dir, dataDir, mirrorPath: path, version, timeZone }, { ...acts, now })
+  const warn = (sentence: string): void => acts.say('error', sentence)
+  return { archives, archiveSchedule: new ArchiveSchedule(of.jobs, { now, archives, timeZone, warn }) }
+}
+
+/** What the HTTP side may ask of them. */
+export const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs => ({
+  run: (scope) => archives.run(scope),
+  list: () => archives.list(),
+  get: (name) => archives.get(name),
+  verify: (name, share) => archives.verify(name, share),
+  health: () => schedule.health,
+})

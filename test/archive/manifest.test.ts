@@ -1,0 +1,72 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openManifest, sealManifest, type Manifest } from '../../src/archive/manifest.ts'
+
+const NAME = '20261121T030000Z-weekly'
+const hash = (digit: string): string => digit.repeat(64)
+
+const sound: Manifest = {
+  format: 'cursordex-archive',
+  version: 1,
+  name: NAME,
+  createdAt: '2026-11-21T03:00:00.000Z',
+  provenAt: '2026-11-21T03:00:09.000Z',
+  job: 'weekly',
+  scope: null,
+  program: { name: 'cursordex', version: '0.1.0', schema: 3 },
+  origin: 'a mirror',
+  chatCount: 2,
+  messageCount: 3,
+  bytes: 30,
+  chats: [
+    { id: 'one', object: hash('a'), content: hash('b'), bytes: 10, revision: 4, messages: [hash('c'), hash('d')] },
+    { id: 't"wo\n', object: hash('e'), content: hash('f'), bytes: 20, revision: 5, messages: [hash('0')] },
+  ],
+}
+
+const open = (text: string) => openManifest(text, NAME)
+const whyOf = (text: string): string => {
+  const read = open(text)
+  return read.kind === 'damaged' ? read.why : 'sound'
+}
+
+test('what is sealed is opened as it was', () => {
+  const read = open(sealManifest(sound))
+  expect(read).toMatchObject({ kind: 'sound', value: sound })
+})
+
+test('a manifest without chats is one', () => {
+  expect(open(sealManifest({ ...sound, chats: [], chatCount: 0, messageCount: 0 })).kind).toBe('sound')
+})
+
+test('any one byte changed, left out or put in is noticed', () => {
+  const text = sealManifest(sound)
+  for (let at = 0; at < text.length; at += 1) {
+    const other = text[at] === '7' ? '8' : '7'
+    expect(whyOf(text.slice(0, at) + other + text.slice(at + 1)), `changed at ${at}`).not.toBe('sound')
+    expect(whyOf(text.slice(0, at) + text.slice(at + 1)), `left out at ${at}`).not.toBe('sound')
+    expect(whyOf(`${text.slice(0, at)}7${text.slice(at)}`), `put in at ${at}`).not.toBe('sound')
+    expect(whyOf(text.slice(0, at)), `cut at ${at}`).not.toBe('sound')
+  }
+})
+
+test.each<[claim: string, change: Partial<Manifest>, why: RegExp]>([
+  ['another format', { format: 'other' as never }, /format/],
+  ['a version to come', { version: 2 as never }, /version/],
+  ['another name', { name: '20261121T030001Z-weekly' }, /names itself/],
+  ['a name that is a path', { name: '../../x' }, /name/],
+  ['counts of other chats', { chatCount: 3 }, /counts/],
+  ['a chat named twice', { chats: [sound.chats[0], sound.chats[0]] as never, messageCount: 4 }, /twice/],
+  ['an object that is a path', { chats: [{ ...sound.chats[0], object: '../x' }] as never }, /object/],
+  ['more than is known', { extra: 1 } as never, /extra/i],
+])('a well sealed manifest with %s is damaged, and says so', (_, change, why) => {
+  expect(whyOf(sealManifest({ ...sound, ...change }))).toMatch(why)
+})
+
+test('no text makes it throw', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(open(text).kind).toBe('damaged')
+    }),
+  )
+})
