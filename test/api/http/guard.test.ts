@@ -62,12 +62,20 @@ async function send(path: string, method: string, headers: OutgoingHttpHeaders):
 const routes = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', 'talk') }))
 const withUnknown = [...routes, { method: 'GET', path: '/api/nothing', explains: '' }]
 
+const answered = new Map([
+  ['GET /api/nothing', 404],
+  ['POST /api/tokens/import', 415],
+  ['POST /api/archives', 202],
+  ['GET /api/archives/:name', 404],
+  ['POST /api/archives/:name/verify', 404],
+])
+
 const local = () => `127.0.0.1:${port}`
 
 describe.each(withUnknown)('$method $path', ({ method, path }) => {
   const ask = async (headers: OutgoingHttpHeaders) => send(path, method, headers)
-  // A file must be said to be one; what is asked here is who may ask.
-  const open = path === '/api/nothing' ? 404 : path === '/api/tokens/import' ? 415 : 200
+  // What is asked here is who may ask; what there is not, and a file that is not said to be one, are told to them alone.
+  const open = answered.get(`${method} ${path}`) ?? 200
 
   it.each<[string, () => OutgoingHttpHeaders]>([
     ['a local program', () => ({ host: local() })],
