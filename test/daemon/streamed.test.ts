@@ -38,7 +38,8 @@ test('a message that is streamed by 200 rewrites leaves one hit, its last text',
   fillStore(store, { chats: 20, messagesPerChat: 10 })
   const { url } = await place.serve()
   const before = await untilReady(url)
-  const search = (q: string): Promise<Found> => getJson<Found>(url, `/api/search?q=${encodeURIComponent(q)}&limit=200`)
+  const search = (q: string): Promise<Found> =>
+    getJson<Found>(url, `/api/search?q=${encodeURIComponent(q)}&limit=200&literal=true`)
 
   const said: string[] = []
   for (let version = 1; version <= REWRITES; version += 1) {
