@@ -127,5 +127,5 @@ const allHaving = (hits: number, words: readonly string[]): Record<string, numbe
   Object.fromEntries(words.map((word) => [word, hits]))
 
 async function countHits(word: string): Promise<number> {
-  return (await daemon.get<{ total: number }>(`/api/search?q=${word}`)).total
+  return (await daemon.get<{ total: number }>(`/api/search?q=${word}&literal=true`)).total
 }
