@@ -130,9 +130,9 @@ export class KilledDaemon {
         `select count(watermark) > 0 and not exists (select 1 from unindexed) from sources`,
         10_000,
       )
-      this.#append(2500)
+      this.#append(4000)
       await this.#untilMirror(`select exists (select 1 from unindexed)`, 10_000)
-      return pause(this.#chance.below(200))
+      return pause(this.#chance.below(120))
     }
     await this.#whileMirror(
       `select count(*) + sum(after_rowid) from sweeps where signature is not null`,
