@@ -86,11 +86,13 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   list(): readonly ArchiveRun[] {
     const listed = listRuns(this.#setup.dir)
     const names = new Set(listed.map(({ name }) => name))
+    // A run's file lies there a moment before its maker has told that it is done: until then it is running.
+    const made = listed.filter(({ name }) => !this.#running.has(name))
     const lost = [...this.notes.runs].filter(([name, { state }]) => state === 'failed' && !names.has(name))
     const all = [
-      ...listed.map((run) => this.#describe(run)),
+      ...made.map((run) => this.#describe(run)),
       ...lost.map(([name, note]) => failedRun(name, note)),
-      ...[...this.#running.values()].filter(({ name }) => !names.has(name)).map((run) => this.#told(run)),
+      ...[...this.#running.values()].map((run) => this.#told(run)),
     ]
     return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
   }

@@ -1,3 +1,4 @@
+import { fieldNames } from '../../../src/api/search/language/tree.ts'
 import type { Chance } from '../../../src/sample/chance.ts'
 
 type Choices = readonly [string, ...string[]]
@@ -25,21 +26,7 @@ const real: Choices = [
   'curl -X POST -H "Accept: */*" https://example.com/a?b=%20&c=d#e',
   'C:\\Users\\ada\\code && rm -rf "$HOME"/*',
 ]
-const fields: Choices = [
-  'project',
-  'role',
-  'in',
-  'tool',
-  'model',
-  'mode',
-  'path',
-  'chat',
-  'before',
-  'after',
-  'on',
-  'is',
-  'has',
-]
+const fields: Choices = fieldNames
 const rubbish: Choices = [
   '',
   ':',
