@@ -10,13 +10,13 @@ test('a run was told as verified, and half way, before its maker had said that i
   const isWritten = deferred<undefined>()
   const mayEnd = deferred<undefined>()
   const start: StartArchiveWork = (order, onProgress) => {
-    const { result, stop } = startArchiveHere(order, onProgress)
-    const told = result.then(async (done) => {
+    const work = startArchiveHere(order, onProgress)
+    const told = work.result.then(async (done) => {
       isWritten.resolve(undefined)
       await mayEnd.promise
       return done
     })
-    return { result: told, stop }
+    return { ...work, result: told }
   }
   const { folder, path } = mirror
   const setup = { dir: `${folder}/archives`, dataDir: folder, mirrorPath: path, version: '1.2.3', timeZone: 'UTC' }
