@@ -8,7 +8,6 @@ import { rolldown } from 'rolldown'
 const programs = [
   'cli/bin',
   'daemon/ingest-worker',
-  'daemon/aside-worker',
   'daemon/search-child',
   'daemon/estimate-child',
   'daemon/check-child',

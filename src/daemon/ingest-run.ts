@@ -10,25 +10,14 @@ import {
   type PassStep,
   type Source,
 } from '../indexer/source.ts'
-import type { ReadingThread } from '../indexer/reading-thread.ts'
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
-import type { CutAhead } from '../mirror/cut-ahead.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
 import { countUndigested, digestBacklog } from '../mirror/digests/digest-backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
-
-/** Of a backlog of more messages, another thread cuts the next while these are written. */
-const CUT_AHEAD_MIN = 2000
-
-/** Another thread that a run may ask for help, where there is much to do. */
-export interface Help {
-  thread(): ReadingThread
-  cutAhead(): CutAhead
-}
 
 /**
  * Runs the ordered passes one after the other, a bounded step at a time, so that whoever drives it can do other things
@@ -40,7 +29,7 @@ export function* runPasses(
   places: Places,
   order: RunOrder,
   now: () => number,
-  { mass, help }: { readonly mass?: MassRule | undefined; readonly help?: Help | undefined } = {},
+  mass?: MassRule,
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   const sum = { changed: 0, added: 0, gone: 0 }
@@ -50,11 +39,7 @@ export function* runPasses(
     const source = sources.get(id)
     if (source === undefined) continue
     const num = sourceNum(mirror, source)
-    const more = {
-      ...(mass === undefined ? {} : { mass }),
-      ...(help === undefined ? {} : { thread: () => help.thread() }),
-    }
-    const request = { depth: depthFor(mirror, num, depth, now()), now, ...more }
+    const request = { depth: depthFor(mirror, num, depth, now()), now, ...(mass === undefined ? {} : { mass }) }
     const pass = passOver(source, mirror, request)
     for (let next = pass.next(); ; next = pass.next()) {
       if (next.done === true) {
@@ -70,18 +55,16 @@ export function* runPasses(
     }
   }
   if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror, touched).length
-  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now, help))
+  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
   return { ...sum, ends, backlog, isWhole: true }
 }
 
 /** What waits to be found comes before what waits to be counted. */
-function* workOff(mirror: Mirror, backlogMs: number, now: () => number, help?: Help): Generator<PassStep, number> {
+function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
-  const unindexed = countBacklog(mirror)
-  let backlog = unindexed + countUndigested(mirror)
-  const ahead = unindexed < CUT_AHEAD_MIN ? null : (help?.cutAhead() ?? null)
+  let backlog = countBacklog(mirror) + countUndigested(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    backlog -= indexBacklog(mirror, ahead) || digestBacklog(mirror)
+    backlog -= indexBacklog(mirror) || digestBacklog(mirror)
     yield { ...readingStep, backlog }
   }
   return backlog

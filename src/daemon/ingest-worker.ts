@@ -6,7 +6,6 @@ import { saveEstimates } from '../mirror/estimates.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import { collectGarbage } from './heap-limits.ts'
-import { Aside } from './aside.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -18,7 +17,7 @@ import type {
   WriteOrder,
   WriteOutcome,
 } from './ingest-messages.ts'
-import { runPasses, type Help } from './ingest-run.ts'
+import { runPasses } from './ingest-run.ts'
 import { KeptMirror } from './kept-mirror.ts'
 import type { PassStep } from '../indexer/source.ts'
 
@@ -40,16 +39,6 @@ const COPIES_KEPT_MS = 5000
 let isStopping = false
 let copiesTimer: NodeJS.Timeout | undefined
 const kept = new KeptMirror(setup.mirrorPath, Date.now)
-
-let aside: Aside | null = null
-const startAside = (): Aside => (aside ??= new Aside())
-/** There only while a first run has something for it to do: at rest a thread would cost memory. */
-const help: Help = { thread: startAside, cutAhead: () => startAside().cutAhead }
-
-function endAside(): void {
-  aside?.close()
-  aside = null
-}
 
 /** Runs it to its end, or, where the daemon stops, to the end of a step. @returns null where it was cut off */
 async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step) => void): Promise<End | null> {
@@ -79,25 +68,19 @@ const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 
 async function run(order: RunOrder): Promise<void> {
   clearTimeout(copiesTimer)
   try {
-    const passes = runPasses(kept.db, setup, order, Date.now, { help })
+    const passes = runPasses(kept.db, setup, order, Date.now)
     const outcome = await drive(passes, (step) => {
       if (step.backlog !== null) hasMuchToForget = true
       tell({ kind: 'step', step: describeStep(step) })
     })
-    if (outcome === null || outcome.backlog === 0) endAside()
     tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
     if (outcome?.backlog === 0 && hasMuchToForget) comeToRest()
-  } catch (error) {
-    // What it told of terms may have been rolled back.
-    endAside()
-    throw error
   } finally {
     copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
   }
 }
 
 async function keep({ task }: UpkeepOrder): Promise<void> {
-  endAside()
   const outcome = await drive(kept.keep(task), () => undefined)
   if (outcome !== null) tell({ kind: 'kept', outcome })
 }
@@ -136,7 +119,6 @@ port.on('message', (message: ToWorker) => {
     return
   }
   isStopping = true
-  endAside()
   clearTimeout(copiesTimer)
   removeCopies()
   kept.close()

@@ -9,14 +9,6 @@ const BUSY_TIMEOUT_MS = 150
 
 type Db = Database.Database
 
-/** A file that is read where it lies, as another thread of this process may read it too. */
-export interface LiveFile {
-  readonly path: string
-  readonly signature: string
-  readonly identity: string
-  readonly readMsMax: number
-}
-
 export interface OpenFile {
   readonly kind: 'open'
   /** Bytes read so far to get at the file; what queries read is counted by who runs them. */
@@ -26,8 +18,6 @@ export interface OpenFile {
   /** What the file was when it was opened; compare with a later `fileSignature`. */
   readonly signature: string
   readonly identity: string
-  /** Null where a copy is read, which only this thread has. */
-  readonly live: LiveFile | null
   /** The longest time for which the file was open; 0 where a copy is read. */
   longestReadMs(): number
   /** Whether Cursor wrote to the file since it was opened: who can wait lets it go on, it may be about to quit. */
@@ -106,12 +96,10 @@ function openChecked(path: string): OpenFile | ClosedFile {
   const isWal = head[18] === 2
   const walSize = statOrNull(`${path}-wal`)?.size ?? 0n
   if (stat.size <= COPY_BYTES_MAX && (!isWal || walSize === 0n)) return openCopy(path, identity)
-  return reopenLive({ path, signature, identity, readMsMax: isWal ? 50 : 20 })
+  return openLive(path, { signature, identity, bytesRead: 0, readMsMax: isWal ? 50 : 20 })
 }
 
-/** The same file once more, for another thread: nothing is looked at that was looked at when it was first opened. */
-export function reopenLive(live: LiveFile): OpenFile {
-  const { path, ...facts } = live
+function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
   let longestReadMs = 0
   const read = <Value>(use: (db: Db) => Value): Value => {
     // Swapped for another while a pass reads it: the next pass starts on the new one.
@@ -126,7 +114,7 @@ export function reopenLive(live: LiveFile): OpenFile {
     }
   }
   const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
-  return { kind: 'open', bytesRead: 0, live, ...facts, ...looks, read, close: () => undefined }
+  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
 }
 
 /** The copy stays for the other sources that read the same file, until the run is over. */
@@ -139,7 +127,7 @@ function openNetworkCopy(
   if (copy.kind === 'none') return closed(copy.state, copy.detail)
   const db = openReadOnly(copy.path)
   const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
-  const cost = { bytesRead: copy.bytes, live: null, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
+  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
   return { kind: 'open', ...facts, ...cost, read, close: () => db.close() }
 }
 
@@ -185,7 +173,6 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
       signature,
       identity,
       bytesRead: bytes.length,
-      live: null,
       readMsMax: 50,
       longestReadMs: () => 0,
       isTouched: () => false,

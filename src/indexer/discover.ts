@@ -1,8 +1,6 @@
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
-import type { OrderReader } from './reading-thread.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
-import { AheadReader } from './sources/composer-kv/read-ahead.ts'
 import { globalItemsSource } from './sources/global-items/index.ts'
 import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
 import { pastedTextSource } from './sources/named-blobs/pasted-text.ts'
@@ -50,6 +48,3 @@ export function discoverSources(places: Places, among: readonly StoreFormat[] = 
 export function nurseries(places: Places, among: readonly StoreFormat[] = formats): string[] {
   return among.flatMap((format) => format.nurseries?.(places) ?? [])
 }
-
-/** For a thread that reads ahead: of all sources only the one that holds most chats has it do so. */
-export const makeOrderReader = (): OrderReader => new AheadReader()

@@ -2,7 +2,6 @@ import type { BatchOutcome } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
-import type { ReadingThread } from './reading-thread.ts'
 import type { Survey } from './survey.ts'
 
 /**
@@ -28,8 +27,6 @@ export interface PassRequest {
   readonly now: () => number
   /** When so much vanished that it is not believed at once; what `mass-loss.ts` says where left out. */
   readonly mass?: MassRule
-  /** Another thread, for a first pass over a large store: it is asked for when there is work for it. */
-  readonly thread?: () => ReadingThread
 }
 
 /** What a running pass tells after each bounded step. */

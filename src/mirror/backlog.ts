@@ -1,8 +1,7 @@
-import type { CutAhead, CutMessage, WaitingMessage } from './cut-ahead.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
-import { listingTerms, writeDictionary } from './write-dictionary.ts'
-import { addTerms, cutParts } from './write-terms.ts'
+import { listingTerms } from './write-dictionary.ts'
+import { cutParts, writeTerms, type MessageTerms } from './write-terms.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
 const TAKE = `delete from unindexed where key = ?`
@@ -32,46 +31,35 @@ const LENGTH_MAX = 8 * 1024 * 1024
 /**
  * Works off the newest part of the backlog, in one transaction: killed at any moment, each message has its row or still
  * waits for it.
- * @param ahead where another thread cuts the next part while this one is written
  * @returns how many messages can be found now; 0 when none waits
  */
-export function indexBacklog(db: Mirror, ahead: CutAhead | null = null): number {
-  const count = listingTerms(db, () => {
-    const cut = ahead?.take(db) ?? cutHere(db)
+export function indexBacklog(db: Mirror): number {
+  return listingTerms(db, () => {
+    const cut = cutNewest(db)
     const last = cut.at(-1)
     if (last === undefined) return 0
-    ahead?.ask(listNewest(db, last.key))
     // FTS5 writes out what it has gathered at each rowid that is less than the one before.
-    for (const { key, terms } of cut.toReversed()) addTerms(db, key, terms)
+    for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))
     return cut.length
   })
-  ahead?.settle(db)
-  return count
-}
-
-function cutHere(db: Mirror): CutMessage[] {
-  const cut = listNewest(db, Number.MAX_SAFE_INTEGER).map(({ key, parts }) => ({ key, terms: cutParts(parts) }))
-  for (const { terms } of cut) writeDictionary(db, terms)
-  return cut
 }
 
 const TAKE_NEWEST = `delete from unindexed where key >= ?`
 const LIST_NEWEST = `
 select unindexed.key, bodies.parts
 from unindexed cross join messages on messages.key = unindexed.key cross join bodies on bodies.num = body
-where unindexed.key < ?
 order by unindexed.key desc limit ?
 `
 
-/** The newest messages that wait below this key, newest first: at least one, where one waits. */
-function listNewest(db: Mirror, below: number): WaitingMessage[] {
-  const waiting: WaitingMessage[] = []
+/** The newest messages that wait and their terms, newest first: at least one, where one waits. */
+function cutNewest(db: Mirror): { readonly key: number; readonly terms: MessageTerms }[] {
+  const cut: { key: number; terms: MessageTerms }[] = []
   let length = 0
-  for (const message of prepared<WaitingMessage>(db, LIST_NEWEST).iterate(BigInt(below), MESSAGES_MAX)) {
-    waiting.push(message)
-    length += message.parts.length
+  for (const { key, parts } of prepared<{ key: number; parts: string }>(db, LIST_NEWEST).iterate(MESSAGES_MAX)) {
+    cut.push({ key, terms: cutParts(parts) })
+    length += parts.length
     if (length > LENGTH_MAX) break
   }
-  return waiting
+  return cut
 }

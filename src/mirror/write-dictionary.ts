@@ -42,16 +42,13 @@ export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome
 
 /** Adds the terms of a row to the list of all terms there are, out of which `*inside*` is answered. */
 export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
-  listTerms(db, seenBy(db).freshOf(columns))
+  const seen = seenBy(db)
+  const fresh = seen.freshOf(columns)
+  if (seen.waiting === null) addInOrder(db, fresh)
+  else for (const term of fresh) seen.waiting.push(term)
 }
 
-/** Adds these to the list; what stands there already changes nothing. */
-export function listTerms(db: Mirror, terms: readonly string[]): void {
-  const { waiting } = seenBy(db)
-  if (waiting === null) addInOrder(db, terms)
-  else for (const term of terms) waiting.push(term)
-}
-
+/** What stands in the list already changes nothing. */
 function addInOrder(db: Mirror, terms: readonly string[]): void {
   for (const term of terms.toSorted()) prepared(db, ADD_TERM).run(term)
 }
@@ -75,7 +72,7 @@ const SLOTS_MIN = 2 ** 14
 const SLOTS_MAX = 2 ** 20
 
 /** Which terms were seen, by 64 bits of each: two terms that share them are less likely than a broken disk. */
-export class SeenTerms {
+class SeenTerms {
   /** Two numbers a slot, side by side, so that a look costs one line of the processor's cache. */
   #slots = new Int32Array(2 * SLOTS_MIN)
   #mask = SLOTS_MIN - 1

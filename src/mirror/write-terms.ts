@@ -22,14 +22,9 @@ export function cutParts(partsJson: string): MessageTerms {
 const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)`
 const DROP_TERMS = `delete from message_terms where rowid = ?`
 
-/** FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
-export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
-  prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
-}
-
-/** Makes a message found, and lists its terms. */
+/** Makes a message found, and lists its terms. FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
 export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
-  addTerms(db, key, terms)
+  prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
   writeDictionary(db, terms)
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listLosses } from '../../src/api/queries/list-losses.ts'
-import { runPasses, type Help } from '../../src/daemon/ingest-run.ts'
+import { runPasses } from '../../src/daemon/ingest-run.ts'
 import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import type { MassRule, PassDepth, PassStep } from '../../src/indexer/source.ts'
@@ -19,8 +19,6 @@ export class Indexer {
   now: () => number = Date.now
   /** When so much vanished that it is not believed at once; the program's own rule where it is not set. */
   mass: MassRule | undefined
-  /** What works beside it, where there is much to do. */
-  help: Help | undefined
 
   constructor(...userDirs: readonly string[]) {
     this.#userDirs = userDirs
@@ -34,10 +32,7 @@ export class Indexer {
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
     const places = { userDirs: this.#userDirs, homes: this.homes, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, this.now, {
-      mass: this.mass,
-      help: this.help,
-    })
+    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, this.now, this.mass)
   }
 
   /** What the mirror holds of its threads: `[id, position, first text]`, orphans last. */

@@ -22,14 +22,12 @@ import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch, type Position } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
-import { asSourceId } from '../../../model/ids.ts'
+import { asSourceId, type ChatId } from '../../../model/ids.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
-import type { Known, Portion } from './portion-draft.ts'
-import { readGroups } from './read-ahead.ts'
 import { readChats } from './read-chats.ts'
 import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
@@ -40,8 +38,6 @@ import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
 const KIND = 'composer-kv'
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
 const COUNT_EVERY_MS = 60_000
-/** Where more rows are to be read, another thread reads what follows while this one writes. */
-const AHEAD_ROWS_MIN = 2000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
 
@@ -227,20 +223,10 @@ function* readDirty(
   let done = 0
   let letInAtMs = request.now()
   let seenRowid = found.top?.rowid ?? 0
-  const known = knownOf(pass)
-  const thread = found.dirty.rows < AHEAD_ROWS_MIN ? null : (request.thread?.() ?? null)
-  for (const portion of readGroups(
-    file,
-    pass.id,
-    groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict),
-    known,
-    thread,
-  )) {
-    if (portion !== null) {
-      const step = writePortion(pass, portion)
+  for (const group of groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict)) {
+    for (const step of readGroup(file, pass, group)) {
       done += step.done
       yield { ...step, done, total: Math.max(total ?? 0, done) }
-      continue
     }
     if (request.now() - letInAtMs < LET_IN_EVERY_MS) continue
     letInAtMs = request.now()
@@ -264,21 +250,18 @@ function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pas
 }
 
 function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Generator<PassStep> {
-  for (const portion of readChats(file, pass.id, group, knownOf(pass))) yield writePortion(pass, portion)
-}
-
-const knownOf = ({ mirror, num }: Pass): Known => ({
-  isGoneRow: (key) => held.isGoneRow(mirror, num, key),
-  roles: (chatId) => held.listRoles(mirror, chatId),
-})
-
-function writePortion(pass: Pass, portion: Portion): PassStep {
-  const { mirror, num, request } = pass
-  const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
-  const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
-  const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
-  pass.written += outcome.messages.length
-  return { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
+  const { mirror, num, id, request } = pass
+  const known = {
+    isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
+    roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
+  }
+  for (const portion of readChats(file, id, group, known)) {
+    const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
+    const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
+    const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
+    pass.written += outcome.messages.length
+    yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
+  }
 }
 
 function nextPosition(file: OpenFile, { mirror, num }: Pass, top: RowRef | null, before: held.HeldPosition): Position {
