@@ -46,6 +46,28 @@ test('the newest chat is read first', () => {
   expect(seen).not.toContain('chat-0')
 })
 
+test('the newest chats of a store never read before are read whole, and once', () => {
+  const old = Array.from({ length: 20 }, (_, at) => `m${at}`)
+  for (let chat = 0; chat < 260; chat += 1) writeChat(`chat-${chat}`, old)
+  // Begun before all others, and gone on with.
+  store.message('chat-0', 'late', { type: 1, text: 'said last of all' })
+  const steps = indexer.steps()
+  const seen = new Set<string>()
+  let added = 0
+  while (added < 1000) {
+    const step = steps.next()
+    if (step.done === true) break
+    added += step.value.outcome?.added ?? 0
+    for (const chatId of step.value.outcome?.chatIds ?? []) seen.add(chatId)
+  }
+  expect([...seen].slice(0, 2)).toEqual(['chat-0', 'chat-259'])
+  expect(seen).not.toContain('chat-1')
+  expect(indexer.thread('chat-0')).toHaveLength(21)
+  for (let step = steps.next(); step.done !== true; step = steps.next()) added += step.value.outcome?.added ?? 0
+  expect(added).toBe(260 * 20 + 1)
+  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+})
+
 test('a pass that was cut short is taken up where it stood', () => {
   for (let chat = 0; chat < 60; chat += 1)
     writeChat(

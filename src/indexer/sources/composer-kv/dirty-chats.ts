@@ -11,14 +11,11 @@ export interface DirtyChat {
 /** Chats in which something changed. */
 export class DirtyChats {
   readonly #chats = new Map<ChatId, { newestRowid: number; suspects: Set<string> }>()
-  /** How many rows made them dirty; one may be counted twice. */
-  rows = 0
 
   /** @returns false when the key names no chat */
   add(ref: RowRef, isSuspect = false): boolean {
     const chatId = splitKey(ref.key)?.chatId
     if (chatId === undefined) return false
-    this.rows += 1
     let chat = this.#chats.get(chatId)
     if (chat === undefined) this.#chats.set(chatId, (chat = { newestRowid: 0, suspects: new Set() }))
     chat.newestRowid = Math.max(chat.newestRowid, ref.rowid)

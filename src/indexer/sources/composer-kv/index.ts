@@ -30,7 +30,7 @@ import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { readChats } from './read-chats.ts'
 import { readContexts } from './request-context.ts'
-import { countRows, findTable, listAbove, type RowCounts, type RowRef } from './read.ts'
+import { countRows, findTable, listAbove, listTail, type RowCounts, type RowRef } from './read.ts'
 import { surveyStore } from './survey.ts'
 import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './sweep.ts'
 import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
@@ -40,6 +40,8 @@ const KIND = 'composer-kv'
 const COUNT_EVERY_MS = 60_000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
+/** Among the last so many rows of a store never read before are the chats that come first: a person asks for them first. */
+const FIRST_ROWS = 4000
 
 /** The global key-value store of one Cursor user folder. @param userDir Cursor's `User` folder */
 export function composerKvSource(userDir: string): Source {
@@ -122,11 +124,12 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
+  // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
+  const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
+  if (isFirst) yield* inBulk(mirror, () => readNewest(file, pass))
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
-    // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
-    const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
     found = yield* isFirst ? inBulk(mirror, again) : again()
   }
   if (depth !== 'full') yield* compareSome(file, pass, depth, found.top)
@@ -142,6 +145,17 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     state: 'ok',
     detail: null,
     again: [...(counts === null ? [countLater] : []), ...againAfter(file, pass, depth, position)],
+  }
+}
+
+/** Before the keys of all rows are listed, which takes the longer the larger the store is. */
+function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
+  const dirty = new DirtyChats()
+  for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
+  const grouping = { mirror: pass.mirror, num: pass.num, isLarge: () => false }
+  for (const group of groupChats(file, grouping, dirty.newestFirst(), cheapVerdict(pass, false))) {
+    yield* readGroup(file, pass, group)
+    if (isIndexedLater(pass)) break
   }
 }
 
