@@ -7,7 +7,7 @@ import { callsOf } from './digests/calls-of.ts'
 
 const noAsks: readonly Ask[] = []
 
-/** The costly half of writing a message, which needs no mirror: it can be done in another thread. */
+/** The costly half of writing a message, which needs no mirror. */
 export function packMessage(draft: MessageDraft): MessageWrite {
   const { parts } = draft
   const { columns, isCapped } = searchColumns(parts)
