@@ -4,12 +4,17 @@ import { measureHarm } from '../harm/measure-harm.ts'
 const QUITS = 500
 
 describe('a Cursor that quits again and again beside the daemon', () => {
-  test.each(['wal', 'delete'] as const)(
+  test.each([
+    ['wal', 0],
+    // Such a store soon outgrows what is copied. Cursor's SQLite waits a second for a lock.
+    ['delete', 1000],
+  ] as const)(
     '%s: no commit fails, and hardly a backup is stale',
     { timeout: 7_200_000 },
-    async (mode) => {
+    async (journalMode, timeoutMs) => {
       const { beside, alone, store, leftOpen, line } = await measureHarm({
-        journalMode: mode,
+        journalMode,
+        timeoutMs,
         quits: QUITS,
         commits: 40,
       })

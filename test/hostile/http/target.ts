@@ -57,7 +57,8 @@ export class Target {
         error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve(null) : reject(error),
       )
       sent.on('connect', (response, socket) => {
-        socket.destroy()
+        // What was still to be written of the body may fail later.
+        socket.on('error', () => undefined).destroy()
         resolve({ status: response.statusCode ?? 0, headers: {}, body: '' })
       })
       sent.end(body)
