@@ -10,6 +10,7 @@ import { keptFolder } from './kept-store.ts'
 import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
+import { restore } from './restore.ts'
 import { searchLatency } from './search-latency.ts'
 import { statsLatency } from './stats-latency.ts'
 import { short } from './statistics.ts'
@@ -33,6 +34,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['mirror-size', mirrorSize],
   ['token-estimates', tokenEstimates],
   ['archive', archive],
+  ['restore', restore],
 ])
 
 const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--user-dir <Cursor's User folder with recorded tokens>]

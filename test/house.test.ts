@@ -219,7 +219,7 @@ const examples = /^(\w|ada|eve|grace|alice|bob|me|you|user|name|[<$%{].*)$/i
 
 /** Places in a text that tell of the machine it was written on: somebody's home, or where packages came from. */
 function tracesIn(text: string): string[] {
-  const homes = [...text.matchAll(/(?:\/home|\/Users|[A-Z]:[\\/]{1,4}Users)[\\/]{1,4}([^\\/\s'"`)\]}>,:;|]+)/g)]
+  const homes = [...text.matchAll(/(?:\/home|\/Users|[A-Z]:[\\/]{1,4}Users)[\\/]{1,4}([^\\/\s'"`)\]}>,:;|=]+)/g)]
   const people = homes.filter(([, name]) => !examples.test(name ?? '')).map(([trace]) => trace)
   return [...people, ...(text.match(/\bregistry\.[a-z][\w-]*\.[a-z]+\b|\/root\/[\w.]+/g) ?? [])]
 }

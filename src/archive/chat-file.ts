@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type * as z from 'zod/mini'
+import { isTooDeep } from './depth.ts'
 import { issueText } from './issue-text.ts'
 import { archivedChat, archivedMessage, type ArchivedChat, type ArchivedMessage } from './record.ts'
 
@@ -39,25 +40,48 @@ export function readChat(
   text: string,
   onMessage: (message: ArchivedMessage, line: string) => void,
 ): Decoded<ArchivedChat> {
-  if (!text.endsWith('\n')) return damaged('its last line is cut off')
-  let end = text.indexOf('\n')
-  const chat = decodeLine(archivedChat, text.slice(0, end), 1)
-  if (chat.kind === 'damaged') return chat
-  const ids = new Set<string>()
-  let number = 1
-  while (end < text.length - 1) {
-    const start = end + 1
-    end = text.indexOf('\n', start)
-    number += 1
+  if (!text.endsWith('\n')) return CUT_OFF
+  const lines = new ChatLines()
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf('\n', start)
     const line = text.slice(start, end)
-    const message = decodeLine(archivedMessage, line, number)
+    const message = lines.take(line)
     if (message.kind === 'damaged') return message
-    ids.add(message.value.id)
-    onMessage(message.value, line)
+    if (message.value !== null) onMessage(message.value, line)
+    start = end + 1
   }
-  const { messageCount } = chat.value
-  if (number - 1 !== messageCount) return damaged(`it holds ${number - 1} messages, not ${messageCount}`)
-  return ids.size < messageCount ? damaged('two of its messages have one id') : chat
+  return lines.end()
+}
+
+/** Reads an object as its lines come, whoever unpacks them. */
+export class ChatLines {
+  #chat: ArchivedChat | null = null
+  #count = 0
+  readonly #ids = new Set<string>()
+
+  /** @returns the message that the line, given without its line feed, holds; null for the first, which is the chat */
+  take(line: string): Decoded<ArchivedMessage | null> {
+    if (this.#chat === null) {
+      const chat = decodeLine(archivedChat, line, 1)
+      if (chat.kind === 'damaged') return chat
+      this.#chat = chat.value
+      return { kind: 'sound', value: null }
+    }
+    this.#count += 1
+    const message = decodeLine(archivedMessage, line, this.#count + 1)
+    if (message.kind === 'damaged') return message
+    if (this.#ids.has(message.value.id)) return damaged('two of its messages have one id')
+    this.#ids.add(message.value.id)
+    return message
+  }
+
+  /** To be asked behind the last line. */
+  end(): Decoded<ArchivedChat> {
+    if (this.#chat === null) return damaged('it holds nothing')
+    const { messageCount } = this.#chat
+    if (this.#count === messageCount) return { kind: 'sound', value: this.#chat }
+    return damaged(`it holds ${this.#count} messages, not ${messageCount}`)
+  }
 }
 
 /** What the line holds is given as it stands there: written again, it is the same line. */
@@ -66,6 +90,7 @@ function decodeLine<Schema extends z.ZodMiniType>(
   line: string,
   number: number,
 ): Decoded<z.infer<Schema>> {
+  if (isTooDeep(line)) return damaged(`line ${number} is nested too deep`)
   let given: unknown
   try {
     given = JSON.parse(line)
@@ -78,3 +103,5 @@ function decodeLine<Schema extends z.ZodMiniType>(
 }
 
 const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })
+
+export const CUT_OFF = damaged('its last line is cut off')

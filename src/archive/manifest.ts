@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import * as z from 'zod/mini'
 import type { Decoded } from './chat-file.ts'
+import { isTooDeep } from './depth.ts'
 import { issueText } from './issue-text.ts'
 import { isObjectHash, isRunName } from './names.ts'
 
@@ -69,6 +70,7 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
   const at = text.lastIndexOf('"sha256": "')
   const seal = at < 0 ? '' : sha256(text.slice(0, at))
   if (at < 0 || text.slice(at) !== `"sha256": "${seal}"\n}\n`) return damaged('its seal does not fit what it holds')
+  if (isTooDeep(text)) return damaged('it is nested too deep')
   const read = sealed.safeParse(parseJson(text))
   if (!read.success) return damaged(issueText(read.error))
   if (read.data.name !== name) return damaged(`it names itself ${read.data.name}`)
@@ -85,7 +87,8 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
  */
 export function readHead(start: string, name: string): Decoded<ManifestHead> {
   const at = start.indexOf(',\n"chats": [\n')
-  const read = headAlone.safeParse(at < 0 ? null : parseJson(`${start.slice(0, at)}}`))
+  const head = at < 0 || isTooDeep(start.slice(0, at)) ? null : parseJson(`${start.slice(0, at)}}`)
+  const read = headAlone.safeParse(head)
   if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')
   return { kind: 'sound', value: read.data }
 }

@@ -19,8 +19,15 @@ const LIST_MAX = 1_000_000
 const text = z.string().check(z.maxLength(TEXT_MAX))
 const maybe = z.nullable(text)
 const time = z.nullable(z.string().check(z.refine(isTime, { error: 'not a time as it is written here' })))
-const count = z.int().check(z.nonnegative())
+/** Nothing that is counted comes near it, and a million of it can be added up. */
+const COUNT_MAX = 2 ** 40
+const count = z.int().check(z.nonnegative(), z.maximum(COUNT_MAX))
 const number = z.nullable(z.number())
+const amount = z.int().check(z.minimum(-COUNT_MAX), z.maximum(COUNT_MAX))
+const whole = z.nullable(amount)
+/** The mirror could not give back another one as it was given. */
+const id = text.check(z.refine((given) => given.isWellFormed(), { error: 'half a character' }))
+const maybeId = z.nullable(id)
 const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item).check(z.maxLength(LIST_MAX))
 /** Whatever stood in a line of JSON is JSON: it is not looked into, and no key of it is lost. */
 const json = z.custom<Json>((given) => given !== undefined, { error: 'missing' })
@@ -38,7 +45,7 @@ const root = z.strictObject({
 })
 
 const outlineEntry = z.strictObject({
-  id: maybe,
+  id: maybeId,
   role: z.nullable(z.enum(roles)),
   createdAt: time,
   startedAt: time,
@@ -49,7 +56,7 @@ const todo = z.strictObject({ id: maybe, content: text, status: maybe })
 export const archivedChat = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
-  id: text,
+  id,
   title: text,
   /** In which mirror it was first archived: it stays what it was when the chat is restored elsewhere. */
   origin: text,
@@ -69,11 +76,11 @@ export const archivedChat = z.strictObject({
   isDraft: z.boolean(),
   isSubagent: z.boolean(),
   deletedAt: time,
-  parentChatId: maybe,
-  childChatIds: list(text),
-  linesAdded: number,
-  linesRemoved: number,
-  filesChanged: number,
+  parentChatId: maybeId,
+  childChatIds: list(id),
+  linesAdded: whole,
+  linesRemoved: whole,
+  filesChanged: whole,
   contextTokens: z.nullable(z.strictObject({ used: number, limit: number })),
   recordedCostCents: number,
   /** Bytes of the chat's own row. */
@@ -114,9 +121,9 @@ const part = z.discriminatedUnion('kind', [
 ])
 
 export const archivedMessage = z.strictObject({
-  id: text,
+  id,
   /** Another id by which the chat's order may name it. */
-  alias: maybe,
+  alias: maybeId,
   /** Index in the chat's order; null for one that the chat no longer named. */
   position: z.nullable(count),
   role: z.enum(roles),
@@ -126,7 +133,7 @@ export const archivedMessage = z.strictObject({
   timingAt: time,
   model: maybe,
   /** As Cursor recorded them. */
-  tokens: z.nullable(z.strictObject({ input: z.number(), output: z.number() })),
+  tokens: z.nullable(z.strictObject({ input: amount, output: amount })),
   isSimulated: z.boolean(),
   isOrphan: z.boolean(),
   deletedAt: time,

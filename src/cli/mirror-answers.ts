@@ -1,24 +1,21 @@
-import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
 import { answerQuestion } from '../api/questions.ts'
 import { startArchiveHere } from '../daemon/archive-here.ts'
 import { archiveActs, makeArchives } from '../daemon/make-archives.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
-import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
+import type { RunOutcome } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
-import { KeptMirror } from '../daemon/kept-mirror.ts'
-import { takeLock } from '../daemon/lock.ts'
+import type { RestoreOrder, RestoreProgress, RestoreResult } from '../daemon/restore-orders.ts'
+import { RestoreSlices } from '../daemon/restore-slices.ts'
 import { takeUsageFile } from '../daemon/take-usage-file.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
 import { Histories } from '../git/histories.ts'
-import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader } from '../mirror/open.ts'
-import { damageOf } from '../mirror/upkeep/check-pages.ts'
-import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
+import { asWriter } from './as-writer.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
 import { troubleOfProblem } from './problem.ts'
@@ -41,8 +38,9 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   const { dataDir } = settings
   prepareDataFolder(dataDir)
   const startedAtMs = Date.now()
-  const catchUp = (depth: PassDepth): RunOutcome => runOnce(settings, depth, (text) => world.note(text))
-  let reasons = sourceReasons(catchUp('nudge').ends)
+  const note = (text: string): void => world.note(text)
+  const catchUp = (depth: PassDepth): Promise<RunOutcome> => runOnce(settings, depth, note)
+  let reasons = sourceReasons((await catchUp('nudge')).ends)
   const reader = openReader(mirrorPath(dataDir))
   const histories = new Histories(realSurroundings().env)
   const { archives, archiveSchedule } = makeArchives({
@@ -50,6 +48,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     world: { ...world, now: Date.now },
     path: mirrorPath(dataDir),
     start: startArchiveHere,
+    restore: (order, onProgress) => restoreHere(settings, order, onProgress, note),
     tell: () => undefined,
     say: () => undefined,
   })
@@ -78,16 +77,11 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     histories,
     sync: async ({ full }) => {
       const startedAt = performance.now()
-      const { changed, added, gone, ends } = catchUp(full ? 'full' : 'reconcile')
+      const { changed, added, gone, ends } = await catchUp(full ? 'full' : 'reconcile')
       reasons = sourceReasons(ends)
       return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
     },
-    importUsage: async (file) =>
-      asWriter(
-        settings,
-        (text) => world.note(text),
-        ({ db }) => takeUsageFile(db, file, Date.now()),
-      ),
+    importUsage: (file) => asWriter(settings, note, ({ db }) => takeUsageFile(db, file, Date.now())),
     archives: archiveActs(archives, archiveSchedule),
     subscribe: () => () => undefined,
   })
@@ -125,11 +119,31 @@ function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
   }
 }
 
-/** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
-const LOCK_WAIT_MS = 250
+/** Brings back what an archive remembers; all of it can be found afterwards. */
+function restoreHere(
+  settings: Settings,
+  order: RestoreOrder,
+  onProgress: (progress: RestoreProgress) => void,
+  note: (text: string) => void,
+): Promise<RestoreResult> {
+  return asWriter(settings, note, async (kept) => {
+    const slices = new RestoreSlices({ mirror: () => kept.db, now: Date.now })
+    try {
+      const { result } = await slices.work(order, Infinity, onProgress)
+      if (result === null) throw new Error('a restore ended before its end')
+      const found = runPasses(kept.db, NO_PLACES, { kind: 'run', sources: [], backlogMs: Infinity }, Date.now)
+      while (found.next().done !== true);
+      return result
+    } finally {
+      await slices.end()
+    }
+  })
+}
+
+const NO_PLACES = { userDirs: [], homes: [], disabledKinds: [] }
 
 /** Reads what is new in Cursor. */
-function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): RunOutcome {
+function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): Promise<RunOutcome> {
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
   const { userDirs, homes } = settings.cursor
   const places = { userDirs, homes, disabledKinds }
@@ -145,55 +159,4 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
       note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
     }
   })
-}
-
-/** Holds the daemon's lock while something is written: the mirror has one writer at any time. */
-function asWriter<Outcome>(
-  settings: Settings,
-  note: (text: string) => void,
-  act: (kept: KeptMirror) => Outcome,
-): Outcome {
-  const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
-  try {
-    const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
-    keepCopiesIn(join(settings.dataDir, 'copies'))
-    try {
-      return keepSound(kept, note, () => act(kept))
-    } finally {
-      removeCopies()
-      kept.close()
-    }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code) === 'SQLITE_FULL') {
-      throw new Trouble('disk-full', `The disk that holds ${settings.dataDir} is full.`, 'Make room and try again.', {
-        cause: error,
-      })
-    }
-    throw error
-  } finally {
-    lock.release()
-  }
-}
-
-/** A command checks nothing beforehand; a mirror that turns out to be damaged is mended, and the act tried once more. */
-function keepSound<Outcome>(kept: KeptMirror, note: (text: string) => void, act: () => Outcome): Outcome {
-  const keep = (task: UpkeepTask): UpkeepOutcome => {
-    const steps = kept.keep(task)
-    for (let next = steps.next(); ; next = steps.next()) {
-      if (next.done !== true) continue
-      for (const sentence of next.value.news) note(sentence)
-      return next.value
-    }
-  }
-  const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
-  if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })
-  try {
-    return act()
-  } catch (error) {
-    const suspected = damageOf(error)
-    if (suspected === 'none') throw error
-    const { damage } = keep({ task: 'check', suspected })
-    if (damage === 'rows') keep({ task: 'set-aside', suspected: 'none' })
-    return act()
-  }
 }

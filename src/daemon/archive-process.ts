@@ -10,8 +10,8 @@ export interface Progress {
 }
 
 /** An order that is being obeyed, wherever that is. */
-export interface ArchiveWork {
-  readonly result: Promise<ArchiveResult>
+export interface ArchiveWork<Result = ArchiveResult> {
+  readonly result: Promise<Result>
   stop(): void
 }
 

@@ -13,7 +13,7 @@ const RETRY_MAX_MS = 6 * 3_600_000
 
 export interface ScheduleWorld {
   now(): number
-  readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running'>
+  readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
   readonly timeZone: string
   /** Hears of a job that can never be due. */
   warn(sentence: string): void
@@ -45,7 +45,7 @@ export class ArchiveSchedule {
   }
 
   get health(): ArchiveHealth {
-    const { notes, running } = this.#world.archives
+    const { notes, running, atWork } = this.#world.archives
     const made = [...notes.runs.values()]
       .filter(({ state }) => state !== 'failed')
       .map(({ createdAtMs }) => createdAtMs)
@@ -55,6 +55,7 @@ export class ArchiveSchedule {
     })
     return {
       running,
+      atWork,
       lastRunAt: made.length === 0 ? null : toIso(Math.max(...made)),
       nextRunAt: jobs.length === 0 ? null : toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
       failed: jobs.flatMap(({ name, failures, error, retryAtMs }) =>

@@ -2,13 +2,23 @@ import { listRuns, type ListedRun } from '../api/archives/list-runs.ts'
 import { nameRun } from '../api/archives/manifest-files.ts'
 import type { PruneOrder } from '../api/archives/prune.ts'
 import type { Scope } from '../api/archives/scope.ts'
-import type { ArchiveActs, ArchiveRun, ArchiveVerdict } from '../api/http/archive-shapes.ts'
+import type {
+  ArchiveActs,
+  ArchiveHealth,
+  ArchiveRestored,
+  ArchiveRun,
+  ArchiveVerdict,
+  RestoreRequest,
+} from '../api/http/archive-shapes.ts'
 import type { DaemonEvent } from '../api/http/world.ts'
 import { toIso } from '../api/iso.ts'
+import { readMap } from '../indexer/sources/archive/map-uri.ts'
 import { Trouble } from '../model/trouble.ts'
 import { ArchiveNotes, type RunNote } from './archive-notes.ts'
 import type { ArchiveOrder, ArchiveResult, RunResult } from './archive-orders.ts'
-import type { ArchiveWork, Progress, StartArchiveWork } from './archive-process.ts'
+import type { Progress, StartArchiveWork } from './archive-process.ts'
+import { ArchiveQueue, type StartWork } from './archive-queue.ts'
+import type { RestoreOrder, RestoreResult } from './restore-orders.ts'
 
 export interface ArchivesSetup {
   readonly dir: string
@@ -16,17 +26,20 @@ export interface ArchivesSetup {
   readonly mirrorPath: string
   readonly version: string
   readonly timeZone: string
+  /** Whether archives count as a source. */
+  readonly canRestore: boolean
 }
 
 export interface ArchivesWorld {
   now(): number
   start: StartArchiveWork
+  /** Has whoever writes the mirror bring back what an archive remembers. */
+  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
   tell(data: DaemonEvent['data']): void
   /** For the log: what was done, or what went wrong. */
   say(level: 'info' | 'error', sentence: string): void
 }
 
-const QUEUE_MAX = 20
 /** Of many damaged chats so many are noted; verifying tells all. */
 const NOTED_MAX = 1000
 
@@ -37,26 +50,28 @@ interface Running {
   readonly scope: Scope
 }
 
-/** Runs and proofs of the archive, one after the other, and what became of them. */
+/** Runs, proofs and restores of the archive, one after the other, and what became of them. */
 export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly notes: ArchiveNotes
   readonly #setup: ArchivesSetup
   readonly #world: ArchivesWorld
   /** Runs that are asked for and not yet made, in order. */
   readonly #running = new Map<string, Running>()
-  #atWork: { readonly name: string; progress: Progress | null; work: ArchiveWork } | null = null
-  #last: Promise<unknown> = Promise.resolve()
-  #waiting = 0
-  #isStopped = false
+  readonly #queue: ArchiveQueue
 
   constructor(setup: ArchivesSetup, world: ArchivesWorld) {
     this.#setup = setup
     this.#world = world
     this.notes = new ArchiveNotes(setup.dataDir)
+    this.#queue = new ArchiveQueue((progress) => world.tell({ state: 'running', ...progress }))
   }
 
   get running(): string | null {
-    return this.#atWork?.name ?? [...this.#running.keys()][0] ?? null
+    return this.#queue.atWork?.name ?? [...this.#running.keys()][0] ?? null
+  }
+
+  get atWork(): ArchiveHealth['atWork'] {
+    return this.#queue.atWork
   }
 
   run(scope: Scope): ArchiveRun {
@@ -75,7 +90,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const name = nameRun(dir, createdAtMs, job, taken)
     const running = { name, createdAtMs, job, scope }
     const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, scope, timeZone, version, prune }
-    const made = this.#enqueue(name, order)
+    const made = this.#queue
+      .enqueue(name, 'run', (onProgress) => this.#world.start(order, onProgress))
       .then((result) => this.#onMade(running, result))
       .catch((error: unknown) => this.#onFailed(running, error))
     this.#running.set(name, running)
@@ -102,7 +118,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   async verify(name: string, share: number): Promise<ArchiveVerdict> {
-    const result = await this.#enqueue(name, { kind: 'verify', dir: this.#setup.dir, share })
+    const order = { kind: 'verify', dir: this.#setup.dir, share } as const
+    const result = await this.#queue.enqueue(name, 'verify', (onProgress) => this.#world.start(order, onProgress))
     if (result.kind !== 'verify') throw new Error('a proof was answered as a run')
     const { soundRuns, ...verdict } = result.verdict
     this.#noteVerdict(soundRuns, verdict)
@@ -110,39 +127,35 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return verdict
   }
 
+  async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
+    // What is wrong with it is told at once, whatever waits.
+    readMap(map)
+    if (!this.#setup.canRestore) throw switchedOff()
+    const of = name === 'newest' ? null : name
+    const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: of, map }
+    const start: StartWork<RestoreResult> = (onProgress) => {
+      return { result: this.#world.restore(order, onProgress), stop: () => undefined }
+    }
+    try {
+      const { why, damaged, ...result } = await this.#queue.enqueue(name, 'restore', start)
+      const ids = damaged.flatMap(({ id }) => id ?? [])
+      const ok = why === null && damaged.length === 0
+      this.#world.tell({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
+      return { ...result, ok, damaged: ids, manifest: why }
+    } catch (error) {
+      this.#world.tell({ name, act: 'restore', state: 'failed' })
+      throw error
+    }
+  }
+
   /** Ends what is at work; nothing is begun any more. */
   stop(): void {
-    this.#isStopped = true
-    this.shut()
+    this.#queue.stop()
   }
 
   /** Ends what is at work, for the mirror's file is to be another. */
   shut(): void {
-    this.#atWork?.work.stop()
-  }
-
-  #enqueue(name: string, order: ArchiveOrder): Promise<ArchiveResult> {
-    if (this.#waiting >= QUEUE_MAX) {
-      throw new Trouble('archive-busy', `${QUEUE_MAX} runs and proofs are waiting already.`, 'Ask again later.')
-    }
-    this.#waiting += 1
-    const obeyed = this.#last.then(() => this.#obey(name, order)).finally(() => (this.#waiting -= 1))
-    this.#last = obeyed.catch(() => undefined)
-    return obeyed
-  }
-
-  async #obey(name: string, order: ArchiveOrder): Promise<ArchiveResult> {
-    if (this.#isStopped) throw new Trouble('stopped', 'The daemon is stopping.', '')
-    const work = this.#world.start(order, (progress) => {
-      if (this.#atWork !== null) this.#atWork.progress = progress
-      this.#world.tell({ name, act: order.kind, state: 'running', ...progress })
-    })
-    this.#atWork = { name, progress: null, work }
-    try {
-      return await work.result
-    } finally {
-      this.#atWork = null
-    }
+    this.#queue.shut()
   }
 
   #onMade(running: Running, result: ArchiveResult): RunResult {
@@ -164,7 +177,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const { name, createdAtMs, job, scope } = running
     this.#running.delete(name)
     const trouble = error instanceof Trouble ? error : new Trouble('fault', String(error), 'It is tried again.')
-    if (trouble.code !== 'stopped' && !this.#isStopped) {
+    if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
       this.notes.noteRun(name, { ...facts, state: 'failed', error: trouble.message })
       this.#tell(name, 'failed')
@@ -210,23 +223,22 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       provenAt:
         toIso(note === undefined || note.state !== 'verified' ? null : note.provenAtMs) ?? head?.provenAt ?? null,
       error: note?.error ?? (isWhole ? null : 'Its manifest cannot be read.'),
-      progress: this.#progressOf(name),
+      progress: this.#queue.progressOf(name),
     }
   }
 
   #told({ name, createdAtMs, job, scope }: Running): ArchiveRun {
     const facts = { ...nothing, name, createdAt: toIso(createdAtMs), job, scope }
-    return { ...facts, state: 'running', progress: this.#progressOf(name) }
-  }
-
-  #progressOf(name: string): Progress | null {
-    return this.#atWork?.name === name ? this.#atWork.progress : null
+    return { ...facts, state: 'running', progress: this.#queue.progressOf(name) }
   }
 
   #tell(name: string, state: ArchiveRun['state']): void {
     this.#world.tell({ name, state })
   }
 }
+
+const switchedOff = (): Trouble =>
+  new Trouble('archive-off', 'sources.archive.enabled is false, so nothing is restored.', 'Set it to true.')
 
 const nothing = {
   chats: null,

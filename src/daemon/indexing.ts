@@ -15,7 +15,7 @@ import { TermsCheck } from './check-terms.ts'
 import { Timers } from './timers.ts'
 import { Upkeep, type Readers } from './upkeep.ts'
 import { Vitals } from './vitals.ts'
-import { startWatch, type Watch } from './watch.ts'
+import { startWatch, watchTrouble, type Watch } from './watch.ts'
 
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
@@ -73,7 +73,7 @@ export class Indexing {
       later,
       explain: (error) => explainTrouble(error, setup.mirrorPath),
       checkTerms: () => this.#termsCheck.run(),
-      onBacklog: (backlog) => this.#onBacklog(backlog),
+      onBacklog: (backlog) => this.noteBacklog(backlog),
       onMade: () => this.#readAll(),
     })
     this.#watch = startWatch(
@@ -124,7 +124,7 @@ export class Indexing {
   }
 
   /** Writes what no source holds, between two passes. */
-  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage'> {
+  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage' | 'restore'> {
     return this.#ingest
   }
 
@@ -133,16 +133,20 @@ export class Indexing {
     if (this.state === 'ready') this.#upkeep.checkTermsIfDue().catch(() => undefined)
   }
 
+  /** At the start it may not be known yet whether the mirror is sound. */
+  async whenSound(): Promise<void> {
+    if (!this.#hasStarted) await this.#upkeep.check()
+  }
+
   /** Runs a pass over everything now, and resolves once all of it can be found. */
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
-    // At the start it may not be known yet whether the mirror is sound.
-    if (!this.#hasStarted) await this.#upkeep.check()
+    await this.whenSound()
     this.#follow.discover()
     const ids = this.#follow.sources.map((source) => source.id)
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0 }
     const { changed, added, gone } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
-    await this.#whenDrained()
+    await this.whenDrained()
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
   }
 
@@ -185,7 +189,8 @@ export class Indexing {
     await Promise.all([this.#watch.close(), this.#ingest.stop()])
   }
 
-  async #whenDrained(): Promise<void> {
+  /** Resolves once all that can be read can be found. */
+  async whenDrained(): Promise<void> {
     if (this.#backlog === 0) return
     const drained = deferred<void>()
     this.#drained.push(drained)
@@ -282,18 +287,14 @@ export class Indexing {
     for (const { id } of this.#follow.sources) this.#pacer.nudge(id, 'reconcile')
   }
 
-  #onBacklog(backlog: number): void {
+  /** So many messages wait to be found. */
+  noteBacklog(backlog: number): void {
     this.#backlog = backlog
     this.#pacer.wake()
     this.#tellState()
   }
 
   #onWatchTrouble(error: Error): void {
-    const code = 'code' in error ? String(error.code) : ''
-    const why =
-      code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches of this system is reached' : error.message
-    this.#log.warn(
-      `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second. Raise fs.inotify.max_user_watches to have events back.`,
-    )
+    this.#log.warn(watchTrouble(error))
   }
 }

@@ -6,6 +6,7 @@ import type { Estimate } from '../mirror/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
+import type { RestoreOrder, RestoreSlice } from './restore-orders.ts'
 
 /** What the ingest worker is started with. */
 export interface IngestSetup {
@@ -54,10 +55,16 @@ export interface UpkeepOutcome {
 export type WriteOrder =
   | { readonly kind: 'estimates'; readonly estimates: readonly Estimate[] }
   | { readonly kind: 'usage'; readonly file: UsageFileText }
+/** A stretch of a restore: of a new one, or, where no order is given, of the one that was begun. */
+export interface RestoreStretch {
+  readonly kind: 'restore'
+  readonly order: RestoreOrder | null
+  readonly forMs: number
+}
 /** Of estimates, how many were kept. */
-export type WriteOutcome = number | UsageOutcome
+export type WriteOutcome = number | UsageOutcome | RestoreSlice
 
-export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | { readonly kind: 'stop' }
+export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | { readonly kind: 'stop' }
 
 export interface SourceEnd {
   readonly id: SourceId

@@ -9,6 +9,7 @@ import { collectGarbage } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
+  RestoreStretch,
   RunOrder,
   RunOutcome,
   StepNews,
@@ -19,7 +20,10 @@ import type {
 } from './ingest-messages.ts'
 import { runPasses } from './ingest-run.ts'
 import { KeptMirror } from './kept-mirror.ts'
-import type { PassStep } from '../indexer/source.ts'
+import { readingStep, type PassStep } from '../indexer/source.ts'
+import type { Mirror } from '../mirror/open.ts'
+import type { RestoreSlice } from './restore-orders.ts'
+import type { RestoreSlices } from './restore-slices.ts'
 
 /** Of a batch that lost more, the rest is told as a number. */
 const LOSSES_TOLD_MAX = 100
@@ -85,8 +89,26 @@ async function keep({ task }: UpkeepOrder): Promise<void> {
   if (outcome !== null) tell({ kind: 'kept', outcome })
 }
 
-async function write(order: WriteOrder): Promise<WriteOutcome> {
+/** What is still at work when the mirror is closed must not open it again. */
+function mirrorInUse(): Mirror {
+  if (isStopping) throw new Trouble('stopped', 'The daemon is stopping.', 'Start it again.')
+  return kept.db
+}
+
+let restores: RestoreSlices | null = null
+
+async function restore({ order, forMs }: RestoreStretch): Promise<RestoreSlice> {
+  // Seldom needed, like the reading of usage files below.
+  const { RestoreSlices: Slices } = await import('./restore-slices.ts')
+  restores ??= new Slices({ mirror: mirrorInUse, now: Date.now })
+  return restores.work(order, forMs, ({ outcome }) => {
+    if (outcome !== null) tell({ kind: 'step', step: describeStep({ ...readingStep, outcome }) })
+  })
+}
+
+async function write(order: WriteOrder | RestoreStretch): Promise<WriteOutcome> {
   if (order.kind === 'estimates') return saveEstimates(kept.db, order.estimates)
+  if (order.kind === 'restore') return restore(order)
   // Seldom needed, and with it a calendar that takes memory.
   const { takeUsageFile } = await import('./take-usage-file.ts')
   return takeUsageFile(kept.db, order.file, Date.now())
@@ -100,6 +122,7 @@ function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome 
 }
 
 function tellFailure(error: unknown): void {
+  if (isStopping) return
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
   const message = error instanceof Error ? error.message : String(error)
   tell({ kind: 'failed', code, message, hint: error instanceof Trouble ? error.hint : null, damage: damageOf(error) })

@@ -15,6 +15,7 @@ import type {
   UpkeepTask,
   WriteOutcome,
 } from './ingest-messages.ts'
+import type { RestoreOrder, RestoreResult, RestoreSlice } from './restore-orders.ts'
 
 /** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
 export const MIRROR_DAMAGED = 'mirror-damaged'
@@ -31,9 +32,17 @@ export interface Ingest {
   saveEstimates(estimates: readonly Estimate[]): Promise<number>
   /** @throws Trouble where the file cannot be read */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
+  /**
+   * Brings back what an archive remembers, in stretches between which passes are let in.
+   * @throws Trouble where the archive cannot be read, or the mirror not written
+   */
+  restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
+
+/** So long new messages wait at most for a restore. */
+const RESTORE_MS = 200
 
 type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome
 
@@ -90,6 +99,13 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
     keep: (task) => order<UpkeepOutcome>({ kind: 'upkeep', task }),
     saveEstimates: (estimates) => order<number>({ kind: 'estimates', estimates }),
     importUsage: (file) => order<UsageOutcome>({ kind: 'usage', file }),
+    async restore(wanted, onSlice) {
+      for (let begun: RestoreOrder | null = wanted; ; begun = null) {
+        const slice = await order<RestoreSlice>({ kind: 'restore', order: begun, forMs: RESTORE_MS })
+        onSlice(slice)
+        if (slice.result !== null) return slice.result
+      }
+    },
     async stop() {
       isStopping = true
       worker.postMessage({ kind: 'stop' } satisfies ToWorker)

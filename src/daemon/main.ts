@@ -21,6 +21,7 @@ import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
 import { ProgressLine } from './progress-line.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
+import { restoreInto } from './restore-into.ts'
 import { SearchPool } from './search-pool.ts'
 
 export interface DaemonWorld {
@@ -108,7 +109,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   const { userDirs, homes } = settings.cursor
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
-  const { archives, archiveSchedule } = daemonArchives(settings, world, log, hub)
+  const { archives, archiveSchedule } = daemonArchives(settings, world, log, hub, () => indexing)
   const acts = archiveActs(archives, archiveSchedule)
   const readers = {
     shut: () => [reader, searches, estimation, archives].forEach((one) => one.shut()),
@@ -153,12 +154,14 @@ function startEstimation(isEnabled: boolean, { world, path, log, indexing, searc
   return estimation
 }
 
-function daemonArchives(settings: Settings, world: DaemonWorld, log: Logger, hub: EventHub) {
+function daemonArchives(settings: Settings, world: DaemonWorld, log: Logger, hub: EventHub, indexing: () => Indexing) {
+  const path = mirrorPath(settings.dataDir)
   return makeArchives({
     settings,
     world,
-    path: mirrorPath(settings.dataDir),
+    path,
     start: startArchiveProcess,
+    restore: (order, onProgress) => restoreInto(indexing(), path, order, onProgress),
     tell: (data) => hub.send('archive', data),
     say: (level, sentence) => log[level](sentence),
   })

@@ -1,9 +1,10 @@
 import type { ArchiveActs } from '../api/http/archive-shapes.ts'
 import type { Settings } from '../settings.ts'
 import { ArchiveSchedule } from './archive-schedule.ts'
+import { ARCHIVE } from '../mirror/source-ranks.ts'
 import { Archives, type ArchivesWorld } from './archives.ts'
 
-interface Parts extends Pick<ArchivesWorld, 'start' | 'tell' | 'say'> {
+interface Parts extends Pick<ArchivesWorld, 'start' | 'restore' | 'tell' | 'say'> {
   readonly settings: Settings
   readonly world: { readonly version: string; readonly timeZone: string; now(): number }
   /** The mirror's. */
@@ -20,7 +21,9 @@ export function makeArchives({ settings, world, path, ...acts }: Parts): Made {
   const { dataDir, archives: of } = settings
   const { version, timeZone } = world
   const now = (): number => world.now()
-  const archives = new Archives({ dir: of.dir, dataDir, mirrorPath: path, version, timeZone }, { ...acts, now })
+  const canRestore = settings.sources[ARCHIVE]?.enabled ?? true
+  const setup = { dir: of.dir, dataDir, mirrorPath: path, version, timeZone, canRestore }
+  const archives = new Archives(setup, { ...acts, now })
   const warn = (sentence: string): void => acts.say('error', sentence)
   return { archives, archiveSchedule: new ArchiveSchedule(of.jobs, { now, archives, timeZone, warn }) }
 }
@@ -31,5 +34,6 @@ export const archiveActs = (archives: Archives, schedule: ArchiveSchedule): Arch
   list: () => archives.list(),
   get: (name) => archives.get(name),
   verify: (name, share) => archives.verify(name, share),
+  restore: (request) => archives.restore(request),
   health: () => schedule.health,
 })

@@ -40,3 +40,10 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
     close: () => watcher.close(),
   }
 }
+
+/** Why events do not come any more, in words for a person. */
+export function watchTrouble(error: Error): string {
+  const code = 'code' in error ? String(error.code) : ''
+  const why = code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches of this system is reached' : error.message
+  return `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second. Raise fs.inotify.max_user_watches to have events back.`
+}

@@ -41,6 +41,13 @@ export interface MessageDraft {
   readonly isEmbedded: boolean
   /** What another value of the store may tell of it; left out where there is nothing to ask for. */
   readonly asks?: readonly Ask[]
+  /** Given where it is not there now: an archive remembers it. */
+  readonly remembered?: Remembered | null
+}
+
+/** Epoch milliseconds; null where nobody knows when, or whether, Cursor dropped it. */
+export interface Remembered {
+  readonly deletedAtMs: number | null
 }
 
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
@@ -95,7 +102,8 @@ export interface Root {
 
 /**
  * What a pass learned of the chat's own row. `unread`: nothing, what is known stays. `gone`: the source holds it no
- * more; facts and order that were known stay.
+ * more; facts and order that were known stay. `remembered`: it is not there now, and this is what an archive says of it;
+ * that counts until a store tells of the row.
  */
 export type OwnRow =
   | { readonly kind: 'unread' }
@@ -112,6 +120,16 @@ export type OwnRow =
       /** True where the row names a copy of the thread that is kept elsewhere. */
       readonly namesCopy?: boolean
     }
+  | (Remembered & {
+      readonly kind: 'remembered'
+      readonly facts: ChatFacts
+      readonly outline: Outline
+      readonly octets: number
+    })
+
+/** Whether it says what the chat is. */
+export const tellsFacts = (ownRow: OwnRow): ownRow is Extract<OwnRow, { facts: ChatFacts }> =>
+  ownRow.kind === 'read' || ownRow.kind === 'remembered'
 
 /** What a pass found out about one chat. */
 export interface ChatWrite {
@@ -130,6 +148,8 @@ export interface EvidenceWrite {
   readonly root: Root
   /** True where there can be one such evidence at a time: what it said before counts no more. */
   readonly isOnly: boolean
+  /** Epoch milliseconds; now where left out. Of equals the newest decides. */
+  readonly notedAtMs?: number
 }
 
 /**

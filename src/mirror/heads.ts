@@ -2,6 +2,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { Batch, ChatFacts, HeadWrite } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import { ARCHIVE } from './source-ranks.ts'
 
 /** The name under which the chat's own row stands among the lists that speak of it. */
 const OWN_ROW = ''
@@ -67,7 +68,7 @@ export interface MergedHead {
 
 /** The chat's own row first, that of the fullest source before others; then the lists, the newest first. */
 const LIST_HEADS = `
-select list, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
+select list, kind, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
 from heads cross join sources on sources.num = heads.source
 where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list, num
@@ -75,6 +76,7 @@ order by list = '' desc, case list when '' then rank end, updated_at desc nulls 
 
 interface HeadRow {
   readonly list: string
+  readonly kind: string
   readonly name: string | null
   readonly created_at: number | null
   readonly updated_at: number | null
@@ -90,7 +92,10 @@ interface HeadRow {
 }
 
 export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
-  const heads = prepared<HeadRow>(db, LIST_HEADS).all(chatId)
+  const all = prepared<HeadRow>(db, LIST_HEADS).all(chatId)
+  // What an archive remembers of the chat's own row counts where no store ever told of that row.
+  const isTold = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
+  const heads = isTold ? all.filter(({ kind }) => kind !== ARCHIVE) : all
   const first = <Key extends keyof HeadRow>(key: Key): HeadRow[Key] | null =>
     heads.find((head) => head[key] !== null)?.[key] ?? null
   // The chat's own row says nothing by not saying that it is archived; else the newest word counts.

@@ -12,8 +12,12 @@ export interface ChatLoss {
   readonly id: ChatId
   /** False where no source holds the chat's own row, or the word of one that never had it. */
   readonly isLive: boolean
+  /** Epoch milliseconds; null where it is live, or nobody knows when it went. */
+  readonly deletedAtMs: number | null
   /** All messages of the chat, of every source, as they stand now. */
   readonly messages: readonly MessageColumns[]
+  /** What came out of an archive is lost where the archive says when it was. */
+  isRemembered(message: MessageColumns): boolean
   readonly nowMs: number
 }
 
@@ -55,25 +59,40 @@ const nameOf = ({ kind, messageId }: Pick<Line, 'kind' | 'messageId'>): string =
 
 function linesOf(chat: ChatLoss, before: ReadonlyMap<string, Line>): Line[] {
   const { nowMs } = chat
+  const wentAtMs = (message: MessageColumns): number =>
+    chat.isRemembered(message) ? (message.deleted_at ?? nowMs) : nowMs
   if (!isChatLost(chat)) {
-    return findLost(chat.messages).map(({ id }) => {
-      const line = { kind: 'message', messageId: id, atMs: nowMs } as const
+    return findLost(chat).map((message) => {
+      const line = { kind: 'message', messageId: message.id, atMs: wentAtMs(message) } as const
       return before.get(nameOf(line)) ?? line
     })
   }
-  const whole = { kind: 'chat', messageId: '', atMs: nowMs } as const
+  const atMs = chat.messages.every((message) => chat.isRemembered(message)) ? chat.deletedAtMs : null
+  const whole = { kind: 'chat', messageId: '', atMs: atMs ?? nowMs } as const
   const line = before.get(nameOf(whole)) ?? whole
-  const earlier = [...before.values()].filter(({ kind, atMs }) => kind === 'message' && atMs < line.atMs - ONE_GOING_MS)
+  const earlier = [...before.values()].filter(
+    ({ kind, atMs: at }) => kind === 'message' && at < line.atMs - ONE_GOING_MS,
+  )
   return [line, ...earlier]
 }
 
 /** Of a chat that never held a message there is nothing to miss. */
-const isChatLost = ({ isLive, messages }: ChatLoss): boolean =>
-  !isLive && messages.every(({ is_live }) => is_live === 0) && messages.some(({ is_orphan }) => is_orphan !== 2)
+function isChatLost(chat: ChatLoss): boolean {
+  const { messages } = chat
+  if (chat.isLive || chat.deletedAtMs === null || messages.some(({ is_live }) => is_live === 1)) return false
+  const known = messages.filter(({ is_orphan }) => is_orphan !== 2)
+  if (known.some((message) => !chat.isRemembered(message))) return true
+  return known.length > 0 && known.every((message) => isGone(message, chat))
+}
+
+/** Of a message that only an archive tells of, nobody may know that Cursor dropped it. */
+const isGone = (message: MessageColumns, chat: ChatLoss): boolean =>
+  message.is_live === 0 && (message.deleted_at !== null || !chat.isRemembered(message))
 
 /** Messages that no source holds, neither by their id nor by their words. */
-function findLost(messages: readonly MessageColumns[]): MessageColumns[] {
-  const dead = messages.filter(({ is_live, is_orphan }) => is_live === 0 && is_orphan !== 2)
+function findLost(chat: ChatLoss): MessageColumns[] {
+  const { messages } = chat
+  const dead = messages.filter((message) => message.is_orphan !== 2 && isGone(message, chat))
   if (dead.length === 0) return []
   const live = messages.filter(({ is_live }) => is_live === 1)
   const contents = new Set(live.map(({ content_hash }) => content_hash))

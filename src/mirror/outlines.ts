@@ -1,14 +1,14 @@
 import type { Outline } from '../model/thread.ts'
-import type { OwnRow } from './batch.ts'
+import { tellsFacts, type OwnRow } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
 export type OwnRowState = 'none' | 'live' | 'gone'
 
 const WRITE_OUTLINE = `
-insert into outlines (chat, source, entries, own_row) values (?, ?, ?, 'live')
-on conflict (chat, source) do update set entries = excluded.entries, own_row = 'live'
-where entries <> excluded.entries or own_row <> 'live'
+insert into outlines (chat, source, entries, own_row) values (?, ?, ?, ?)
+on conflict (chat, source) do update set entries = excluded.entries, own_row = excluded.own_row
+where entries <> excluded.entries or own_row <> excluded.own_row
 `
 const WRITE_STATE = `
 insert into outlines (chat, source, entries, own_row) values (?, ?, 'null', ?)
@@ -21,10 +21,10 @@ on conflict (chat, source) do update set own_row = excluded.own_row where own_ro
  */
 export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): boolean {
   if (ownRow.kind === 'unread') return false
-  const { changes } =
-    ownRow.kind === 'read'
-      ? prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline))
-      : prepared(db, WRITE_STATE).run(chatNum, source, ownRow.kind === 'gone' ? 'gone' : 'live')
+  const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
+  const { changes } = tellsFacts(ownRow)
+    ? prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline), state)
+    : prepared(db, WRITE_STATE).run(chatNum, source, state)
   return changes > 0
 }
 
@@ -38,8 +38,8 @@ export function readOwnRows(db: Mirror, chatNum: number): ReadonlyMap<number, Ow
 
 const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
 
-/** The order in which a source shows a chat; null where it gives none. */
-export function readOutline(db: Mirror, chatNum: number, source: number): Outline {
+/** The order in which a source shows a chat; null where it gives none, undefined where it never had a row of the chat's own. */
+export function readOutline(db: Mirror, chatNum: number, source: number): Outline | undefined {
   const row = prepared<{ entries: string }>(db, READ_OUTLINE).get(chatNum, source)
-  return row === undefined ? null : (JSON.parse(row.entries) as Outline)
+  return row === undefined ? undefined : (JSON.parse(row.entries) as Outline)
 }

@@ -33,5 +33,6 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     textKeys: textKeys(parts),
     marks: JSON.stringify(marksOf(parts)),
     userText: draft.role === 'user' ? textKey(parts) : null,
+    remembered: draft.remembered ?? null,
   }
 }

@@ -1,7 +1,7 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import { noteCopy } from './asks.ts'
-import type { Batch, ChatFacts, ChatWrite } from './batch.ts'
+import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from './batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { mergeHeads, ownHead, saveHead } from './heads.ts'
@@ -37,8 +37,8 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
   let isTouched = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  if (tellsFacts(write.ownRow) && noteFacts(db, write.id, write.ownRow.facts, batch.source)) isTouched = true
   if (write.ownRow.kind === 'read') {
-    if (noteFacts(db, write.id, write.ownRow.facts, batch.source)) isTouched = true
     noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
@@ -49,15 +49,23 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     isNew: held === undefined,
     write,
     source: batch.source,
+    owner: source,
     isPrompts: facts.format === PROMPTS,
     chatCreatedAtMs: facts.cursor_created_at,
     nowMs: batch.nowMs,
     tools,
   })
-  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, nowMs: batch.nowMs }) }
+  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, nowMs: batch.nowMs }) }
   const hasNewColumns = saveColumns(db, before, held ?? null, after)
-  const isLive = after.is_live === 1
-  const losses = enterLosses(db, { num: before.num, id: write.id, isLive, messages: thread.all, nowMs: batch.nowMs })
+  const losses = enterLosses(db, {
+    num: before.num,
+    id: write.id,
+    deletedAtMs: after.deleted_at,
+    isLive: after.is_live === 1,
+    messages: thread.all,
+    isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
+    nowMs: batch.nowMs,
+  })
   const messagesChanged = thread.added + thread.changed + thread.gone
   if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
   return {
@@ -67,13 +75,14 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     gone: thread.gone,
     messageIds: thread.messageIds,
     isChanged: messagesChanged > 0 || hasNewColumns,
-    losses,
+    // What was lost long ago, perhaps on another machine, is no news.
+    losses: tools.ranks.isArchive(batch.source) ? [] : losses,
   }
 }
 
 /**
  * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and any source from one whose
- * own row is gone.
+ * own row is gone. An archive's counts where no store tells of the chat's own row, and until one does.
  */
 function nextOwner(
   { source }: FormerChat,
@@ -82,23 +91,28 @@ function nextOwner(
   { ranks }: WriteTools,
   ownRows: ReadonlyMap<number, OwnRowState>,
 ): number {
+  const isToldByStore = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
+  if (ownRow.kind === 'remembered') return isToldByStore ? source : batch.source
+  if (ranks.isArchive(source) && ownRows.has(source) && !isToldByStore) return source
   const isFuller = ranks.of(batch.source) < ranks.of(source) && (ownRow.kind === 'read' || messages.length > 0)
   return isFuller || (ownRow.kind === 'read' && ownRows.get(source) === 'gone') ? batch.source : source
 }
 
 function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
-  if (ownRow.kind === 'read' && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
+  if (tellsFacts(ownRow) && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
   return owner === before.source ? pickOwn(before) : nothingKnown
 }
 
 interface StateBasis {
   readonly source: number
   readonly ownRows: ReadonlyMap<number, OwnRowState>
+  readonly write: ChatWrite
   readonly nowMs: number
 }
 
 /** What follows from the chat's messages, and whether any source holds it still. */
-function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, { source, ownRows, nowMs }: StateBasis) {
+function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: StateBasis) {
+  const { source, ownRows } = basis
   const { columns, liveWithoutRow } = deriveChat(db, before.num, facts)
   const states = new Set(ownRows.values())
   const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
@@ -108,8 +122,14 @@ function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, { sourc
     source,
     own_row: ownRow,
     is_live: isLive ? 1 : 0,
-    deleted_at: isLive ? null : (before.deleted_at ?? nowMs),
+    deleted_at: isLive ? null : deletedAt(before, basis),
   }
+}
+
+/** Of what came out of an archive it may not be known; what was not there before did not go now. */
+function deletedAt({ deleted_at, is_live }: FormerChat, { write: { ownRow }, nowMs }: StateBasis): number | null {
+  if (is_live === 0) return deleted_at
+  return ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
 }
 
 /** A list told something new of a chat: what it and the other lists say together is written. @returns whether it differed */
@@ -138,11 +158,11 @@ const nothing = (chatId: ChatId): ChatOutcome => ({
 })
 
 /** What the writing of a chat asks of the row that stood before. */
-type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'deleted_at'> & OwnColumns
+type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'is_live' | 'deleted_at'> & OwnColumns
 
 function addChat(db: Mirror, id: ChatId, source: number): FormerChat {
   const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
-  return { num: Number(lastInsertRowid), id, source, deleted_at: null, ...nothingKnown }
+  return { num: Number(lastInsertRowid), id, source, is_live: 1, deleted_at: null, ...nothingKnown }
 }
 
 type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeHeads>>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChatId } from '../model/ids.ts'
-import type { Batch, Root } from './batch.ts'
+import { tellsFacts, type Batch, type Root } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision, touchChat } from './revision.ts'
@@ -36,7 +36,8 @@ export function writeWorkspaces(db: Mirror, batch: Batch): void {
 
 const ADD_EVIDENCE = `
 insert into evidence (chat_id, method, project, rank, noted_at) values (?, ?, ?, ?, ?)
-on conflict (chat_id, method, project) do nothing
+on conflict (chat_id, method, project) do update set rank = excluded.rank, noted_at = excluded.noted_at
+where excluded.rank < rank
 `
 
 const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and project <> ?`
@@ -44,16 +45,16 @@ const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and p
 /** Notes evidence and moves the chats that it places elsewhere. @returns the chats that moved */
 export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
   const concerned = new Set<ChatId>()
-  for (const { chatId, method, rank, root, isOnly } of batch.evidence) {
+  for (const { chatId, method, rank, root, isOnly, notedAtMs = batch.nowMs } of batch.evidence) {
     const project = projectNum(db, root)
     const dropped = isOnly ? prepared(db, DROP_FORMER).run(chatId, method, project).changes : 0
-    const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, batch.nowMs).changes
+    const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, notedAtMs).changes
     if (added > 0) concerned.add(chatId)
     if (added + dropped > 0) touchChat(db, chatId)
   }
   for (const { id, ownRow } of batch.chats) {
     concerned.add(id)
-    if (ownRow.kind === 'read') for (const childId of ownRow.facts.childChatIds) concerned.add(childId)
+    if (tellsFacts(ownRow)) for (const childId of ownRow.facts.childChatIds) concerned.add(childId)
   }
   for (const head of batch.heads) concerned.add(head.chatId)
   return placeChats(db, [...concerned])

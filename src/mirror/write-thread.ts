@@ -1,30 +1,13 @@
 import type { MessageId } from '../model/ids.ts'
-import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { noteAsks } from './asks.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
-import { findCopies } from './find-copies.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
-import { readOutline } from './outlines.ts'
-import { isPromptHeld } from './prompt-chats.ts'
+import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { prepared } from './prepared.ts'
 import { saveMessage } from './save-message.ts'
 import { withAnswers } from './with-answers.ts'
-import type { WriteTools } from './write-tools.ts'
-
-export interface ThreadWrite {
-  readonly chatNum: number
-  /** True where the mirror held nothing of the chat. */
-  readonly isNew: boolean
-  readonly write: ChatWrite
-  /** The source whose word `write` is. */
-  readonly source: number
-  readonly isPrompts: boolean
-  readonly chatCreatedAtMs: number | null
-  readonly nowMs: number
-  readonly tools: WriteTools
-}
 
 export interface ThreadOutcome {
   readonly added: number
@@ -120,96 +103,6 @@ function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
   }
 }
 
-type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
-
-/**
- * The best source that holds messages gives the order. A message of another source takes its place where that order
- * names it, or by its time where there is no order; what the thread holds already is a copy, and the rest are orphans.
- */
-function placeAll(
-  db: Mirror,
-  thread: ThreadWrite,
-  messages: readonly NextMessage[],
-): (readonly [NextMessage, Place])[] {
-  const { standing, repeating } = chooseById(db, messages, thread)
-  const best = bestSource(standing, thread)
-  const outline = best === null ? null : outlineOf(db, thread, best)
-  const isOneSource = standing.every(({ columns }) => columns.source === best)
-  const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
-  const isAtHome = ({ columns }: NextMessage): boolean => columns.source === best || named.has(columns.id)
-  const atHome = isOneSource ? standing : standing.filter(isAtHome)
-  const strangers = isOneSource
-    ? []
-    : standing
-        .filter((message) => !isAtHome(message))
-        .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
-  const copies = findCopies(atHome, strangers)
-  const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
-  const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
-  const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
-  const arranged = thread.tools.arrange(
-    outline,
-    [...inside.values()].map((message) => threadEntry(message.columns)),
-    thread.chatCreatedAtMs,
-  )
-  return [
-    ...arranged.flatMap((placement) => {
-      const message = inside.get(placement.id)
-      return message === undefined ? [] : [[message, placeColumns(placement)] as const]
-    }),
-    ...apart.map((message) => [message, placeApart(message.columns, copies.has(message))] as const),
-    ...repeating.map((message) => [message, placeApart(message.columns, true)] as const),
-  ]
-}
-
-/** What was just read needs not be read again. */
-function outlineOf(db: Mirror, { chatNum, source, write }: ThreadWrite, best: number): Outline {
-  return best === source && write.ownRow.kind === 'read' ? write.ownRow.outline : readOutline(db, chatNum, best)
-}
-
-interface Chosen {
-  readonly standing: readonly NextMessage[]
-  /** Other sources' rows of the same messages, and prompts whose words a chat holds. */
-  readonly repeating: readonly NextMessage[]
-}
-
-/** Of several rows of one message that stands which is still held, and of those that of the best source. */
-function chooseById(db: Mirror, messages: readonly NextMessage[], { tools, isPrompts }: ThreadWrite): Chosen {
-  const standing = new Map<MessageId, NextMessage>()
-  const repeating: NextMessage[] = []
-  const isBetter = (one: MessageColumns, other: MessageColumns): boolean =>
-    one.is_live === other.is_live
-      ? tools.ranks.best([one.source, other.source]) === one.source
-      : one.is_live > other.is_live
-  for (const message of messages) {
-    const rival = standing.get(message.columns.id)
-    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeating.push(message)
-    else if (rival === undefined) standing.set(message.columns.id, message)
-    else if (isBetter(message.columns, rival.columns)) {
-      repeating.push(rival)
-      standing.set(message.columns.id, message)
-    } else repeating.push(message)
-  }
-  return { standing: [...standing.values()], repeating }
-}
-
-/** A source that has lost all it held gives way to one that has not. */
-function bestSource(messages: readonly NextMessage[], { tools }: ThreadWrite): number | null {
-  const live = messages.filter(({ columns }) => columns.is_live === 1)
-  return tools.ranks.best((live.length > 0 ? live : messages).map(({ columns }) => columns.source))
-}
-
-const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>
-  (sent_at ?? started_at ?? timing_at) !== null
-
-const placeApart = ({ sent_at }: MessageColumns, isCopy: boolean): Place => ({
-  position: null,
-  created_at: sent_at,
-  created_at_source: sent_at === null ? null : 'message',
-  is_orphan: isCopy ? 2 : 1,
-  is_shadowed: isCopy ? 1 : 0,
-})
-
 /** What becomes of a message that this pass did not read. */
 function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
   if (held.is_live === 0) return held
@@ -241,8 +134,8 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     is_shadowed: held?.is_shadowed ?? 0,
     is_simulated: message.isSimulated ? 1 : 0,
     is_embedded: message.isEmbedded ? 1 : 0,
-    is_live: 1,
-    deleted_at: null,
+    is_live: message.remembered ? 0 : 1,
+    deleted_at: message.remembered?.deletedAtMs ?? null,
     tool_calls: message.toolCalls,
     octets: message.octets,
     content_hash: message.contentHash,
@@ -252,27 +145,4 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson, calls: message.calls }
-}
-
-function threadEntry(columns: MessageColumns): ThreadEntry {
-  return {
-    id: columns.id,
-    alias: columns.alias,
-    role: columns.role,
-    sentAtMs: columns.sent_at,
-    startedAtMs: columns.started_at,
-    timingAtMs: columns.timing_at,
-    isLive: columns.is_live === 1,
-    contentHash: columns.content_hash,
-  }
-}
-
-function placeColumns(placement: Placement): Place {
-  return {
-    position: placement.position,
-    created_at: placement.createdAtMs,
-    created_at_source: placement.createdAtSource,
-    is_orphan: placement.isOrphan ? 1 : 0,
-    is_shadowed: placement.isShadowed ? 1 : 0,
-  }
 }

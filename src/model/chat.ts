@@ -34,6 +34,8 @@ export interface Chat {
   readonly sizeBytes: number
   readonly format: ChatFormat
   readonly source: string
+  /** The mirror from whose archive it came back; null where a store of Cursor's told it. */
+  readonly origin: string | null
   readonly status: string | null
   readonly isArchived: boolean
   readonly isSubagent: boolean

@@ -56,7 +56,7 @@ class World {
       })
       return { run: {} as never, made }
     }
-    const archives = { begin, list: () => [], notes, running: null }
+    const archives = { begin, list: () => [], notes, running: null, atWork: null }
     const jobs = [{ ...this.#job, scope: null, keep: { daily: 0, weekly: 0, monthly: 0 } }]
     const world = { now: Date.now, archives, timeZone: 'UTC', warn: () => undefined }
     this.schedule = new ArchiveSchedule(jobs, world)

@@ -19,8 +19,21 @@ test('a run was told as verified, and half way, before its maker had said that i
     return { ...work, result: told }
   }
   const { folder, path } = mirror
-  const setup = { dir: `${folder}/archives`, dataDir: folder, mirrorPath: path, version: '1.2.3', timeZone: 'UTC' }
-  const archives = new Archives(setup, { now: Date.now, start, tell: () => undefined, say: () => undefined })
+  const setup = {
+    dir: `${folder}/archives`,
+    dataDir: folder,
+    mirrorPath: path,
+    version: '1.2.3',
+    timeZone: 'UTC',
+    canRestore: true,
+  }
+  const archives = new Archives(setup, {
+    now: Date.now,
+    start,
+    restore: () => Promise.reject(new Error('nobody writes here')),
+    tell: () => undefined,
+    say: () => undefined,
+  })
   const { run, made } = archives.begin(null, null, 'UTC')
   await isWritten.promise
   expect(archives.list()).toMatchObject([{ name: run.name, state: 'running' }])

@@ -48,7 +48,7 @@ export async function runSeed(seed: number, steps: number): Promise<SeedOutcome>
   }
 }
 
-const messageIds = ({ mirror }: SimulatedDaemon): string[] =>
+export const messageIds = ({ mirror }: SimulatedDaemon): string[] =>
   mirror
     .prepare<[], string>(`select chats.id || ':' || messages.id from messages join chats on chats.num = chat`)
     .pluck()

@@ -5,10 +5,25 @@ import { ArchiveSchedule } from '../../src/daemon/archive-schedule.ts'
 import { Archives } from '../../src/daemon/archives.ts'
 import { archiveActs } from '../../src/daemon/make-archives.ts'
 
+const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
+
 /** The archives of a mirror, in the folder given, made in the test's own process. */
 export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
-  const acts = { now: Date.now, start: startArchiveHere, tell: () => undefined, say: () => undefined }
-  const setup = { dir: join(folder, 'archives'), dataDir: folder, mirrorPath, version: '1.2.3', timeZone: 'UTC' }
+  const acts = {
+    now: Date.now,
+    start: startArchiveHere,
+    restore: noRestore,
+    tell: () => undefined,
+    say: () => undefined,
+  }
+  const setup = {
+    dir: join(folder, 'archives'),
+    dataDir: folder,
+    mirrorPath,
+    version: '1.2.3',
+    timeZone: 'UTC',
+    canRestore: true,
+  }
   const archives = new Archives(setup, acts)
   const world = { now: Date.now, archives, timeZone: 'UTC', warn: () => undefined }
   return archiveActs(archives, new ArchiveSchedule([], world))

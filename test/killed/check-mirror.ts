@@ -12,12 +12,12 @@ export interface Moment {
 
 /** A mirror as a killed daemon left it, copied so that the daemon's own recovery still comes. */
 export class LeftMirror {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-left-'))
+  readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-left-'))
   readonly mirror: Mirror
 
   /** @throws when it cannot be opened, which is the first of the checks */
   constructor(path: string) {
-    const copy = join(this.#folder, 'mirror.db')
+    const copy = join(this.folder, 'mirror.db')
     for (const ending of ['', '-wal']) {
       if (existsSync(`${path}${ending}`)) copyFileSync(`${path}${ending}`, `${copy}${ending}`)
     }
@@ -35,7 +35,7 @@ export class LeftMirror {
 
   remove(): void {
     this.mirror.close()
-    rmSync(this.#folder, { recursive: true, force: true })
+    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

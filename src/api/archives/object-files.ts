@@ -103,10 +103,13 @@ export async function syncFolders(paths: Iterable<string>): Promise<void> {
   }
 }
 
-/** An object's bytes, checked against its name. Total: a file that is missing or damaged is a sentence. */
-export function readPacked(dir: string, hash: string): Decoded<Buffer> {
+/**
+ * An object's bytes, checked against its name. Total: a file that is missing or damaged is a sentence.
+ * @param bytesMax a longer one is not read
+ */
+export function readPacked(dir: string, hash: string, bytesMax = TEXT_BYTES_MAX): Decoded<Buffer> {
   try {
-    const packed = readPlainFile(dir, join(dir, objectPath(hash)), TEXT_BYTES_MAX)
+    const packed = readPlainFile(dir, join(dir, objectPath(hash)), Math.min(bytesMax, TEXT_BYTES_MAX))
     if (digest('sha256', packed) === hash) return { kind: 'sound', value: packed }
     return { kind: 'damaged', why: 'its bytes are not those that its name says' }
   } catch (error) {

@@ -46,7 +46,7 @@ function removeUnnamed(dir: string): number {
 }
 
 /** Hashes of the objects that lie where objects lie. */
-function listObjects(dir: string): readonly string[] {
+export function listObjects(dir: string): readonly string[] {
   const objects = join(dir, 'objects')
   if (!isFolder(objects)) return []
   return readdirSync(objects).flatMap((folder) => {

@@ -29,9 +29,43 @@ export interface ArchiveVerdict {
   readonly unexpected: readonly string[]
 }
 
+/** What is to be brought back. */
+export interface RestoreRequest {
+  /** `newest`: the newest run that is whole. */
+  readonly name: string
+  /** An archive folder that was brought from elsewhere, absolute; null for this program's own. */
+  readonly from: string | null
+  /** Folders as they were called there, and what they are called here. */
+  readonly map: Readonly<Record<string, string>>
+}
+
+export interface ArchiveRestored {
+  /** The run that was read. */
+  readonly name: string
+  /** False where something of it is damaged. */
+  readonly ok: boolean
+  /** Chats that are undamaged, and their messages. */
+  readonly chats: number
+  readonly messages: number
+  /** Messages, and chats, that the mirror did not hold. */
+  readonly added: number
+  readonly addedChats: number
+  /** Ids of the chats that are damaged. */
+  readonly damaged: readonly string[]
+  /** What is wrong with the run's manifest; null where it is sound. */
+  readonly manifest: string | null
+}
+
 /** How the archives are, for `/api/status`. */
 export interface ArchiveHealth {
   readonly running: string | null
+  /** What is being done now, and how far it is. */
+  readonly atWork: {
+    readonly name: string
+    readonly act: 'run' | 'verify' | 'restore'
+    readonly done: number
+    readonly total: number
+  } | null
   readonly lastRunAt: string | null
   readonly nextRunAt: string | null
   /** Jobs whose last run failed, and when they are tried again. */
@@ -52,5 +86,10 @@ export interface ArchiveActs {
   get(name: string): ArchiveRun | null
   /** Resolves when every byte, or the share of the objects, was read. */
   verify(name: string, share: number): Promise<ArchiveVerdict>
+  /**
+   * Resolves when all that is undamaged is back and can be found.
+   * @throws Trouble `bad-map`, `archive-not-found`, `archive-busy`
+   */
+  restore(request: RestoreRequest): Promise<ArchiveRestored>
   health(): ArchiveHealth
 }

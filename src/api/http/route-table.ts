@@ -65,6 +65,11 @@ export const routeTable: readonly RouteEntry[] = [
     path: '/api/archives/:name/verify',
     explains: 'Reads every byte of the archive folder: {"share": of the objects}.',
   },
+  {
+    method: 'POST',
+    path: '/api/archives/:name/restore',
+    explains: 'Brings back what nothing else holds: {"from": a folder, "map": {"/Users/a": "/home/b"}}.',
+  },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
 ]

@@ -2,6 +2,7 @@ import type { ArchivedChat } from '../../archive/record.ts'
 import { FORMAT, FORMAT_VERSION } from '../../archive/record.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/prepared.ts'
+import { ARCHIVE } from '../../mirror/source-ranks.ts'
 import { toIso } from '../iso.ts'
 import { readArchivedLinks } from './archived-links.ts'
 
@@ -9,6 +10,7 @@ interface ChatRow {
   readonly id: string
   readonly title: string
   readonly source: string
+  readonly restoredFrom: string | null
   readonly storeFormat: string
   readonly name: string | null
   readonly summary: string | null
@@ -36,7 +38,7 @@ interface ChatRow {
 /** What the chat's stores said, put together; what follows from the messages is left to be derived from them. */
 const CHAT = `
   select
-    c.id, c.title, s.kind as source, c.format as storeFormat, c.name, c.summary, c.todos,
+    c.id, c.title, s.kind as source, case s.kind when '${ARCHIVE}' then s.path end as restoredFrom, c.format as storeFormat, c.name, c.summary, c.todos,
     c.cursor_created_at as createdAtMs, c.cursor_updated_at as updatedAtMs, c.mode, c.branch, c.cursor_model as model,
     c.status, c.is_archived as isArchived, c.is_draft as isDraft, c.is_subagent as isSubagent,
     c.deleted_at as deletedAtMs, c.parent_chat_id as parentChatId,
@@ -48,7 +50,7 @@ const CHAT = `
 
 /**
  * A chat as an archive holds it, without its messages.
- * @param origin of the mirror
+ * @param origin of the mirror; a chat that came out of another one's archive keeps that one's
  * @returns null where the mirror has no such chat
  */
 export function readArchivedChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
@@ -59,7 +61,7 @@ export function readArchivedChat(db: Mirror, num: number, origin: string): Archi
     version: FORMAT_VERSION,
     id: row.id,
     title: row.title,
-    origin,
+    origin: row.restoredFrom ?? origin,
     source: row.source,
     storeFormat: row.storeFormat as ArchivedChat['storeFormat'],
     name: row.name,

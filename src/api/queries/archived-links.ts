@@ -38,16 +38,16 @@ interface EvidenceRow {
 const DERIVED_RANK = 90
 
 const EVIDENCE = `
-  select e.method, e.rank, p.uri, p.path, p.name, p.remote_kind as remoteKind, p.remote_host as remoteHost
+  select e.method, e.rank, e.noted_at as notedAt, p.num as project, p.uri, p.path, p.name, p.remote_kind as remoteKind, p.remote_host as remoteHost
   from evidence e join projects p on p.num = e.project
   where e.chat_id = @id
   union all
-  select c.project_source, ${DERIVED_RANK}, p.uri, p.path, p.name, p.remote_kind, p.remote_host
+  select c.project_source, ${DERIVED_RANK}, null, p.num, p.uri, p.path, p.name, p.remote_kind, p.remote_host
   from chats c join projects p on p.num = c.project
   where c.num = @num and not exists (
     select 1 from evidence e where e.chat_id = @id and e.project = c.project and e.method = c.project_source
   )
-  order by rank, method, uri
+  order by rank, notedAt desc, project desc
 `
 
 function readEvidence(db: Mirror, num: number, id: string): ArchivedChat['evidence'] {

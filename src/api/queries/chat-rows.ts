@@ -2,6 +2,7 @@ import type { Chat, ChatFormat, TitleSource } from '../../model/chat.ts'
 import { asChatId, asProjectId } from '../../model/ids.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { ARCHIVE } from '../../mirror/source-ranks.ts'
 import { toIso } from '../iso.ts'
 
 interface ChatRow {
@@ -25,6 +26,7 @@ interface ChatRow {
   readonly sizeBytes: number
   readonly format: string
   readonly source: string
+  readonly origin: string | null
   readonly status: string | null
   readonly isArchived: number
   readonly isSubagent: number
@@ -46,7 +48,8 @@ const CHATS_BY_NUM = `
     c.created_at as createdAtMs, c.last_activity_at as lastActivityAtMs,
     c.mode, c.branch, c.model, c.models,
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
-    c.size_bytes as sizeBytes, c.format, s.kind as source, c.status,
+    c.size_bytes as sizeBytes, c.format, s.kind as source,
+    case s.kind when '${ARCHIVE}' then s.path end as origin, c.status,
     c.is_archived as isArchived, c.is_subagent as isSubagent,
     coalesce(
       c.parent_chat_id,
@@ -119,6 +122,7 @@ function toChat(row: ChatRow, childChatIds: readonly ChatId[]): Chat {
     sizeBytes: row.sizeBytes,
     format: row.format as ChatFormat,
     source: row.source,
+    origin: row.origin,
     status: row.status,
     isArchived: row.isArchived === 1,
     isSubagent: row.isSubagent === 1,

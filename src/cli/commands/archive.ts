@@ -12,6 +12,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import { archiveAnswer } from '../watch-archive.ts'
+import { addRestore } from './archive-restore.ts'
 
 const listAnswer = z.object({ total: z.number(), offset: z.number(), items: z.array(archiveAnswer) })
 const verdictAnswer = z.object({
@@ -24,11 +25,12 @@ const verdictAnswer = z.object({
 })
 
 export function addArchiveCommand(program: Command, session: Session): void {
-  const command = program.command('archive').description('make archives of the chats, and prove them')
+  const command = program.command('archive').description('make archives of the chats, prove them, and bring chats back')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   addRun(command, session)
   addList(command, session)
   addVerify(command, session)
+  addRestore(command, session)
 }
 
 interface RunOptions extends JsonOption {

@@ -22,6 +22,7 @@ export const plainChat: Chat = {
   sizeBytes: 1,
   format: 'split',
   source: 'some-store',
+  origin: null,
   status: null,
   isArchived: true,
   isSubagent: false,

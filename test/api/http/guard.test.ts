@@ -68,6 +68,7 @@ const answered = new Map([
   ['POST /api/archives', 202],
   ['GET /api/archives/:name', 404],
   ['POST /api/archives/:name/verify', 404],
+  ['POST /api/archives/:name/restore', 404],
 ])
 
 const local = () => `127.0.0.1:${port}`

@@ -61,7 +61,7 @@ describe('what each route answers', () => {
       },
       lagMs: null,
       estimation: null,
-      archives: { running: null, lastRunAt: null, nextRunAt: null, failed: [] },
+      archives: { running: null, atWork: null, lastRunAt: null, nextRunAt: null, failed: [] },
     })
   })
 

@@ -214,6 +214,7 @@ it('a chat has the shape that is promised', () => {
     sizeBytes: 99,
     format: 'split',
     source: 'composer-kv',
+    origin: null,
     status: 'completed',
     isArchived: true,
     isSubagent: false,

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { Trouble } from '../../../model/trouble.ts'
@@ -20,6 +21,13 @@ const runBody = z.object({
 const SHARE = 'must be a number above 0, at most 1'
 const verifyBody = z.object({
   share: z._default(z.number(SHARE).check(z.gt(0, SHARE), z.maximum(1, SHARE)), 1),
+})
+
+const MAP = 'must be an object of absolute folders, each with what it is called here'
+const FROM = 'must be the absolute path of an archive folder'
+const restoreBody = z.object({
+  from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
+  map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
 })
 
 const page = { limit: limit(), offset: offset() }
@@ -53,6 +61,13 @@ export function archiveRoutes(world: ApiWorld): Hono {
       const { name } = known(c.req.param('name'))
       return c.json(await unlessBusy(() => archives.verify(name, share)))
     })
+    .post('/api/archives/:name/restore', async (c) => {
+      readQuery(c, {})
+      const { from, map } = await readBody(c, restoreBody)
+      const name = c.req.param('name')
+      if (from === null && name !== 'newest') known(name)
+      return c.json(await unlessBusy(() => archives.restore({ name, from, map })))
+    })
 }
 
 /** A scope that asks for what there is not is the asker's mistake. */
@@ -72,7 +87,12 @@ async function unlessBusy<Answer>(act: () => Promise<Answer>): Promise<Answer> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof Trouble) || error.code !== 'archive-busy') throw error
-    throw new Problem(429, error.code, `${error.message} ${error.hint}`)
+    if (!(error instanceof Trouble)) throw error
+    const { code, message, hint } = error
+    if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
+    if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)
+    if (code === 'bad-map')
+      throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
+    throw error
   }
 }

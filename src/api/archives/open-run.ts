@@ -1,0 +1,97 @@
+import { existsSync, realpathSync } from 'node:fs'
+import type { ChatEntry } from '../../archive/manifest.ts'
+import type { DamagedChat, ProvenChat } from '../../archive/proven-chat.ts'
+import { Trouble } from '../../model/trouble.ts'
+import { guessChatId } from './guess-chat-id.ts'
+import { listRunNames, readManifest } from './manifest-files.ts'
+import { proveChat } from './prove-chat.ts'
+import { listObjects } from './prune.ts'
+
+/** A run whose chats are to be read back. */
+export interface OpenRun {
+  readonly dir: string
+  readonly name: string
+  /** What is wrong with its manifest; null where that is sound. Then every object that is whole counts as one of its chats. */
+  readonly why: string | null
+  /** What the manifest names; null where it says nothing that can be believed. */
+  readonly entries: readonly ChatEntry[] | null
+}
+
+/**
+ * Finds a run in an archive folder, this machine's or another's, and reads its manifest.
+ * @param name null for the newest that is whole; where none is, for the newest
+ * @throws Trouble `archive-not-found`
+ */
+export function openRun(given: string, name: string | null): OpenRun {
+  // It may be reached by a link; nothing below it may be one.
+  const dir = existsSync(given) ? realpathSync(given) : given
+  const names = listRunNames(dir).toReversed()
+  if (name !== null && !names.includes(name)) {
+    const which =
+      names.length === 0
+        ? 'There is none.'
+        : `There are ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
+    throw new Trouble('archive-not-found', `${given} holds no archive of the name ${name}.`, which)
+  }
+  const asked = name === null ? names : [name]
+  for (const each of asked) {
+    const read = readManifest(dir, each)
+    if (read.kind === 'sound') return { dir, name: each, why: null, entries: read.value.chats }
+  }
+  const [first] = asked
+  const read = first === undefined ? null : readManifest(dir, first)
+  if (first !== undefined && read?.kind === 'damaged') return { dir, name: first, why: read.why, entries: null }
+  const hint = 'Name the folder in which the folders runs and objects lie.'
+  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, hint)
+}
+
+export interface ReadChat {
+  readonly chat: ProvenChat | DamagedChat
+  /** Objects looked at, of how many. */
+  readonly done: number
+  readonly total: number
+}
+
+/** The chats of a run, one at a time, in the order in which they were archived. */
+export async function* readRun(run: OpenRun): AsyncGenerator<ReadChat> {
+  if (run.entries === null) yield* readObjects(run.dir)
+  const entries = run.entries ?? []
+  for (const [index, entry] of entries.entries()) {
+    const read = await proveChat(run.dir, entry.object, entry)
+    const chat = read.kind === 'sound' ? read.value : ({ kind: 'damaged', id: entry.id, why: read.why } as const)
+    yield { chat, done: index + 1, total: entries.length }
+  }
+}
+
+interface Candidate {
+  readonly object: string
+  readonly updatedAt: string
+  readonly messages: number
+}
+
+/** Where no manifest says which object is a chat's last, the one that was changed last is, and of those the longest. */
+async function* readObjects(dir: string): AsyncGenerator<ReadChat> {
+  const objects = listObjects(dir).toSorted()
+  const best = new Map<string, Candidate>()
+  const total = objects.length
+  for (const object of objects) {
+    const read = await proveChat(dir, object, null)
+    if (read.kind === 'damaged') {
+      yield { chat: { kind: 'damaged', id: guessChatId(dir, object), why: read.why }, done: 0, total }
+      continue
+    }
+    const { chat, places } = read.value
+    const candidate = { object, updatedAt: chat.updatedAt ?? '', messages: places.length }
+    const rival = best.get(chat.id)
+    if (rival === undefined || isLater(candidate, rival)) best.set(chat.id, candidate)
+  }
+  let done = 0
+  for (const { object } of best.values()) {
+    done += 1
+    const read = await proveChat(dir, object, null)
+    if (read.kind === 'sound') yield { chat: read.value, done, total: best.size }
+  }
+}
+
+const isLater = (one: Candidate, other: Candidate): boolean =>
+  one.updatedAt === other.updatedAt ? one.messages > other.messages : one.updatedAt > other.updatedAt

@@ -1,0 +1,113 @@
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Trouble } from '../../model/trouble.ts'
+import type { Answers } from '../answers.ts'
+import { countText, numberText } from '../formats.ts'
+import { addExamples, addJson, addRepeatable } from '../options.ts'
+import type { JsonOption } from '../options.ts'
+import { printable, printableJson } from '../printable.ts'
+import { decodeAnswer } from '../session.ts'
+import type { Session } from '../session.ts'
+
+const restoredAnswer = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  chats: z.number(),
+  messages: z.number(),
+  added: z.number(),
+  addedChats: z.number(),
+  damaged: z.array(z.string()),
+  manifest: z.string().nullable(),
+})
+
+interface RestoreOptions extends JsonOption {
+  readonly from?: string
+  readonly map?: readonly string[]
+}
+
+export function addRestore(parent: Command, session: Session): void {
+  const command = parent
+    .command('restore')
+    .argument('[name]', 'an archive; the newest that is whole where none is named')
+    .description('bring back the chats and messages of an archive that nothing else holds')
+    .option('--from <folder>', 'an archive folder that was brought from elsewhere; it is only read')
+  addRepeatable(command, '--map <there=here>', 'a folder as it was called there, and what it is called here')
+  addJson(command)
+  addExamples(
+    command,
+    'cursordex archive restore',
+    'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b',
+  )
+  command.action((name: string | undefined) => restore(command, session, name))
+}
+
+async function restore(command: Command, session: Session, name = 'newest'): Promise<void> {
+  const { json, from, map = [] } = command.opts<RestoreOptions>()
+  const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
+  await session.ask(command, async (answers) => {
+    const asked = answers.post(`/api/archives/${encodeURIComponent(name)}/restore`, body)
+    const answer = await watching(asked, answers, session)
+    const restored = decodeAnswer(restoredAnswer, answer)
+    await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
+    if (restored.ok) return
+    const { damaged, manifest } = restored
+    const what = manifest === null ? '' : `, and its manifest is damaged: ${printable(manifest)}`
+    const hint = 'An older archive may hold what is missing: cursordex archive list'
+    throw new Trouble('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
+  })
+}
+
+/**
+ * Reads `/Users/a=/home/b`. A path may hold the sign too: it parts what are two absolute folders.
+ * @throws Trouble `bad-map`, exit code 2
+ */
+function mapOf(given: readonly string[]): Record<string, string> {
+  const pairs = given.map((words) => {
+    const places = [...words.matchAll(/=/g)].map(({ index }) => index)
+    const parted = places.map((at) => [words.slice(0, at), words.slice(at + 1)] as const)
+    const fitting = parted.filter(([there, here]) => isAbsolute(there) && isAbsolute(here))
+    const [pair] = fitting
+    if (pair !== undefined && fitting.length === 1) return pair
+    const why = pair === undefined ? 'does not name two absolute folders' : 'can be read in several ways'
+    throw new Trouble('bad-map', `--map ${words} ${why}.`, HOW, { exitCode: 2 })
+  })
+  const map = Object.fromEntries(pairs)
+  if (Object.keys(map).length === pairs.length) return map
+  throw new Trouble('bad-map', 'One folder is mapped twice.', HOW, { exitCode: 2 })
+}
+
+const HOW = 'It must be as in --map /Users/a=/home/b, each a whole path or a URI.'
+const isAbsolute = (folder: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/)/.test(folder)
+
+const EVERY_MS = 300
+const statusAnswer = z.object({
+  archives: z.object({ atWork: z.object({ act: z.string(), done: z.number(), total: z.number() }).nullable() }),
+})
+
+/** Shows on a terminal how far it is, until it is answered. */
+async function watching(asked: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
+  if (session.screen.width === null) return asked
+  const ended = new AbortController()
+  const end = (): void => ended.abort()
+  asked.then(end, end)
+  while (!ended.signal.aborted) {
+    await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
+    if (ended.signal.aborted) break
+    const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
+    const { act, done, total } = archives.atWork ?? { act: '', done: 0, total: 0 }
+    if (act === 'restore') await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
+  }
+  await session.note('\r\u001b[K')
+  return asked
+}
+
+function restoredText({ name, chats, messages, added, addedChats, damaged }: z.infer<typeof restoredAnswer>): string {
+  const held = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
+  const lines = [
+    `${name}: ${held}; ${countText(addedChats, 'chat')} and ${countText(added, 'message')} came back`,
+    ...damaged.map((id) => `damaged chat: ${id}`),
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}

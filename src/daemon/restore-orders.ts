@@ -1,0 +1,46 @@
+import type { FolderMap } from '../indexer/sources/archive/map-uri.ts'
+
+/** What is to be brought back from where. */
+export interface RestoreOrder {
+  /** The archive folder. */
+  readonly dir: string
+  /** Whether it is the one into which this program archives: then nobody changes it meanwhile. */
+  readonly isOwn: boolean
+  /** Null for the newest run that is whole. */
+  readonly name: string | null
+  readonly map: FolderMap
+}
+
+export interface RestoreProgress {
+  readonly done: number
+  readonly total: number
+}
+
+/** A chat that was not taken; `id` is null where nothing tells whose it was. */
+export interface RestoreDamage {
+  readonly id: string | null
+  readonly why: string
+}
+
+export interface RestoreResult {
+  /** The run that was read. */
+  readonly name: string
+  /** What is wrong with its manifest; null where that is sound. */
+  readonly why: string | null
+  /** Those that are undamaged, whether they were missing or not, and their messages. */
+  readonly chats: number
+  readonly messages: number
+  /** Messages that nothing held. */
+  readonly added: number
+  /** Chats that nothing held. */
+  readonly addedChats: number
+  readonly damaged: readonly RestoreDamage[]
+}
+
+/** A stretch of a restore; `result` is null while there is more to do. */
+export interface RestoreSlice {
+  readonly progress: RestoreProgress
+  readonly result: RestoreResult | null
+  /** How many messages can be read and are not yet found. */
+  readonly backlog: number
+}

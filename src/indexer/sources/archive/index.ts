@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import type { DamagedChat, ProvenChat } from '../../../archive/proven-chat.ts'
+import { emptyBatch, type Batch, type BatchOutcome, type ChatWrite, type MessageWrite } from '../../../mirror/batch.ts'
+import { findHeldChat, type HeldChat } from '../../../mirror/held-chat.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { packMessage } from '../../../mirror/pack-message.ts'
+import { ARCHIVE } from '../../../mirror/source-ranks.ts'
+import { saveSourceState, sourceNum } from '../../../mirror/source-state.ts'
+import { writeBatch } from '../../../mirror/write-batch.ts'
+import { asChatId, asSourceId } from '../../../model/ids.ts'
+import { arrangeThread } from '../../arrange-thread.ts'
+import { INDEXED_AT_ONCE } from '../../source.ts'
+import * as decode from './decode.ts'
+import type { MapUri } from './map-uri.ts'
+
+/** Whatever else holds a chat knows it better. */
+const RANK = 1000
+/** So much is written in one transaction. */
+const MESSAGES_MAX = 500
+const OCTETS_MAX = 2 * 1024 * 1024
+
+export interface RestoreWorld {
+  /** The mirror as it is now: it may be made anew between two steps. */
+  mirror(): Mirror
+  /** Epoch milliseconds. */
+  now(): number
+  readonly mapUri: MapUri
+}
+
+/** What was done since the step before. */
+export interface RestoreStep {
+  readonly chats: number
+  readonly messages: number
+  readonly addedChats: number
+  readonly damaged: readonly DamagedChat[]
+  /** Null where nothing had to be written. */
+  readonly outcome: BatchOutcome | null
+}
+
+/**
+ * Brings what an archive remembers into the mirror, where no other source holds it or ever held it: through the same
+ * writing as every source, in bounded steps. What is held stays as it is, so that doing it twice, or again after it was
+ * cut short, comes to the same.
+ */
+export async function* restoreChats(
+  world: RestoreWorld,
+  chats: AsyncIterable<ProvenChat | DamagedChat>,
+): AsyncGenerator<RestoreStep, void> {
+  const writer = new PortionWriter(world)
+  for await (const chat of chats) {
+    if (chat.kind === 'damaged' || !isOrigin(chat.chat.origin)) {
+      const damaged = chat.kind === 'damaged' ? chat : noOrigin(chat)
+      yield { ...nothing, damaged: [damaged] }
+      continue
+    }
+    yield* writer.take(chat)
+    yield { ...nothing, chats: 1, messages: chat.places.length }
+  }
+  yield* writer.flush()
+}
+
+const nothing: RestoreStep = { chats: 0, messages: 0, addedChats: 0, damaged: [], outcome: null }
+
+/** A mirror's identity names a source; anything else might be made to look like another one. */
+const isOrigin = (origin: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(origin)
+
+const noOrigin = ({ chat }: ProvenChat): DamagedChat => ({
+  kind: 'damaged',
+  id: chat.id,
+  why: 'its origin is not the identity of a mirror',
+})
+
+type Written = Pick<Batch, 'evidence' | 'paths'> & { readonly chats: ChatWrite[] }
+
+/** Gathers what is written together: chats of one origin. */
+class PortionWriter {
+  readonly #world: RestoreWorld
+  #origin = ''
+  #portion: Written & { evidence: Batch['evidence'][number][]; paths: Batch['paths'][number][] } = emptyPortion()
+  #messages = 0
+  #octets = 0
+  #addedChats = 0
+  #written = 0
+
+  constructor(world: RestoreWorld) {
+    this.#world = world
+  }
+
+  async *take(proven: ProvenChat): AsyncGenerator<RestoreStep> {
+    const { chat, places } = proven
+    const id = asChatId(chat.id)
+    const held = findHeldChat(this.#world.mirror(), id)
+    const isMissing = (message: { readonly id: string }): boolean => held?.messageIds.has(message.id) !== true
+    if (held !== null && !places.some(isMissing) && !isNews(held, chat)) return
+    if (chat.origin !== this.#origin) yield* this.flush()
+    this.#origin = chat.origin
+    const ownRow = ownRowOf(proven, held)
+    let messages: MessageWrite[] = []
+    const write = { id, vanished: [] }
+    let isFirst = true
+    if (held?.hasProject !== true) this.#portion.evidence.push(...decode.decodeEvidence(chat, this.#world.mapUri))
+    if (ownRow.kind === 'remembered') this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
+    if (held === null) this.#addedChats += 1
+    if (places.some(isMissing)) {
+      for await (const message of proven.messages()) {
+        if (!isMissing(message)) continue
+        const packed = packMessage(decode.decodeMessage(message))
+        messages.push(packed)
+        this.#messages += 1
+        this.#octets += packed.partsJson.length
+        if (!this.#isFull) continue
+        this.#portion.chats.push({ ...write, ownRow: isFirst ? ownRow : UNREAD, messages })
+        yield* this.flush()
+        messages = []
+        isFirst = false
+      }
+    }
+    if (messages.length > 0 || isFirst)
+      this.#portion.chats.push({ ...write, ownRow: isFirst ? ownRow : UNREAD, messages })
+    if (this.#isFull || this.#portion.chats.length >= MESSAGES_MAX) yield* this.flush()
+  }
+
+  get #isFull(): boolean {
+    return this.#messages >= MESSAGES_MAX || this.#octets >= OCTETS_MAX
+  }
+
+  *flush(): Generator<RestoreStep> {
+    const { chats, evidence, paths } = this.#portion
+    if (chats.length + evidence.length + paths.length === 0) return
+    const db = this.#world.mirror()
+    const nowMs = this.#world.now()
+    const source = sourceNum(db, sourceOf(this.#origin))
+    saveSourceState(db, source, 'ok', null, nowMs)
+    const isIndexedLater = this.#written >= INDEXED_AT_ONCE
+    const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, isIndexedLater }
+    const outcome = writeBatch(db, batch, arrangeThread)
+    this.#written += this.#messages
+    const addedChats = this.#addedChats
+    this.#portion = emptyPortion()
+    this.#messages = 0
+    this.#octets = 0
+    this.#addedChats = 0
+    yield { ...nothing, addedChats, outcome }
+  }
+}
+
+const UNREAD = { kind: 'unread' } as const
+const emptyPortion = () => ({ chats: [], evidence: [], paths: [] })
+
+/** One for each mirror from which chats were archived; its path tells which. */
+function sourceOf(origin: string) {
+  const id = createHash('sha256').update(`${ARCHIVE}\0${origin}`).digest('hex').slice(0, 16)
+  return { id: asSourceId(id), kind: ARCHIVE, path: origin, rank: RANK }
+}
+
+/** A store's own word of the chat, now or once, is left alone; an older archive's gives way to a newer one's. */
+function ownRowOf({ chat, places }: ProvenChat, held: HeldChat | null): ChatWrite['ownRow'] {
+  if (held !== null && !isNews(held, chat)) return UNREAD
+  return {
+    kind: 'remembered',
+    facts: decode.decodeFacts(chat),
+    outline: decode.decodeOutline(chat, places),
+    octets: chat.octets,
+    deletedAtMs: decode.atMs(chat.deletedAt),
+  }
+}
+
+const isNews = (held: HeldChat, chat: ProvenChat['chat']): boolean =>
+  !held.isTold && (!held.isRemembered || isNewer(chat.updatedAt, held))
+
+const isNewer = (updatedAt: string | null, { updatedAtMs }: HeldChat): boolean =>
+  (decode.atMs(updatedAt) ?? -Infinity) > (updatedAtMs ?? -Infinity)

@@ -1,0 +1,173 @@
+import type { MessageId } from '../model/ids.ts'
+import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
+import { tellsFacts, type ChatWrite } from './batch.ts'
+import { findCopies } from './find-copies.ts'
+import type { MessageColumns, NextMessage } from './message-columns.ts'
+import type { Mirror } from './open.ts'
+import { readOutline } from './outlines.ts'
+import { isPromptHeld } from './prompt-chats.ts'
+import type { WriteTools } from './write-tools.ts'
+
+export interface ThreadWrite {
+  readonly chatNum: number
+  /** True where the mirror held nothing of the chat. */
+  readonly isNew: boolean
+  readonly write: ChatWrite
+  /** The source whose word `write` is. */
+  readonly source: number
+  /** The one whose word of the chat counts. */
+  readonly owner: number
+  readonly isPrompts: boolean
+  readonly chatCreatedAtMs: number | null
+  readonly nowMs: number
+  readonly tools: WriteTools
+}
+
+/** Where a message stands, and when. */
+export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+
+/**
+ * The best source that holds messages gives the order. A message of another source takes its place where that order
+ * names it, or by its time where there is no order; what the thread holds already is a copy, and the rest are orphans.
+ */
+export function placeAll(
+  db: Mirror,
+  thread: ThreadWrite,
+  messages: readonly NextMessage[],
+): (readonly [NextMessage, Place])[] {
+  const { standing, repeating } = chooseById(db, messages, thread)
+  const best = bestSource(standing, thread)
+  const outline = best === null ? null : outlineOf(db, thread, best)
+  const { ranks } = thread.tools
+  // Archives of one chat, whichever mirror made them, are one source of it.
+  const isOfArchives = best !== null && ranks.isArchive(best)
+  const isBest = (source: number): boolean => source === best || (isOfArchives && ranks.isArchive(source))
+  const isOneSource = standing.every(({ columns }) => isBest(columns.source))
+  const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
+  const isAtHome = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
+  const atHome = isOneSource ? standing : standing.filter(isAtHome)
+  const strangers = isOneSource
+    ? []
+    : standing
+        .filter((message) => !isAtHome(message))
+        .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
+  const copies = findCopies(atHome, strangers)
+  const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
+  const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
+  const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
+  const arranged = thread.tools.arrange(
+    outline,
+    [...inside.values()].map((message) => threadEntry(message.columns)),
+    thread.chatCreatedAtMs,
+  )
+  return [
+    ...arranged.flatMap((placement) => {
+      const message = inside.get(placement.id)
+      return message === undefined ? [] : [[message, placeColumns(placement)] as const]
+    }),
+    ...placeStrangers(
+      apart.filter((message) => !copies.has(message)),
+      atHome,
+      thread,
+    ),
+    ...[...apart.filter((message) => copies.has(message)), ...repeating].map(
+      (message) => [message, placeCopy(message.columns)] as const,
+    ),
+  ]
+}
+
+/** Orphans of other sources, at the times that one of the best source would have; found where the thread says other things. */
+function placeStrangers(
+  strangers: readonly NextMessage[],
+  atHome: readonly NextMessage[],
+  { tools, chatCreatedAtMs }: ThreadWrite,
+): (readonly [NextMessage, Place])[] {
+  const said = new Set(atHome.map(({ columns }) => columns.content_hash))
+  return strangers.flatMap((message) =>
+    tools.arrange([], [threadEntry(message.columns)], chatCreatedAtMs).map((placement) => {
+      const isShadowed = said.has(message.columns.content_hash)
+      return [message, placeColumns({ ...placement, isShadowed })] as const
+    }),
+  )
+}
+
+/**
+ * What was just read needs not be read again. What an archive remembers is the order of its own messages, and of those of
+ * a source that never had a row of the chat's own.
+ */
+function outlineOf(
+  db: Mirror,
+  { chatNum, source, owner, write, tools: { ranks } }: ThreadWrite,
+  best: number,
+): Outline {
+  const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
+  const told = (of: number): Outline | undefined =>
+    of === source && tellsFacts(write.ownRow) ? write.ownRow.outline : readOutline(db, chatNum, of)
+  return told(by) ?? (ranks.isArchive(owner) ? (told(owner) ?? null) : null)
+}
+
+interface Chosen {
+  readonly standing: readonly NextMessage[]
+  /** Other sources' rows of the same messages, and prompts whose words a chat holds. */
+  readonly repeating: readonly NextMessage[]
+}
+
+/** Of several rows of one message that stands which is still held, and of those that of the best source. */
+function chooseById(db: Mirror, messages: readonly NextMessage[], { tools, isPrompts }: ThreadWrite): Chosen {
+  const standing = new Map<MessageId, NextMessage>()
+  const repeating: NextMessage[] = []
+  const isBetter = (one: MessageColumns, other: MessageColumns): boolean =>
+    one.is_live === other.is_live
+      ? tools.ranks.best([one.source, other.source]) === one.source
+      : one.is_live > other.is_live
+  for (const message of messages) {
+    const rival = standing.get(message.columns.id)
+    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeating.push(message)
+    else if (rival === undefined) standing.set(message.columns.id, message)
+    else if (isBetter(message.columns, rival.columns)) {
+      repeating.push(rival)
+      standing.set(message.columns.id, message)
+    } else repeating.push(message)
+  }
+  return { standing: [...standing.values()], repeating }
+}
+
+/** A source that has lost all it held gives way to one that has not. */
+function bestSource(messages: readonly NextMessage[], { tools }: ThreadWrite): number | null {
+  const live = messages.filter(({ columns }) => columns.is_live === 1)
+  return tools.ranks.best((live.length > 0 ? live : messages).map(({ columns }) => columns.source))
+}
+
+const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>
+  (sent_at ?? started_at ?? timing_at) !== null
+
+const placeCopy = ({ sent_at }: MessageColumns): Place => ({
+  position: null,
+  created_at: sent_at,
+  created_at_source: sent_at === null ? null : 'message',
+  is_orphan: 2,
+  is_shadowed: 1,
+})
+
+function threadEntry(columns: MessageColumns): ThreadEntry {
+  return {
+    id: columns.id,
+    alias: columns.alias,
+    role: columns.role,
+    sentAtMs: columns.sent_at,
+    startedAtMs: columns.started_at,
+    timingAtMs: columns.timing_at,
+    isLive: columns.is_live === 1,
+    contentHash: columns.content_hash,
+  }
+}
+
+function placeColumns(placement: Placement): Place {
+  return {
+    position: placement.position,
+    created_at: placement.createdAtMs,
+    created_at_source: placement.createdAtSource,
+    is_orphan: placement.isOrphan ? 1 : 0,
+    is_shadowed: placement.isShadowed ? 1 : 0,
+  }
+}

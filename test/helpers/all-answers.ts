@@ -1,0 +1,143 @@
+import type { RunningDaemon } from './running-daemon.ts'
+import { waitUntil } from './wait-until.ts'
+
+type Asker = Pick<RunningDaemon, 'get'>
+
+/** By path, the JSON of each. */
+export type Answers = Readonly<Record<string, unknown>>
+
+interface Listed {
+  readonly items: readonly { readonly id: string }[]
+  readonly total: number
+}
+
+const groupings = ['day', 'week', 'month', 'project', 'model', 'chat']
+
+/** Words and filters of every kind that the fixtures hold something for. */
+const queries = [
+  'said',
+  'told OR answered',
+  'first third',
+  '"said in the listed chat"',
+  'role:user',
+  'role:assistant in:text',
+  'in:tool tool:list_dir',
+  'has:error',
+  'has:thinking',
+  'has:code',
+  'is:orphan',
+  'is:subagent',
+  'is:archived',
+  'after:2025-11-03 before:2026-01-01',
+  'mode:agent',
+  'model:claude*',
+  'in:title chat',
+  'kep* -map',
+  '*ean*',
+  'misspeled wrods',
+]
+
+/** Everything that the mirror can be asked about its chats, in a form that two mirrors can be compared in. */
+export async function askEverything(daemon: Asker): Promise<Answers> {
+  await untilCounted(daemon)
+  const chats = await daemon.get<Listed>('/api/chats?limit=200&subagents=true&includeEmpty=true')
+  if (chats.total > chats.items.length) throw new Error('there are more chats than one page holds')
+  const projects = await daemon.get<Listed>('/api/projects?limit=200')
+  const ids = chats.items.map(({ id }) => encodeURIComponent(id))
+  const paths = [
+    '/api/chats?limit=200',
+    '/api/chats?limit=200&subagents=true&includeEmpty=true',
+    ...['oldest', 'size', 'messages'].map((sort) => `/api/chats?limit=200&sort=${sort}`),
+    '/api/chats?archived=true',
+    '/api/chats?q=chat',
+    '/api/losses?limit=200',
+    '/api/projects?limit=200',
+    ...ids.map((id) => `/api/chats/${id}`),
+    ...ids.map((id) => `/api/chats/${id}/messages?limit=200&includeOrphans=true`),
+    ...queries.flatMap((q) => [
+      `/api/search?sort=newest&limit=200&q=${encodeURIComponent(q)}&facets=project,role,part,tool,model,month`,
+      `/api/search?q=${encodeURIComponent(q)}&limit=200`,
+      `/api/search?q=${encodeURIComponent(q)}&limit=200&group=chat`,
+    ]),
+    ...['day', 'week', 'month'].map((bucket) => `/api/stats?tz=UTC&bucket=${bucket}`),
+    '/api/stats?tz=UTC&from=2025-11-03&to=2025-12-01',
+    ...projects.items.map(({ id }) => `/api/projects/${id}/stats?tz=UTC&bucket=month`),
+    ...groupings.map((groupBy) => `/api/tokens?tz=UTC&groupBy=${groupBy}`),
+    ...projects.items.map(({ id }) => `/api/chats?limit=200&project=${id}`),
+  ]
+  const answers: Record<string, unknown> = {}
+  for (const path of paths) answers[path] = await daemon.get(path)
+  return answers
+}
+
+/** Tokens are estimated and chats counted in the background. */
+function untilCounted(daemon: Asker): Promise<unknown> {
+  return waitUntil(
+    'the estimates',
+    async () => {
+      const { state, estimation } = await daemon.get<{ state: string; estimation: { state: string } }>('/api/status')
+      return state === 'ready' && estimation.state === 'done' ? true : null
+    },
+    { withinMs: 60_000, everyMs: 100 },
+  )
+}
+
+/** What may differ: members by their names, wherever they stand; and of a chat, by its id, these besides. */
+export interface Aside {
+  readonly everywhere: readonly string[]
+  readonly ofChats?: Readonly<Record<string, readonly string[]>>
+}
+
+function without(answer: unknown, aside: Aside): unknown {
+  if (Array.isArray(answer)) return answer.map((each) => without(each, aside))
+  if (typeof answer !== 'object' || answer === null) return answer
+  const id = 'id' in answer ? String(answer.id) : ''
+  const names = new Set([...aside.everywhere, ...(aside.ofChats?.[id] ?? [])])
+  const left = Object.entries(answer).filter(([name]) => !names.has(name))
+  return Object.fromEntries(left.map(([name, value]) => [name, without(value, aside)]))
+}
+
+/** By what each list is ordered; what is equal in it stands as it came, which is of no meaning. */
+const orders: Readonly<Record<string, (item: Record<string, unknown>) => unknown>> = {
+  '/api/search?sort=newest': ({ message }) => (message as { createdAt: unknown }).createdAt,
+  '/api/search?q=': ({ score }) => score,
+  '/api/tokens?tz=UTC&groupBy=project': ({ estimated, recorded }) => countOf(estimated) + countOf(recorded),
+  '/api/tokens?tz=UTC&groupBy=chat': ({ estimated, recorded }) => countOf(estimated) + countOf(recorded),
+  '/api/chats?limit=200&sort=size': ({ sizeBytes }) => sizeBytes,
+  '/api/chats?limit=200&sort=messages': ({ messageCount }) => messageCount,
+  '/api/chats?': ({ lastActivityAt }) => lastActivityAt,
+}
+
+const countOf = (given: unknown): number => (given as { messages: number } | null)?.messages ?? 0
+
+/** The same answer, with its list in an order of its own, and apart from that what the list was ordered by. */
+function settled(path: string, answer: unknown): unknown {
+  const [, orderOf] = Object.entries(orders).find(([start]) => path.startsWith(start)) ?? []
+  if (orderOf === undefined || typeof answer !== 'object' || answer === null) return answer
+  const list = 'rows' in answer ? 'rows' : 'items'
+  const items = (answer as Record<string, Record<string, unknown>[]>)[list] ?? []
+  return { ...answer, order: items.map(orderOf), [list]: inOneOrder(items) }
+}
+
+function inOneOrder<Item>(items: readonly Item[]): Item[] {
+  const texts = items.map((item) => ({ item, text: JSON.stringify(item) }))
+  return texts.toSorted((a, b) => (a.text < b.text ? -1 : 1)).map(({ item }) => item)
+}
+
+/** Paths of which the answers differ, with both, in short: empty where all are equal. */
+export function differences(before: Answers, after: Answers, aside: Aside): string[] {
+  const paths = new Set([...Object.keys(before), ...Object.keys(after)])
+  const told = (answers: Answers, path: string): unknown => settled(path, without(answers[path], aside))
+  return [...paths].flatMap((path) => differing(path, told(before, path), told(after, path)))
+}
+
+function differing(where: string, one: unknown, other: unknown): string[] {
+  if (JSON.stringify(one) === JSON.stringify(other)) return []
+  const isTree = (given: unknown): given is object => typeof given === 'object' && given !== null
+  if (!isTree(one) || !isTree(other)) return [`${where}: ${JSON.stringify(one)} became ${JSON.stringify(other)}`]
+  const keys = new Set([...Object.keys(one), ...Object.keys(other)])
+  const found = [...keys].flatMap((key) =>
+    differing(`${where} ${key}`, (one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]),
+  )
+  return found.length > 0 ? found : [`${where}: in another order`]
+}

@@ -1,0 +1,105 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { lineHash } from '../../src/archive/chat-file.ts'
+import { MANIFEST_FORMAT, MANIFEST_VERSION, sealManifest, type ChatEntry } from '../../src/archive/manifest.ts'
+import { runPath } from '../../src/archive/names.ts'
+import type { ArchivedChat, ArchivedMessage } from '../../src/archive/record.ts'
+import { createHash } from 'node:crypto'
+import { plant } from './harms.ts'
+
+export const RUN = '20260101T000000Z-manual'
+
+/** A chat as an archive holds it, as plain as can be; what a test does not say is unremarkable. */
+export function archivedChat(id: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const plain: Omit<ArchivedChat, 'messageCount'> = {
+    format: 'cursordex-chat',
+    version: 1,
+    id,
+    title: `Chat ${id}`,
+    origin: 'a'.repeat(32),
+    source: 'store',
+    storeFormat: 'split',
+    name: `Chat ${id}`,
+    summary: null,
+    todos: [],
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    mode: null,
+    branch: null,
+    model: null,
+    status: null,
+    isArchived: false,
+    isDraft: false,
+    isSubagent: false,
+    deletedAt: null,
+    parentChatId: null,
+    childChatIds: [],
+    linesAdded: null,
+    linesRemoved: null,
+    filesChanged: null,
+    contextTokens: null,
+    recordedCostCents: null,
+    octets: 10,
+    evidence: [],
+    paths: [],
+    outline: null,
+  }
+  return { ...plain, ...more }
+}
+
+export function archivedMessage(id: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const plain: ArchivedMessage = {
+    id,
+    alias: null,
+    position: 0,
+    role: 'user',
+    sentAt: '2026-01-01T00:00:00.000Z',
+    startedAt: null,
+    timingAt: null,
+    model: null,
+    tokens: null,
+    isSimulated: false,
+    isOrphan: false,
+    deletedAt: null,
+    source: 'store',
+    octets: 10,
+    parts: [{ kind: 'text', text: `Said in ${id}` }],
+  }
+  return { ...plain, ...more }
+}
+
+/** The lines of a chat. */
+export const linesOf = (chat: Record<string, unknown>, messages: readonly Record<string, unknown>[]): string[] =>
+  [{ messageCount: messages.length, ...chat }, ...messages].map((each) => JSON.stringify(each))
+
+/** Packs lines, whatever they hold, and puts them in their place. @returns what an honest manifest says of them */
+export function plantChat(dir: string, id: string, lines: readonly string[]): ChatEntry {
+  const text = lines.map((line) => `${line}\n`).join('')
+  const packed = gzipSync(text)
+  const object = plant(dir, packed)
+  const content = createHash('sha256').update(text).digest('hex')
+  const messages = lines.slice(1).map(lineHash)
+  return { id, object, content, bytes: packed.length, revision: 1, messages }
+}
+
+/** Writes the manifest of a run, whatever it says. */
+export function plantRun(dir: string, chats: readonly ChatEntry[], more: Readonly<Record<string, unknown>> = {}): void {
+  const head = {
+    format: MANIFEST_FORMAT,
+    version: MANIFEST_VERSION,
+    name: RUN,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    provenAt: '2026-01-01T00:00:00.000Z',
+    job: null,
+    scope: null,
+    program: { name: 'cursordex', version: '1', schema: 1 },
+    origin: 'a'.repeat(32),
+    chatCount: chats.length,
+    messageCount: chats.reduce((sum, { messages }) => sum + messages.length, 0),
+    bytes: 0,
+  } as const
+  const path = join(dir, runPath(RUN))
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, sealManifest({ ...head, ...more, chats: [...chats] }))
+}

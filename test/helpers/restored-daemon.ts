@@ -1,0 +1,26 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/archive-shapes.ts'
+import type { RunningDaemon } from './running-daemon.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** Archives everything, and waits until it is made. */
+export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): Promise<ArchiveRun> {
+  const { name } = await daemon.post<ArchiveRun>('/api/archives')
+  return waitUntil(
+    'the archive',
+    async () => {
+      const run = await daemon.get<ArchiveRun>(`/api/archives/${name}`)
+      return run.state === 'running' ? null : run
+    },
+    { withinMs: 60_000 },
+  )
+}
+
+export const restore = (daemon: Pick<RunningDaemon, 'post'>, body: unknown = {}): Promise<ArchiveRestored> =>
+  daemon.post<ArchiveRestored>('/api/archives/newest/restore', body)
+
+/** Takes the mirror away, and leaves the archives. */
+export function wipeMirror(dataDir: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(join(dataDir, `mirror.db${ending}`), { force: true })
+}

@@ -1,0 +1,48 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { restoreAct } from '../../src/daemon/restore-act.ts'
+import type { RestoreOrder, RestoreResult } from '../../src/daemon/restore-orders.ts'
+import { openReader, type Mirror } from '../../src/mirror/open.ts'
+
+/** Restores an archive folder in the test's own process. */
+export async function restoreHere(db: Mirror, dir: string, more: Partial<RestoreOrder> = {}): Promise<RestoreResult> {
+  const order = { dir, isOwn: false, name: null, map: {}, ...more }
+  const act = restoreAct(order, { mirror: () => db, now: Date.now })
+  for (;;) {
+    const step = await act.next()
+    if (step.done === true) return step.value
+  }
+}
+
+const WORDS = `
+select chats.id || ' ' || messages.id || ' ' || role || ' ' || parts
+from messages join chats on chats.num = chat join bodies on bodies.num = body
+where is_orphan <> 2 order by 1
+`
+
+/** Every message that a mirror holds, with its words. */
+export const wordsIn = (db: Mirror): string[] => db.prepare<[], string>(WORDS).pluck().all()
+
+export const chatsIn = (db: Mirror): string[] =>
+  db.prepare<[], string>('select id from chats order by id').pluck().all()
+
+export function readWords(path: string): string[] {
+  const db = openReader(path)
+  try {
+    return wordsIn(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** Everything below a folder, with its size and when it was written: equal as long as nobody touched anything. */
+export function stateOf(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const { size, mtimeMs } = statSync(join(parentPath, name))
+      return `${join(parentPath, name)} ${size} ${mtimeMs}`
+    })
+    .sort()
+}
