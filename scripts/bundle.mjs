@@ -13,6 +13,7 @@ const programs = [
   'daemon/estimate-child',
   'daemon/check-child',
   'daemon/archive-child',
+  'daemon/purge-child',
   'sample/grow-child',
 ]
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../src/cli/doctor-text.ts'
-import { CursorHome, headers } from '../src/sample/cursor-home.ts'
+import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { globalEras as allGlobalEras, headerTableOf39 } from './helpers/eras/global-items.ts'
-import { line, lines, query, said, transcriptEras, writeTranscript } from './helpers/eras/transcripts.ts'
+import { globalEras, heldByWorkspaces, repeatedPrompt, writeEveryEra } from './helpers/eras/every-era.ts'
+import { transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
@@ -38,48 +38,14 @@ interface List<Item> {
   readonly total: number
 }
 
-/** One file has one table of headers: the newer stands for both. */
-const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
-
-/** Chats that a workspace holds itself: of these the global store has nothing. */
-const heldByWorkspaces = new Set(workspaceEras.flatMap((era) => era.chats.map(({ id }) => id)))
-const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
-
 const home = new CursorHome()
 const cursorHome = join(home.root, '.cursor')
 let daemon: RunningDaemon
 let chats: List<ChatAnswer>
 let projects: List<ProjectAnswer>
 
-/** Every age of Cursor in one home: whatever the lists name has a chat in the global store, with one message each. */
 beforeAll(async () => {
-  const store = home.global()
-  for (const era of globalEras) era.write(store.db)
-  const listed = [
-    ...globalEras.flatMap(({ heads }) => heads.map(({ chatId }) => chatId)),
-    ...globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' ')[0] ?? '')),
-    ...workspaceEras.flatMap(({ headIds, openIds }) => [...headIds, ...openIds]),
-  ].filter((id) => !heldByWorkspaces.has(id))
-  for (const id of new Set(listed)) {
-    store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
-    store.message(id, 'm', { type: 1, text: `Said in the listed chat ${id}` })
-  }
-  store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
-  // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
-  store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
-  store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
-  store.message('era-both', 'm2', { type: 2, text: 'Answered by both' })
-  store.message('era-both', 'm3', { type: 1, text: repeatedPrompt })
-  const both = [line('user', said(query('Told by both'))), line('assistant', said('Answered by both'))]
-  writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
-  for (const era of workspaceEras) era.write(home.userDir)
-  for (const era of transcriptEras) era.write(cursorHome)
-  for (const era of cliEras) era.write(cursorHome)
-  // The agent left a transcript of each of these, under a name that tells nothing of where it was.
-  for (const { chatId, messages } of cliEras) {
-    const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))
-    if (chatId !== null) writeTranscript(cursorHome, 'empty-window', `${chatId}.jsonl`, lines(...told))
-  }
+  writeEveryEra(home, cursorHome)
   daemon = await RunningDaemon.start({ userDirs: [home.userDir], flags: ['--cursor-home', cursorHome] })
   await daemon.waitReady()
   chats = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true&includeEmpty=true')

@@ -1,27 +1,23 @@
-import { join } from 'node:path'
 import { createApp } from '../api/http/app.ts'
 import { answerQuestion } from '../api/questions.ts'
 import { startArchiveHere } from '../daemon/archive-here.ts'
 import { archiveActs, makeArchives } from '../daemon/make-archives.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
-import type { RunOutcome, UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
+import type { RunOutcome } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
-import { KeptMirror } from '../daemon/kept-mirror.ts'
-import { takeLock } from '../daemon/lock.ts'
 import { takeUsageFile } from '../daemon/take-usage-file.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
 import { Histories } from '../git/histories.ts'
-import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { openReader } from '../mirror/open.ts'
-import { damageOf } from '../mirror/upkeep/check-pages.ts'
-import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
+import { asWriter } from './as-writer.ts'
 import { troubleOfProblem } from './problem.ts'
+import { purgingHere } from './purge-here.ts'
 
 const HOST = '127.0.0.1:0'
 
@@ -41,7 +37,8 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   const { dataDir } = settings
   prepareDataFolder(dataDir)
   const startedAtMs = Date.now()
-  const catchUp = (depth: PassDepth): RunOutcome => runOnce(settings, depth, (text) => world.note(text))
+  const note = (text: string): void => world.note(text)
+  const catchUp = (depth: PassDepth): RunOutcome => runOnce(settings, depth, note)
   let reasons = sourceReasons(catchUp('nudge').ends)
   const reader = openReader(mirrorPath(dataDir))
   const histories = new Histories(realSurroundings().env)
@@ -82,13 +79,9 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       reasons = sourceReasons(ends)
       return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
     },
-    importUsage: async (file) =>
-      asWriter(
-        settings,
-        (text) => world.note(text),
-        ({ db }) => takeUsageFile(db, file, Date.now()),
-      ),
+    importUsage: async (file) => asWriter(settings, note, ({ db }) => takeUsageFile(db, file, Date.now())),
     archives: archiveActs(archives, archiveSchedule),
+    purging: purgingHere(settings, archives, { catchUp, note }),
     subscribe: () => () => undefined,
   })
   return {
@@ -125,9 +118,6 @@ function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
   }
 }
 
-/** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
-const LOCK_WAIT_MS = 250
-
 /** Reads what is new in Cursor. */
 function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): RunOutcome {
   const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
@@ -145,55 +135,4 @@ function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => v
       note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
     }
   })
-}
-
-/** Holds the daemon's lock while something is written: the mirror has one writer at any time. */
-function asWriter<Outcome>(
-  settings: Settings,
-  note: (text: string) => void,
-  act: (kept: KeptMirror) => Outcome,
-): Outcome {
-  const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
-  try {
-    const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
-    keepCopiesIn(join(settings.dataDir, 'copies'))
-    try {
-      return keepSound(kept, note, () => act(kept))
-    } finally {
-      removeCopies()
-      kept.close()
-    }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code) === 'SQLITE_FULL') {
-      throw new Trouble('disk-full', `The disk that holds ${settings.dataDir} is full.`, 'Make room and try again.', {
-        cause: error,
-      })
-    }
-    throw error
-  } finally {
-    lock.release()
-  }
-}
-
-/** A command checks nothing beforehand; a mirror that turns out to be damaged is mended, and the act tried once more. */
-function keepSound<Outcome>(kept: KeptMirror, note: (text: string) => void, act: () => Outcome): Outcome {
-  const keep = (task: UpkeepTask): UpkeepOutcome => {
-    const steps = kept.keep(task)
-    for (let next = steps.next(); ; next = steps.next()) {
-      if (next.done !== true) continue
-      for (const sentence of next.value.news) note(sentence)
-      return next.value
-    }
-  }
-  const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
-  if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })
-  try {
-    return act()
-  } catch (error) {
-    const suspected = damageOf(error)
-    if (suspected === 'none') throw error
-    const { damage } = keep({ task: 'check', suspected })
-    if (damage === 'rows') keep({ task: 'set-aside', suspected: 'none' })
-    return act()
-  }
 }

@@ -110,6 +110,13 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return verdict
   }
 
+  /** Does something while nobody is at work on the archive; what is asked for meanwhile waits. */
+  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    const done = this.#last.then(act)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
   /** Ends what is at work; nothing is begun any more. */
   stop(): void {
     this.#isStopped = true

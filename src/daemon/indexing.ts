@@ -124,7 +124,7 @@ export class Indexing {
   }
 
   /** Writes what no source holds, between two passes. */
-  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage'> {
+  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage' | 'purge'> {
     return this.#ingest
   }
 

@@ -6,6 +6,7 @@ import type { Estimate } from '../mirror/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge/purge-orders.ts'
 
 /** What the ingest worker is started with. */
 export interface IngestSetup {
@@ -57,7 +58,12 @@ export type WriteOrder =
 /** Of estimates, how many were kept. */
 export type WriteOutcome = number | UsageOutcome
 
-export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | { readonly kind: 'stop' }
+export interface PurgeOrder {
+  readonly kind: 'purge'
+  readonly order: MirrorPurgeOrder
+}
+
+export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | PurgeOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
   readonly id: SourceId
@@ -102,6 +108,7 @@ export type FromWorker =
   | { readonly kind: 'done'; readonly outcome: RunOutcome }
   | { readonly kind: 'kept'; readonly outcome: UpkeepOutcome }
   | { readonly kind: 'written'; readonly outcome: WriteOutcome }
+  | { readonly kind: 'purged'; readonly outcome: MirrorPurgeOutcome }
   | {
       readonly kind: 'failed'
       readonly code: string

@@ -10,6 +10,7 @@ import { Aside } from './aside.ts'
 import type {
   FromWorker,
   IngestSetup,
+  PurgeOrder,
   RunOrder,
   RunOutcome,
   StepNews,
@@ -102,6 +103,15 @@ async function keep({ task }: UpkeepOrder): Promise<void> {
   if (outcome !== null) tell({ kind: 'kept', outcome })
 }
 
+/** Of files that were copied here nothing may be left, either. */
+async function purge({ order }: PurgeOrder): Promise<void> {
+  endAside()
+  removeCopies()
+  const { purgeMirror } = await import('./purge/purge-mirror.ts')
+  const outcome = await drive(purgeMirror(kept, order, Date.now), () => undefined)
+  if (outcome !== null) tell({ kind: 'purged', outcome })
+}
+
 async function write(order: WriteOrder): Promise<WriteOutcome> {
   if (order.kind === 'estimates') return saveEstimates(kept.db, order.estimates)
   // Seldom needed, and with it a calendar that takes memory.
@@ -129,6 +139,10 @@ port.on('message', (message: ToWorker) => {
   }
   if (message.kind === 'upkeep') {
     keep(message).catch(tellFailure)
+    return
+  }
+  if (message.kind === 'purge') {
+    purge(message).catch(tellFailure)
     return
   }
   if (message.kind !== 'stop') {

@@ -15,6 +15,7 @@ import type {
   UpkeepTask,
   WriteOutcome,
 } from './ingest-messages.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge/purge-orders.ts'
 
 /** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
 export const MIRROR_DAMAGED = 'mirror-damaged'
@@ -31,11 +32,12 @@ export interface Ingest {
   saveEstimates(estimates: readonly Estimate[]): Promise<number>
   /** @throws Trouble where the file cannot be read */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
+  purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
 
-type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome
+type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome | MirrorPurgeOutcome
 
 export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
   prepareIngestHeap()
@@ -90,6 +92,7 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
     keep: (task) => order<UpkeepOutcome>({ kind: 'upkeep', task }),
     saveEstimates: (estimates) => order<number>({ kind: 'estimates', estimates }),
     importUsage: (file) => order<UsageOutcome>({ kind: 'usage', file }),
+    purge: (given) => order<MirrorPurgeOutcome>({ kind: 'purge', order: given }),
     async stop() {
       isStopping = true
       worker.postMessage({ kind: 'stop' } satisfies ToWorker)

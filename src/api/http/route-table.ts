@@ -65,6 +65,13 @@ export const routeTable: readonly RouteEntry[] = [
     path: '/api/archives/:name/verify',
     explains: 'Reads every byte of the archive folder: {"share": of the objects}.',
   },
+  { method: 'GET', path: '/api/purge', explains: 'What is kept from coming in again, and what a purge is at.' },
+  {
+    method: 'POST',
+    path: '/api/purge',
+    explains:
+      'Removes for good: {"chats", "projects", "before", "match", "dryRun"}; tells what would go unless dryRun is false.',
+  },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },
 ]

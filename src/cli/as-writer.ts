@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { mirrorPath } from '../daemon/data-folder.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
+import { KeptMirror } from '../daemon/kept-mirror.ts'
+import { takeLock } from '../daemon/lock.ts'
+import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
+import { damageOf } from '../mirror/upkeep/check-pages.ts'
+import { Trouble } from '../model/trouble.ts'
+import type { Settings } from '../settings.ts'
+
+/** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
+const LOCK_WAIT_MS = 250
+/** Holds the daemon's lock while something is written: the mirror has one writer at any time. */
+export function asWriter<Outcome>(
+  settings: Settings,
+  note: (text: string) => void,
+  act: (kept: KeptMirror) => Outcome,
+): Outcome {
+  const lock = takeLock(settings.dataDir, LOCK_WAIT_MS)
+  try {
+    const kept = new KeptMirror(mirrorPath(settings.dataDir), Date.now)
+    keepCopiesIn(join(settings.dataDir, 'copies'))
+    try {
+      return keepSound(kept, note, () => act(kept))
+    } finally {
+      removeCopies()
+      kept.close()
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code) === 'SQLITE_FULL') {
+      throw new Trouble('disk-full', `The disk that holds ${settings.dataDir} is full.`, 'Make room and try again.', {
+        cause: error,
+      })
+    }
+    throw error
+  } finally {
+    lock.release()
+  }
+}
+
+/** A command checks nothing beforehand; a mirror that turns out to be damaged is mended, and the act tried once more. */
+function keepSound<Outcome>(kept: KeptMirror, note: (text: string) => void, act: () => Outcome): Outcome {
+  const keep = (task: UpkeepTask): UpkeepOutcome => {
+    const steps = kept.keep(task)
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done !== true) continue
+      for (const sentence of next.value.news) note(sentence)
+      return next.value
+    }
+  }
+  const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
+  if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+  try {
+    return act()
+  } catch (error) {
+    const suspected = damageOf(error)
+    if (suspected === 'none') throw error
+    const { damage } = keep({ task: 'check', suspected })
+    if (damage === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+    return act()
+  }
+}

@@ -1,0 +1,43 @@
+import { headers, type CursorHome } from '../../../src/sample/cursor-home.ts'
+import { cliEras } from './cli-store.ts'
+import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
+import { line, lines, query, said, transcriptEras, writeTranscript } from './transcripts.ts'
+import { eraPrompts, workspaceEras } from './workspace-items.ts'
+
+/** One file has one table of headers: the newer stands for both. */
+export const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
+
+/** Chats that a workspace holds itself: of these the global store has nothing. */
+export const heldByWorkspaces = new Set(workspaceEras.flatMap((era) => era.chats.map(({ id }) => id)))
+export const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
+
+/** Every age of Cursor in one home: whatever the lists name has a chat in the global store, with one message each. */
+export function writeEveryEra(home: CursorHome, cursorHome: string): void {
+  const store = home.global()
+  for (const era of globalEras) era.write(store.db)
+  const listed = [
+    ...globalEras.flatMap(({ heads }) => heads.map(({ chatId }) => chatId)),
+    ...globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' ')[0] ?? '')),
+    ...workspaceEras.flatMap(({ headIds, openIds }) => [...headIds, ...openIds]),
+  ].filter((id) => !heldByWorkspaces.has(id))
+  for (const id of new Set(listed)) {
+    store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
+    store.message(id, 'm', { type: 1, text: `Said in the listed chat ${id}` })
+  }
+  store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
+  // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
+  store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
+  store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
+  store.message('era-both', 'm2', { type: 2, text: 'Answered by both' })
+  store.message('era-both', 'm3', { type: 1, text: repeatedPrompt })
+  const both = [line('user', said(query('Told by both'))), line('assistant', said('Answered by both'))]
+  writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
+  for (const era of workspaceEras) era.write(home.userDir)
+  for (const era of transcriptEras) era.write(cursorHome)
+  for (const era of cliEras) era.write(cursorHome)
+  // The agent left a transcript of each of these, under a name that tells nothing of where it was.
+  for (const { chatId, messages } of cliEras) {
+    const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))
+    if (chatId !== null) writeTranscript(cursorHome, 'empty-window', `${chatId}.jsonl`, lines(...told))
+  }
+}
