@@ -4,7 +4,7 @@ import { Workplace, type Ended, type RunOptions } from './spawn-cursordex.ts'
 /** A word of letters that stands nowhere else, of each secret another one; they differ in their first letter. */
 export const secretOf = (round: number): string => `zephyrian-${wordOf(round)}`
 export const wordOf = (round: number): string => {
-  const digits = [...String(round).padStart(3, '0')].toReversed()
+  const digits = String(round).padStart(3, '0').split('').toReversed()
   return `${digits.map((digit) => 'bcdfghjklm'.charAt(Number(digit))).join('')}quoll`
 }
 

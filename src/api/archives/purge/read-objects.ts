@@ -4,6 +4,7 @@ import { isObjectHash } from '../../../archive/names.ts'
 import { readChat } from '../../../archive/chat-file.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
 import { guessChatId } from '../guess-chat-id.ts'
+import { listRunNames, readManifest } from '../manifest-files.ts'
 import { readPacked, unpack } from '../object-files.ts'
 import { isFolder } from '../plain-files.ts'
 
@@ -19,7 +20,7 @@ export interface DamagedObject {
   readonly kind: 'damaged'
   readonly hash: string
   readonly why: string
-  /** By what of it can be read; null where nothing tells. */
+  /** By the run that names it, or by what of it can be read; null where nothing tells. */
   readonly chatId: string | null
 }
 
@@ -53,5 +54,15 @@ const damaged = (dir: string, hash: string, why: string): DamagedObject => ({
   kind: 'damaged',
   hash,
   why,
-  chatId: guessChatId(dir, hash),
+  chatId: namedChatId(dir, hash) ?? guessChatId(dir, hash),
 })
+
+/** Seldom needed, and then of one object. */
+function namedChatId(dir: string, hash: string): string | null {
+  for (const name of listRunNames(dir)) {
+    const read = readManifest(dir, name)
+    const entry = read.kind === 'damaged' ? undefined : read.value.chats.find(({ object }) => object === hash)
+    if (entry !== undefined) return entry.id
+  }
+  return null
+}
