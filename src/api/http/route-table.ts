@@ -27,7 +27,7 @@ export const routeTable: readonly RouteEntry[] = [
   {
     method: 'GET',
     path: '/api/chats/:id/export',
-    explains: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans.',
+    explains: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans, redact=true to mask secrets.',
   },
   { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
   { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
