@@ -61,8 +61,10 @@ function compactNow(kept: KeptMirror, nowMs: number): MirrorPurgeOutcome['left']
   try {
     return endCompaction(kept.db, nowMs) ? 'nothing' : 'reader'
   } catch (error) {
-    const isFull = error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL'
-    if (!isFull) throw error
+    // A full disk may also show in a file that cannot be made.
+    const isOfDisk =
+      error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|CANTOPEN)/.test(String(error.code))
+    if (!isOfDisk) throw error
     return 'disk-full'
   }
 }

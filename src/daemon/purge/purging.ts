@@ -37,7 +37,7 @@ const LEFT = {
   reader:
     'The rows are gone, but another program reads the mirror: bytes of them may be left in its write-ahead log. It is emptied later, or when you purge again.',
 }
-const RETRY_MS = 3_600_000
+const RETRY_MS = 10 * 60_000
 
 /** One purge at a time, from what is asked for to the search of every byte at its end. */
 export class Purging implements PurgeActs {
@@ -87,7 +87,10 @@ export class Purging implements PurgeActs {
     } catch (error) {
       if (this.#stop.signal.aborted) return
       const why = error instanceof Error ? error.message : String(error)
-      this.#world.say('warn', `A purge that was cut short could not be ended: ${why}. It is tried again in an hour.`)
+      this.#world.say(
+        'warn',
+        `A purge that was cut short could not be ended: ${why}. It is tried again in ten minutes.`,
+      )
     } finally {
       this.#doing = null
     }
@@ -115,7 +118,7 @@ export class Purging implements PurgeActs {
     await this.#world.sync()
     const { plan, survey } = await this.#plan(scope)
     this.#doing = 'removing rows and words from the mirror'
-    const removed = await this.#world.mirror({ act: 'remove', scope, archived: survey.targets })
+    const removed = await this.#remove(scope, survey)
     if (scope.match !== null) this.#world.forgetScopes(scope.match)
     this.#world.renewReaders()
     this.#doing = 'rewriting the archives'
@@ -131,6 +134,16 @@ export class Purging implements PurgeActs {
       `A purge removed ${plan.messages} messages of ${chatCount} chats, and ${facts} facts; ${check.found.length} places hold something of it still.`,
     )
     return { ...done, archives: { objects, messages, runs, damaged }, left: LEFT[left], check }
+  }
+
+  async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
+    try {
+      return await this.#world.mirror({ act: 'remove', scope, archived })
+    } catch (error) {
+      // What was noted is removed, if not now.
+      this.#world.later(() => void this.resume(), RETRY_MS)
+      throw error
+    }
   }
 
   async #rewriteArchives(match: string | null) {

@@ -6,6 +6,7 @@ import type { PurgeTargets } from './find-targets.ts'
 import { leavesOf } from './leaves.ts'
 import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
 import { scrubFacts } from './scrub-facts.ts'
+import { targetName } from './target-name.ts'
 import { addTombstones } from './tombstones.ts'
 
 /** What an archive holds of what is to go, and the mirror does not. */
@@ -19,13 +20,14 @@ export interface ArchivedTargets {
 const ADD_PURGE = `insert into purges (begun_at) values (?)`
 const ADD_TARGET = `insert into purge_targets (kind, name) values (?, ?) on conflict do nothing`
 const READ_MESSAGE = `
-select messages.id, chats.id as chatId, bodies.parts
+select messages.chat, messages.id, chats.id as chatId, bodies.parts
 from messages join chats on chats.num = messages.chat join bodies on bodies.num = messages.body
 where messages.key = ?
 `
 const IS_HELD = `select 1 from chats where id = ?`
 
 interface MessageRow {
+  readonly chat: number
   readonly id: MessageId
   readonly chatId: ChatId
   readonly parts: string
@@ -53,7 +55,7 @@ export function beginPurge(
       for (const key of keys) {
         const row = prepared<MessageRow>(db, READ_MESSAGE).get(BigInt(key))
         if (row === undefined) continue
-        target.run('message', String(key))
+        target.run('message', targetName(row.chat, row.id))
         const texts = needles === null ? [] : matchingLeaves(row.parts, needles)
         addTombstones(db, { chats: [], messages: [row], texts })
       }

@@ -2,18 +2,19 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
+import { targetName } from './target-name.ts'
 import { Tombstones } from './tombstones.ts'
 
 const LIST_CHATS = `select id from chats`
 const LIST_MESSAGES = `
-select messages.key, messages.id, chats.id as chatId, parts
+select messages.chat, messages.id, chats.id as chatId, parts
 from messages join chats on chats.num = messages.chat join bodies on bodies.num = messages.body
 `
 const ADD_PURGE = `insert into purges (begun_at, archives_at) values (?, ?)`
 const ADD_TARGET = `insert into purge_targets (kind, name) values (?, ?) on conflict do nothing`
 
 interface Row {
-  readonly key: number
+  readonly chat: number
   readonly id: MessageId
   readonly chatId: ChatId
   readonly parts: string
@@ -30,11 +31,11 @@ export function notePurged(db: Mirror, nowMs: number): void {
   for (const { id } of prepared<{ id: ChatId }>(db, LIST_CHATS).iterate()) {
     if (tombstones.hasChat(id)) targets.push(['chat', id])
   }
-  for (const { key, id, chatId, parts } of prepared<Row>(db, LIST_MESSAGES).iterate()) {
+  for (const { chat, id, chatId, parts } of prepared<Row>(db, LIST_MESSAGES).iterate()) {
     const isGone =
       tombstones.hasMessage(chatId, id) ||
       (tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(parts) as readonly Part[]))
-    if (isGone) targets.push(['message', String(key)])
+    if (isGone) targets.push(['message', targetName(chat, id)])
   }
   if (targets.length === 0) return
   db.transaction(() => {

@@ -8,6 +8,7 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { writeBatch } from '../write-batch.ts'
 import { listChildren } from '../write-projects.ts'
+import { targetName } from './target-name.ts'
 import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
 import type { Pieces } from './pieces.ts'
 
@@ -19,7 +20,8 @@ const LIST_CHATS = `select name as id from purge_targets where kind = 'chat' lim
 const LIST_FACTS = `select name as id from purge_targets where kind = 'facts' limit ${CHATS_MAX}`
 const LIST_MESSAGES = `
 select messages.key, messages.chat, messages.id, messages.body, messages.is_shadowed as isShadowed
-from purge_targets join messages on messages.key = cast(purge_targets.name as integer)
+from purge_targets
+  join messages on messages.chat = purge_targets.name ->> 0 and messages.id = purge_targets.name ->> 1
 where purge_targets.kind = 'message'
 order by messages.chat, messages.key limit ${MESSAGES_MAX}
 `
@@ -31,6 +33,7 @@ const FIND_CHAT = `select num, id, source from chats where id = ?`
 const CHAT_OF_NUM = `select num, id, source from chats where num = ?`
 const DROP_TARGET = `delete from purge_targets where kind = ? and name = ?`
 const TELL_LATER = `insert into purge_targets (kind, name) values ('facts', ?) on conflict do nothing`
+const IS_LEFT = `select 1 from messages where chat = ? and id = ? limit 1`
 const DROP_STRAYS = `delete from purge_targets where kind = 'message'`
 
 interface ChatRow {
@@ -92,7 +95,9 @@ function removeMessages(removing: Removing): boolean {
   const messages = prepared<GoingMessage>(db, LIST_MESSAGES).all()
   for (const message of messages) {
     drop(removing, message)
-    prepared(db, DROP_TARGET).run('message', String(message.key))
+    // Another source may have a row of the same message.
+    if (prepared(db, IS_LEFT).get(message.chat, message.id) !== undefined) continue
+    prepared(db, DROP_TARGET).run('message', targetName(message.chat, message.id))
   }
   // Not before all of them are gone: telling a chat anew may give its messages other keys.
   for (const num of new Set(messages.map(({ chat }) => chat))) {
