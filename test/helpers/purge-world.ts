@@ -7,28 +7,32 @@ import { purgeMirror } from '../../src/daemon/purge/purge-mirror.ts'
 import { Purging } from '../../src/daemon/purge/purging.ts'
 import type { DoPurgeTask } from '../../src/daemon/purge-process.ts'
 import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/daemon/purge/purge-orders.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 
 /** A purge in the test's own process, on a mirror that nobody has open meanwhile. */
 export class PurgeHere {
   readonly purging: Purging
+  /** Asks the mirror, as the purge does. */
+  readonly mirror: (order: MirrorPurgeOrder) => Promise<MirrorPurgeOutcome>
 
   /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
   constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[1]> = {}) {
     const mirrorPath = join(folder, 'mirror.db')
     const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
+    this.mirror = async (order) => {
+      const kept = new KeptMirror(mirrorPath, Date.now)
+      try {
+        const steps = purgeMirror(kept, order, Date.now)
+        for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+      } finally {
+        kept.close()
+      }
+    }
     this.purging = new Purging(setup, {
       sync: () => Promise.resolve(),
-      mirror: async (order) => {
-        const kept = new KeptMirror(mirrorPath, Date.now)
-        try {
-          const steps = purgeMirror(kept, order, Date.now)
-          for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
-        } finally {
-          kept.close()
-        }
-      },
+      mirror: this.mirror,
       alone: (act) => act(),
       doTask: doHere,
       readers: { shut: () => undefined, reopen: () => undefined },

@@ -6,6 +6,7 @@ import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
 import { findTargets } from '../../src/mirror/purge/find-targets.ts'
 import { endRemoval } from '../../src/mirror/purge/run-purge.ts'
 import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { openReader } from '../../src/mirror/open.ts'
 import { readUnfinished } from '../../src/mirror/purge/state.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { keepNow } from '../helpers/guard/healed.ts'
@@ -43,6 +44,13 @@ afterEach(() => {
 })
 
 const noArchive = { chatIds: [], messages: [], texts: [] }
+const nothingDone = {
+  plan: null,
+  pieces: [],
+  terms: [],
+  setAside: [],
+  unfinished: { rows: false, archives: false, bytes: true },
+}
 const scope = scopeOf({ match: SECRET })
 
 function begin(): void {
@@ -106,6 +114,47 @@ test('messages that wait to be indexed are removed as well', async () => {
   indexer.pass()
   indexer.mirror.close()
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('a reader with an old snapshot is asked to stop, and then nothing is left', async () => {
+  indexer.mirror.close()
+  const reader = openReader(indexer.path)
+  reader.exec('begin')
+  reader.prepare('select count(*) from bodies').get()
+  let shut = 0
+  const readers = {
+    shut: () => {
+      shut += 1
+      reader.close()
+    },
+    reopen: () => undefined,
+  }
+  const here = new PurgeHere(indexer.folder, { readers })
+  expect(await here.purge({ match: SECRET })).toMatchObject({ left: null, check: { found: [] } })
+  expect(shut).toBe(1)
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('where there is no room to write the file anew, the rows are gone, and it is said and done later', async () => {
+  indexer.mirror.close()
+  const tried: string[] = []
+  const here = new PurgeHere(indexer.folder)
+  const full: PurgeHere = new PurgeHere(indexer.folder, {
+    mirror: (order) => {
+      if (order.act !== 'compact') return here.mirror(order)
+      tried.push(order.act)
+      return Promise.resolve({ ...nothingDone, left: 'disk-full' as const })
+    },
+  })
+  const report = await full.purge({ match: SECRET })
+  expect([tried.length, report.left]).toEqual([1, expect.stringContaining('no room')])
+  indexer.restart()
+  expect(indexer.thread('a')).toHaveLength(LONG / 10)
+  expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: false, bytes: true })
+  indexer.mirror.close()
+  await here.purging.resume()
+  indexer.restart()
+  expect(readUnfinished(indexer.mirror).bytes).toBe(false)
 })
 
 test('rows that a salvage brings back from unused pages are removed again', async () => {

@@ -13,8 +13,17 @@ export function compact(db: Mirror): boolean {
   return emptyWal(db)
 }
 
+/** A question is answered by then; whoever reads for longer is asked to stop. */
+const WAIT_MS = 2000
+
 /** @returns whether it is empty now */
-export function emptyWal(db: Mirror): boolean {
-  const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
-  return busy === 0
+function emptyWal(db: Mirror): boolean {
+  const before = Number(db.pragma('busy_timeout', { simple: true }))
+  db.pragma(`busy_timeout = ${WAIT_MS}`)
+  try {
+    const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
+    return busy === 0
+  } finally {
+    db.pragma(`busy_timeout = ${before}`)
+  }
 }
