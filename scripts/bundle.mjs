@@ -12,6 +12,7 @@ const programs = [
   'daemon/estimate-child',
   'daemon/check-child',
   'daemon/archive-child',
+  'daemon/purge-child',
   'sample/grow-child',
 ]
 

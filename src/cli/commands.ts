@@ -20,6 +20,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['losses', async () => (await import('./commands/losses.ts')).addLossesCommand],
   ['commits', async () => (await import('./commands/commits.ts')).addCommitsCommand],
   ['archive', async () => (await import('./commands/archive.ts')).addArchiveCommand],
+  ['purge', async () => (await import('./commands/purge.ts')).addPurgeCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],

@@ -15,10 +15,11 @@ import type { PassDepth } from '../indexer/source.ts'
 import { openReader } from '../mirror/open.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
-import { asWriter } from './as-writer.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
+import { asWriter } from './as-writer.ts'
 import { troubleOfProblem } from './problem.ts'
+import { purgingHere } from './purge-here.ts'
 
 const HOST = '127.0.0.1:0'
 
@@ -83,6 +84,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     },
     importUsage: (file) => asWriter(settings, note, ({ db }) => takeUsageFile(db, file, Date.now())),
     archives: archiveActs(archives, archiveSchedule),
+    purging: purgingHere(settings, archives, { catchUp, note }),
     subscribe: () => () => undefined,
   })
   return {

@@ -21,6 +21,9 @@ export function realWorld(): World {
       const { serveForever } = await import('./serve-forever.ts')
       await serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }, companion)
     },
+    get stdin() {
+      return process.stdin
+    },
     stdout,
     stderr,
     timeZone,

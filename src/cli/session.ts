@@ -24,6 +24,7 @@ export interface Session {
   /** The words typed, the program's name not among them. */
   readonly argv: readonly string[]
   readonly screen: Screen
+  readonly stdin: AsyncIterable<Buffer | string>
   readonly print: (text: string) => Promise<void>
   /** To stderr: what is said about the output, and is none of it. */
   readonly note: (text: string) => Promise<void>
@@ -41,6 +42,9 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
   }
   return {
     argv,
+    get stdin() {
+      return world.stdin
+    },
     screen: screenOf(world.stdout, world.env, world.timeZone),
     print: printTo(world.stdout),
     note: printTo(world.stderr),

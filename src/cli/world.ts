@@ -8,6 +8,7 @@ export interface World extends Surroundings {
   readonly openAnswers: OpenAnswers
   /** Runs the daemon in the foreground until it is told to stop, and whoever runs beside it. */
   readonly serve: (settings: Settings, companion?: Companion) => Promise<void>
+  readonly stdin: AsyncIterable<Buffer | string>
   readonly stdout: Output
   readonly stderr: Output
   /** IANA name of the zone in which times are shown. */

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
+import { scrubScope } from '../api/archives/purge/scrub-scope.ts'
 
 const word = z.string()
 const atMs = z.number()
@@ -70,6 +71,14 @@ export class ArchiveNotes {
   /** @param names of the runs that there are; what was noted of others, but that they failed, is forgotten */
   forgetAllBut(names: ReadonlySet<string>): void {
     for (const [name, { state }] of this.#runs) if (state !== 'failed' && !names.has(name)) this.#runs.delete(name)
+    this.#save()
+  }
+
+  /** Takes a text out of what runs were asked to archive. */
+  forgetText(match: string): void {
+    for (const [name, note] of this.#runs) {
+      this.#runs.set(name, { ...note, scope: scrubScope(note.scope as z.core.util.JSONType, match) })
+    }
     this.#save()
   }
 

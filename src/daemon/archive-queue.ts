@@ -43,6 +43,13 @@ export class ArchiveQueue {
     return obeyed
   }
 
+  /** Does something else while none of these is at work; what is asked for meanwhile waits. */
+  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    const done = this.#last.then(act)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
   get isStopped(): boolean {
     return this.#isStopped
   }

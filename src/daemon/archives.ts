@@ -148,6 +148,11 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     }
   }
 
+  /** Does something while nobody is at work on the archive; what is asked for meanwhile waits. */
+  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    return this.#queue.alone(act)
+  }
+
   /** Ends what is at work; nothing is begun any more. */
   stop(): void {
     this.#queue.stop()

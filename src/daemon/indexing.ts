@@ -124,7 +124,7 @@ export class Indexing {
   }
 
   /** Writes what no source holds, between two passes. */
-  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage' | 'restore'> {
+  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage' | 'restore' | 'purge'> {
     return this.#ingest
   }
 

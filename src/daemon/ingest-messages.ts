@@ -6,6 +6,7 @@ import type { Estimate } from '../mirror/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
 import type { SourceState } from '../model/source.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge/purge-orders.ts'
 import type { RestoreOrder, RestoreSlice } from './restore-orders.ts'
 
 /** What the ingest worker is started with. */
@@ -64,7 +65,12 @@ export interface RestoreStretch {
 /** Of estimates, how many were kept. */
 export type WriteOutcome = number | UsageOutcome | RestoreSlice
 
-export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | { readonly kind: 'stop' }
+export interface PurgeOrder {
+  readonly kind: 'purge'
+  readonly order: MirrorPurgeOrder
+}
+
+export type ToWorker = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
   readonly id: SourceId
@@ -109,6 +115,7 @@ export type FromWorker =
   | { readonly kind: 'done'; readonly outcome: RunOutcome }
   | { readonly kind: 'kept'; readonly outcome: UpkeepOutcome }
   | { readonly kind: 'written'; readonly outcome: WriteOutcome }
+  | { readonly kind: 'purged'; readonly outcome: MirrorPurgeOutcome }
   | {
       readonly kind: 'failed'
       readonly code: string

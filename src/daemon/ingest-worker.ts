@@ -9,6 +9,7 @@ import { collectGarbage } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
+  PurgeOrder,
   RestoreStretch,
   RunOrder,
   RunOutcome,
@@ -89,6 +90,14 @@ async function keep({ task }: UpkeepOrder): Promise<void> {
   if (outcome !== null) tell({ kind: 'kept', outcome })
 }
 
+/** Of files that were copied here nothing may be left, either. */
+async function purge({ order }: PurgeOrder): Promise<void> {
+  removeCopies()
+  const { purgeMirror } = await import('./purge/purge-mirror.ts')
+  const outcome = await drive(purgeMirror(kept, order, Date.now), () => undefined)
+  if (outcome !== null) tell({ kind: 'purged', outcome })
+}
+
 /** What is still at work when the mirror is closed must not open it again. */
 function mirrorInUse(): Mirror {
   if (isStopping) throw new Trouble('stopped', 'The daemon is stopping.', 'Start it again.')
@@ -135,6 +144,10 @@ port.on('message', (message: ToWorker) => {
   }
   if (message.kind === 'upkeep') {
     keep(message).catch(tellFailure)
+    return
+  }
+  if (message.kind === 'purge') {
+    purge(message).catch(tellFailure)
     return
   }
   if (message.kind !== 'stop') {

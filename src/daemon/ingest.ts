@@ -15,6 +15,7 @@ import type {
   UpkeepTask,
   WriteOutcome,
 } from './ingest-messages.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult, RestoreSlice } from './restore-orders.ts'
 
 /** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
@@ -37,6 +38,7 @@ export interface Ingest {
    * @throws Trouble where the archive cannot be read, or the mirror not written
    */
   restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
+  purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
@@ -44,7 +46,7 @@ export interface Ingest {
 /** So long new messages wait at most for a restore. */
 const RESTORE_MS = 200
 
-type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome
+type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome | MirrorPurgeOutcome
 
 export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
   prepareIngestHeap()
@@ -106,6 +108,7 @@ export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void
         if (slice.result !== null) return slice.result
       }
     },
+    purge: (given) => order<MirrorPurgeOutcome>({ kind: 'purge', order: given }),
     async stop() {
       isStopping = true
       worker.postMessage({ kind: 'stop' } satisfies ToWorker)

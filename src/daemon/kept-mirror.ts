@@ -4,7 +4,10 @@ import { countBacklog } from '../mirror/backlog.ts'
 import { countUndigested } from '../mirror/digests/digest-backlog.ts'
 import { openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
-import { finishSettingAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
+import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
+import { notePurged } from '../mirror/purge/note-purged.ts'
+import { readUnfinished } from '../mirror/purge/state.ts'
+import { endRemoval } from '../mirror/purge/run-purge.ts'
 import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../mirror/upkeep/check-pages.ts'
 import { mendTerms } from '../mirror/upkeep/mend-terms.ts'
 import { rebuildTerms } from '../mirror/upkeep/rebuild-terms.ts'
@@ -48,6 +51,18 @@ export class KeptMirror {
     this.#db = null
   }
 
+  /** Names of the damaged mirrors that were set aside. */
+  get setAside(): readonly string[] {
+    return listSetAside(this.#path)
+  }
+
+  /** Removes them: what could be read of them is in the mirror. @returns their names */
+  dropSetAside(): readonly string[] {
+    const files = this.setAside.filter((file) => file !== this.#pending())
+    for (const file of files) dropSetAside(this.#path, file)
+    return files
+  }
+
   #open(): Mirror {
     finishSettingAside(this.#path)
     try {
@@ -75,6 +90,8 @@ export class KeptMirror {
     if (task === 'set-aside') this.#setAside()
     const isSalvaged = yield* this.#salvagePending()
     if (isSalvaged) news.push(...this.#tellSalvages().slice(-1))
+    // Before anything is read: what a purge noted may not come in again in parts.
+    yield* this.#endPurges(isSalvaged)
     if (task === 'check-terms') return yield* this.#checkTerms(suspected)
     if (task === 'salvage') return this.#outcome('none', news)
     const found = isSalvaged ? 'none' : yield* findDamage(this.db)
@@ -96,6 +113,13 @@ export class KeptMirror {
       isSalvaged = true
     }
     return isSalvaged
+  }
+
+  *#endPurges(isSalvaged: boolean): Generator<void> {
+    if (isSalvaged) notePurged(this.db, this.#now())
+    if (!readUnfinished(this.db).rows) return
+    yield* endRemoval(this.db, { nowMs: this.#now(), arrange: arrangeThread, pieces: null })
+    this.close()
   }
 
   #pending(): string | null {

@@ -23,6 +23,8 @@ import { ProgressLine } from './progress-line.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
 import { restoreInto } from './restore-into.ts'
 import { SearchPool } from './search-pool.ts'
+import { daemonPurging } from './purge/daemon-purging.ts'
+import type { Purging } from './purge/purging.ts'
 
 export interface DaemonWorld {
   readonly version: string
@@ -51,6 +53,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, world)
   const { reader, log, indexing, searches, histories, estimation, archives, archiveSchedule, startedAtMs } = parts
+  const { purging } = parts
   const { userDirs, homes } = settings.cursor
   const progress = new ProgressLine(world.stderr)
   const makeWorld = apiWorlds(parts)
@@ -69,7 +72,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
-    void indexing.start()
+    void indexing.start().then(() => purging.resume())
     estimation.begin()
     const schedule = startRhythms(indexing, archiveSchedule, progress)
     return {
@@ -78,6 +81,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         progress.clear()
         schedule.stop()
         archives.stop()
+        purging.stop()
         searches.close()
         histories.close()
         estimation.stop()
@@ -119,6 +123,16 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   const indexing = new Indexing(setup, readers, log, hub, () => world.now())
   const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
   const histories = new Histories(realSurroundings().env)
+  const purging = daemonPurging({
+    settings,
+    path,
+    log,
+    indexing,
+    searches,
+    archives,
+    readers,
+    others: [reader, estimation],
+  })
   return {
     settings,
     world,
@@ -132,6 +146,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
     estimation,
     archives,
     archiveSchedule,
+    purging,
     acts,
     startedAtMs,
   }
@@ -190,14 +205,28 @@ interface Parts {
   readonly estimation: Estimation
   readonly archives: Archives
   readonly archiveSchedule: ArchiveSchedule
+  readonly purging: Purging
   readonly acts: ArchiveActs
   readonly startedAtMs: number
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
 function apiWorlds(parts: Parts) {
-  const { settings, world, path, reader, log, hub, indexing, searches, histories, estimation, acts, startedAtMs } =
-    parts
+  const {
+    settings,
+    world,
+    path,
+    reader,
+    log,
+    hub,
+    indexing,
+    searches,
+    histories,
+    estimation,
+    purging,
+    acts,
+    startedAtMs,
+  } = parts
   const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
@@ -222,6 +251,7 @@ function apiWorlds(parts: Parts) {
     sync: (options) => indexing.sync(options),
     importUsage: (file) => indexing.writer.importUsage(file),
     archives: acts,
+    purging,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')

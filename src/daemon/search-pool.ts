@@ -28,6 +28,8 @@ interface Searcher {
   /** True once it was killed; what it still says counts no more. */
   isEnding: boolean
   timer: NodeJS.Timeout
+  /** True where it remembers what is to be forgotten: it ends with what it is at. */
+  isOld: boolean
 }
 
 /** Searches and reports in processes of their own, each killed when it does not answer by the deadline. */
@@ -98,6 +100,14 @@ export class SearchPool {
     this.#pump()
   }
 
+  /** Has what searches remember of the mirror forgotten: processes at rest end, the others when they have answered. */
+  renew(): void {
+    for (const searcher of this.#searchers) {
+      if (searcher.job === null && !searcher.isEnding) this.#dismiss(searcher)
+      else searcher.isOld = true
+    }
+  }
+
   close(): void {
     for (const { asked } of this.#queue.splice(0)) asked.reject(new Trouble('stopped', 'The daemon is stopping.', ''))
     for (const { child } of this.#searchers) child.kill('SIGKILL')
@@ -123,7 +133,13 @@ export class SearchPool {
   #start(): Searcher {
     const path = fileURLToPath(new URL('../daemon/search-child.js', import.meta.url))
     const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: FRUGAL })
-    const searcher: Searcher = { child, job: null, isEnding: false, timer: setTimeout(() => undefined, 0) }
+    const searcher: Searcher = {
+      child,
+      job: null,
+      isEnding: false,
+      timer: setTimeout(() => undefined, 0),
+      isOld: false,
+    }
     this.#searchers.add(searcher)
     child.on('message', (reply: SearchReply) => this.#finish(searcher, reply))
     child.on('error', () => this.#bury(searcher))
@@ -136,8 +152,11 @@ export class SearchPool {
     const { job } = searcher
     searcher.job = null
     clearTimeout(searcher.timer)
-    searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
-    searcher.timer.unref()
+    if (searcher.isOld) this.#dismiss(searcher)
+    else {
+      searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
+      searcher.timer.unref()
+    }
     if (reply.kind === 'answer') job?.asked.resolve(reply.answer)
     else {
       job?.asked.reject(new Error(`a search failed: ${reply.message}`))

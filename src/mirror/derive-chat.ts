@@ -71,12 +71,10 @@ export function deriveChat(
     .all(chatNum)
     .map((row) => row.model)
   const models = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
-  const words = basis.name === null ? readFirstWords(db, chatNum) : null
   return {
     liveWithoutRow: sum.live_without_row,
     columns: {
-      title: basis.name ?? words ?? UNTITLED_CHAT,
-      title_source: basis.name !== null ? 'cursor' : words !== null ? 'first-message' : 'none',
+      ...titleOf(basis.name, readUserParts(db, chatNum)),
       created_at: basis.cursor_created_at ?? sum.first_at,
       last_activity_at: sum.last_at ?? basis.cursor_updated_at ?? basis.cursor_created_at,
       model: models[0] ?? null,
@@ -89,21 +87,37 @@ export function deriveChat(
   }
 }
 
+/** Of the user's messages so many are looked at for a title. */
+export const TITLE_MESSAGES_MAX = 5
 const FIRST_USER_BODIES = `
 select bodies.parts from messages cross join bodies on bodies.num = messages.body
 where messages.chat = ? and messages.is_orphan = 0 and messages.role = 'user' and messages.is_simulated = 0
-order by messages.position limit 5
+order by messages.position limit ${TITLE_MESSAGES_MAX}
 `
 const TITLE_CHARS_MAX = 80
 
-function readFirstWords(db: Mirror, chatNum: number): string | null {
+function* readUserParts(db: Mirror, chatNum: number): Generator<readonly Part[]> {
   for (const { parts } of prepared<{ parts: string }>(db, FIRST_USER_BODIES).iterate(chatNum)) {
-    for (const part of JSON.parse(parts) as Part[]) {
+    yield JSON.parse(parts) as Part[]
+  }
+}
+
+/**
+ * What a person reads above a chat: its name, else the first words of the user's.
+ * @param saidByUser the parts of the user's messages, in order; read only where there is no name
+ */
+export function titleOf(
+  name: string | null,
+  saidByUser: Iterable<readonly Part[]>,
+): Pick<DerivedChat, 'title' | 'title_source'> {
+  if (name !== null) return { title: name, title_source: 'cursor' }
+  for (const parts of saidByUser) {
+    for (const part of parts) {
       const words = part.kind === 'text' ? firstWords(part.text) : ''
-      if (words !== '') return words
+      if (words !== '') return { title: words, title_source: 'first-message' }
     }
   }
-  return null
+  return { title: UNTITLED_CHAT, title_source: 'none' }
 }
 
 /** The first words of a text on one line, at most 80 characters, never cut inside a character. */

@@ -4,7 +4,7 @@ import type { Part } from '../model/part.ts'
 const NEEDS_FOLDING = /\s\s|[^\S ]/
 
 /** By its words, whatever the white space; null where there are none. */
-function comparable(text: string): string | null {
+export function comparable(text: string): string | null {
   // Looking is cheaper than replacing each space by itself, and most lines of a talk need no more.
   const words = (NEEDS_FOLDING.test(text) ? text.replace(/\s+/g, ' ') : text).trim()
   return words === '' ? null : words

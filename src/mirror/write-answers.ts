@@ -6,6 +6,8 @@ import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { packMessage } from './pack-message.ts'
 import { prepared } from './prepared.ts'
+import { isPurged } from './purge/spare.ts'
+import { Tombstones } from './purge/tombstones.ts'
 import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from './write-chat.ts'
 import type { WriteTools } from './write-tools.ts'
@@ -32,10 +34,14 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
     const ask = prepared<AskRow>(db, FIND_ASK).get(answer.ask)
     return ask === undefined ? [] : [{ ask, answer }]
   })
+  if (asked.length === 0) return []
+  const tombstones = new Tombstones(db)
   const outcomes: ChatOutcome[] = []
   for (const ofChat of groupBy(asked, ({ ask }) => `${ask.chat} ${ask.source}`)) {
     const [{ ask }] = ofChat
-    const messages = groupBy(ofChat, (one) => one.ask.messageId).flatMap((answers) => completed(db, answers) ?? [])
+    const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap((answers) => completed(db, answers) ?? [])
+    // What was found for it may be what was purged elsewhere.
+    const messages = complete.filter((message) => !isPurged(tombstones, message))
     const write = { id: ask.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
     outcomes.push(writeChat(db, write, { ...batch, source: ask.source }, tools))
   }

@@ -5,6 +5,7 @@ import { sealCommits } from './bulk.ts'
 import { DigestWords } from './digests/digest-words.ts'
 import { KeyAllocator } from './key-allocator.ts'
 import type { Mirror } from './open.ts'
+import { withoutPurged } from './purge/spare.ts'
 import { PendingTerms } from './pending-terms.ts'
 import { writeHeads } from './heads.ts'
 import { writePaths } from './chat-paths.ts'
@@ -18,10 +19,11 @@ import { writePosition, writeRows } from './write-rows.ts'
 
 /**
  * Rows, full-text rows, issues, evidence and position in one transaction: killed at any moment, the mirror holds all
- * of a batch or nothing of it. Writing the same batch twice changes nothing.
+ * of a batch or nothing of it. Writing the same batch twice changes nothing. What was purged is left out.
  * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
  */
-export function writeBatch(db: Mirror, batch: Batch, arrange: ArrangeThread): BatchOutcome {
+export function writeBatch(db: Mirror, given: Batch, arrange: ArrangeThread): BatchOutcome {
+  const batch = withoutPurged(db, given)
   const written = listingTerms(db, () => {
     const terms = new PendingTerms()
     const tools = {

@@ -19,6 +19,11 @@ function seenBy(db: Mirror): SeenTerms {
   return seen
 }
 
+/** The list of terms lost some: whichever is met next may have to join it again. */
+export function forgetSeenTerms(db: Mirror): void {
+  remembered.delete(db)
+}
+
 /**
  * One transaction that adds rows of terms: those never seen before join the list in order, once all are known. Where it
  * fails, nothing counts as seen.

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Writable } from 'node:stream'
 import { runCli } from '../../src/cli/main.ts'
 import type { World } from '../../src/cli/world.ts'
@@ -87,6 +88,7 @@ export async function run(
     serve: async (given) => {
       served = given
     },
+    stdin: Readable.from([]),
     stdout,
     stderr,
     env: {},

@@ -22,6 +22,8 @@ export interface SpawnOptions {
   readonly uid?: number
   /** Another build of the program than that of this checkout. */
   readonly bin?: string
+  /** What stands on its standard input. */
+  readonly input?: string
 }
 
 export interface RunOptions extends SpawnOptions {
@@ -39,12 +41,14 @@ export class Cursordex {
   #stderr = ''
   #hasEnded = false
 
-  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin }: SpawnOptions = {}) {
+  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin, input }: SpawnOptions = {}) {
     this.#child = spawn(process.execPath, [bin, ...argv], {
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
     })
+    // Who is killed reads no more.
+    this.#child.stdin?.on('error', () => undefined).end(input)
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text))
     this.ended = new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { Trouble } from '../../model/trouble.ts'
 import { guessChatId } from './guess-chat-id.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { proveChat } from './prove-chat.ts'
-import { listObjects } from './prune.ts'
+import { listObjects } from './purge/read-objects.ts'
 
 /** A run whose chats are to be read back. */
 export interface OpenRun {

@@ -1,10 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObjectHash, objectPath, runPath } from '../../archive/names.ts'
+import { objectPath, runPath } from '../../archive/names.ts'
 import { listRuns } from './list-runs.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { syncFolders } from './object-files.ts'
-import { isFolder } from './plain-files.ts'
+import { listObjects } from './purge/read-objects.ts'
 import { runsToRemove, type Keep } from './runs-to-remove.ts'
 
 export interface PruneOrder {
@@ -43,15 +43,4 @@ function removeUnnamed(dir: string): number {
   const unnamed = listObjects(dir).filter((hash) => !named.has(hash))
   for (const hash of unnamed) rmSync(join(dir, objectPath(hash)), { force: true })
   return unnamed.length
-}
-
-/** Hashes of the objects that lie where objects lie. */
-export function listObjects(dir: string): readonly string[] {
-  const objects = join(dir, 'objects')
-  if (!isFolder(objects)) return []
-  return readdirSync(objects).flatMap((folder) => {
-    if (!/^[0-9a-f]{2}$/.test(folder) || !isFolder(join(objects, folder))) return []
-    const hashes = readdirSync(join(objects, folder)).map((file) => file.replace(/\.jsonl\.gz$/, ''))
-    return hashes.filter((hash) => isObjectHash(hash) && hash.startsWith(folder))
-  })
 }

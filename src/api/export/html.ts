@@ -5,16 +5,18 @@ import { chatFacts, messageMarks, messageTime, roleName } from './facts.ts'
 import { htmlOf } from './html-parts.ts'
 import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
 import { htmlText } from './html-text.ts'
+import { maskedSentence, type ExportStamp } from './stamp.ts'
 
 /** One page that stands alone: no script, nothing loaded, all that was said as text. */
-export function* toHtml(chat: Chat, messages: Iterable<Message>): Generator<string> {
+export function* toHtml(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {
   yield headOf(chat)
   for (const message of messages) {
     yield openingOf(message)
     for (const part of message.parts) yield htmlOf(part)
     yield '</article>\n'
   }
-  yield '</main>\n</body>\n</html>\n'
+  const masked = maskedSentence(stamp)
+  yield `</main>\n${masked === null ? '' : `<footer><p>${htmlText(masked)}</p></footer>\n`}</body>\n</html>\n`
 }
 
 function headOf(chat: Chat): string {

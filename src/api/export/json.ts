@@ -12,5 +12,5 @@ export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportSt
     yield `${separator}${JSON.stringify(message)}`
     separator = ',\n'
   }
-  yield '\n]}\n'
+  yield stamp.masked === undefined ? '\n]}\n' : `\n],\n"masked":${JSON.stringify(stamp.masked())}}\n`
 }

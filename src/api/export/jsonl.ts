@@ -7,4 +7,5 @@ export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportS
   const { version, exportedAt } = stamp
   yield `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`
   for (const message of messages) yield `${JSON.stringify(message)}\n`
+  if (stamp.masked !== undefined) yield `${JSON.stringify({ kind: 'masked', masked: stamp.masked() })}\n`
 }

@@ -4,16 +4,19 @@ import type { Message } from '../../model/message.ts'
 import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
 import { readBlocks } from './blocks.ts'
 import { chatFacts, durationText, isDone, messageMarks, messageTime, payloadText, roleName, todoMark } from './facts.ts'
+import { maskedSentence, type ExportStamp } from './stamp.ts'
 import { codeSpan, fenced, plain, quoted } from './markdown-text.ts'
 
 /** A document to read and to keep: facts, then a heading for each message. What was said stands to the letter. */
-export function* toMarkdown(chat: Chat, messages: Iterable<Message>): Generator<string> {
+export function* toMarkdown(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {
   const facts = chatFacts(chat).map(({ name, value }) => `- ${name}: ${plain(value)}\n`)
   yield `# ${plain(chat.title)}\n\n${facts.join('')}`
   for (const message of messages) {
     yield `\n## ${plain([roleName(message), messageTime(message), ...messageMarks(message)].filter(Boolean).join(' · '))}\n`
     for (const part of message.parts) yield `\n${markdownOf(part)}`
   }
+  const masked = maskedSentence(stamp)
+  if (masked !== null) yield `\n---\n\n${masked}\n`
 }
 
 function markdownOf(part: Part): string {

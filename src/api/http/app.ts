@@ -14,6 +14,7 @@ import { healthRoutes } from './routes/health.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { purgeRoutes } from './routes/purge.ts'
 import { searchRoutes } from './routes/search.ts'
 import { suggestRoutes } from './routes/suggest.ts'
 import { statsRoutes } from './routes/stats.ts'
@@ -50,6 +51,7 @@ export function createApp(world: ApiWorld): Hono {
     tokenRoutes(world),
     archiveRoutes(world),
     syncRoutes(world),
+    purgeRoutes(world),
     eventRoutes(world, readStatus),
     pageRoutes(readStatus),
   ]) {

@@ -85,30 +85,14 @@ function list(names: readonly string[]): string {
   return names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
 }
 
-export interface QueryOptions {
-  /** Names that the route will take one day: asking for them must not pass for an answer. */
-  readonly notYet?: readonly string[]
-}
-
 /**
  * The query of a request, each parameter read by its schema. Nothing is ignored: an unknown name is a problem.
  * @throws Problem 400 that names every parameter at fault
  */
-export function readQuery<Schemas extends ParamSchemas>(
-  c: Context,
-  schemas: Schemas,
-  options: QueryOptions = {},
-): Params<Schemas> {
+export function readQuery<Schemas extends ParamSchemas>(c: Context, schemas: Schemas): Params<Schemas> {
   const given = queryValues(c.req.url)
   const names = [...given.keys()]
-  refuseUnknown(names, [...Object.keys(schemas), ...(options.notYet ?? [])], 'parameter')
-  const early = names.filter((name) => options.notYet?.includes(name))
-  if (early.length > 0) {
-    throw badParameters(
-      early.map((name) => ({ name, reason: 'is not served yet' })),
-      'not-yet',
-    )
-  }
+  refuseUnknown(names, Object.keys(schemas), 'parameter')
   const parsed = z.object(schemas).safeParse(Object.fromEntries(given))
   if (!parsed.success) throw badParameters(parsed.error.issues.map(toBadParameter))
   return parsed.data as Params<Schemas>

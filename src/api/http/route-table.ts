@@ -27,7 +27,7 @@ export const routeTable: readonly RouteEntry[] = [
   {
     method: 'GET',
     path: '/api/chats/:id/export',
-    explains: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans.',
+    explains: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans, redact=true to mask secrets.',
   },
   { method: 'GET', path: '/api/projects', explains: 'Projects, the last active first.' },
   { method: 'GET', path: '/api/projects/:id', explains: 'One project.' },
@@ -69,6 +69,13 @@ export const routeTable: readonly RouteEntry[] = [
     method: 'POST',
     path: '/api/archives/:name/restore',
     explains: 'Brings back what nothing else holds: {"from": a folder, "map": {"/Users/a": "/home/b"}}.',
+  },
+  { method: 'GET', path: '/api/purge', explains: 'What is kept from coming in again, and what a purge is at.' },
+  {
+    method: 'POST',
+    path: '/api/purge',
+    explains:
+      'Removes for good: {"chats", "projects", "before", "match", "dryRun"}; tells what would go unless dryRun is false.',
   },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'What changes, as it changes (server-sent events).' },

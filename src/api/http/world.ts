@@ -3,6 +3,7 @@ import type { UsageImport } from '../../mirror/usage-events.ts'
 import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
 import type { ArchiveActs } from './archive-shapes.ts'
+import type { PurgeActs } from './purge-shapes.ts'
 
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
@@ -99,6 +100,8 @@ export interface ApiWorld {
   /** Keeps what a usage file says. @throws Trouble `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
   readonly archives: ArchiveActs
+  /** Not given where nobody can write to the mirror. */
+  readonly purging?: PurgeActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Hears of every error that was answered with a 500. */

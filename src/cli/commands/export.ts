@@ -4,7 +4,8 @@ import { exportFormats } from '../../api/export/formats.ts'
 import type { ExportFormat } from '../../api/export/formats.ts'
 import { addExamples, queryOf } from '../options.ts'
 import type { JsonOption } from '../options.ts'
-import { printable, printableJsonText } from '../printable.ts'
+import { FileEnd } from '../file-end.ts'
+import { printable, printableJsonText, printableLine } from '../printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from '../write-privately.ts'
 
@@ -13,6 +14,7 @@ interface ExportOptions extends JsonOption {
   readonly output?: string
   readonly force?: true
   readonly orphans?: true
+  readonly redact?: true
 }
 
 export function addExportCommand(program: Command, session: Session): void {
@@ -24,6 +26,7 @@ export function addExportCommand(program: Command, session: Session): void {
     .option('--output <file>', 'to a new file that only you can read, instead of stdout')
     .option('--force', 'overwrite that file where it is there already')
     .option('--orphans', 'also messages that the chat names no more, at the end')
+    .option('--redact', 'mask keys, tokens and passwords, and tell of what kind and how many they were')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
   addExamples(
     command,
@@ -34,14 +37,22 @@ export function addExportCommand(program: Command, session: Session): void {
 }
 
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
-  const { as, json, output, force, orphans } = command.opts<ExportOptions>()
+  const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
   const format = json === true ? 'json' : (as ?? 'markdown')
   const path = `/api/chats/${encodeURIComponent(chatId)}/export`
   await session.ask(command, async (answers) => {
-    const text = answers.text(path, queryOf({ as: format, includeOrphans: orphans }))
-    if (output !== undefined) return writePrivately(output, text, force === true)
+    const end = new FileEnd()
+    const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
+    const tell = async (): Promise<void> => {
+      if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
+    }
+    if (output !== undefined) {
+      await writePrivately(output, text, force === true)
+      return tell()
+    }
     const shown = session.screen.width === null ? verbatim : terminalText[format]
     for await (const stretch of text) await session.print(shown(stretch))
+    await tell()
   })
 }
 

@@ -28,7 +28,7 @@ from messages where chat = ? and is_orphan = 0
 order by position, key
 `
 
-function listCounted(db: Mirror, chatNum: number): CountedMessage[] {
+export function listCounted(db: Mirror, chatNum: number): CountedMessage[] {
   const rows = prepared<CountedMessage['columns'] & { readonly body: number }>(db, LIST_THREAD).all(chatNum)
   return rows.map(({ body, ...columns }) => ({ body, columns, calls: null }))
 }

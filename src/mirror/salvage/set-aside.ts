@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, renameSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const NAME = /^mirror-damaged-[\w-]+\.db$/
@@ -36,6 +36,11 @@ export function listSetAside(path: string): string[] {
     .filter((name) => NAME.test(name))
     .sort()
     .reverse()
+}
+
+/** Removes a file that was set aside, with what lies beside it. */
+export function dropSetAside(path: string, file: string): void {
+  for (const suffix of SUFFIXES) rmSync(nextTo(path, file) + suffix, { force: true })
 }
 
 export const nextTo = (path: string, file: string): string => join(dirname(path), basename(file))

@@ -96,7 +96,7 @@ it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when th
 it.each([
   ['another format', '?as=pdf', 400, 'bad-parameter', '"as" must be markdown, json, jsonl or html.'],
   ['two formats', '?as=json&as=html', 400, 'bad-parameter', '"as" must be given once.'],
-  ['redaction', '?redact=true', 400, 'not-yet', '"redact" is not served yet.'],
+  ['a way to redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
   ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is no parameter here'],
 ])('%s is refused with its name', async (_, query, status, code, detail) => {
   const response = await world.ask(pathOf('long', query))

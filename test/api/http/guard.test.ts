@@ -66,6 +66,7 @@ const answered = new Map([
   ['GET /api/nothing', 404],
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
+  ['POST /api/purge', 400],
   ['GET /api/archives/:name', 404],
   ['POST /api/archives/:name/verify', 404],
   ['POST /api/archives/:name/restore', 404],

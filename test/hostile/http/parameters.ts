@@ -122,6 +122,7 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   includeEmpty: [...texts, ...words],
   around: texts,
   includeOrphans: [...texts, ...words],
+  redact: [...texts, ...words],
   repo: [...texts, '%2F', '%2F..', '--upload-pack=x', 'ext::sh', '.'],
   commit: [...texts, 'HEAD', '--all', 'main', '0000', 'f'.repeat(65), 'ABCDEF', '0123%0a'],
   confidence: [...texts, ...words],

@@ -1,0 +1,62 @@
+import type { ArchivedChat } from '../../../archive/record.ts'
+import { TITLE_MESSAGES_MAX, titleOf } from '../../../mirror/derive-chat.ts'
+import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
+import { asChatId, asMessageId } from '../../../model/ids.ts'
+import type { Part } from '../../../model/part.ts'
+import { packObject, type PackedObject } from '../pack-object.ts'
+import type { ReadObject } from './read-objects.ts'
+
+/** `same`: nothing of it was purged. `gone`: nothing of it is left. */
+export type Rewritten =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'other'; readonly object: PackedObject; readonly removed: number }
+
+/** An archived chat without what was purged. */
+export function rewriteObject({ chat, messages }: ReadObject, tombstones: Tombstones): Rewritten {
+  const chatId = asChatId(chat.id)
+  if (tombstones.hasChat(chatId)) return { kind: 'gone' }
+  const left = messages.filter(
+    ({ message: { id, parts } }) =>
+      !tombstones.hasMessage(chatId, asMessageId(id)) && !tombstones.hasTextIn(parts as readonly Part[]),
+  )
+  const facts = spareFacts(chat, tombstones)
+  const removed = messages.length - left.length
+  if (removed === 0 && facts === chat) return { kind: 'same' }
+  const titled = { ...facts, title: titleOf(facts.name, userParts(left)).title, messageCount: left.length }
+  return { kind: 'other', object: packObject(linesOf(titled, left)), removed }
+}
+
+/** What stays of the messages stays to the letter. */
+function* linesOf(chat: ArchivedChat, messages: ReadObject['messages']): Generator<string> {
+  yield `${JSON.stringify(chat)}\n`
+  for (const { line } of messages) yield `${line}\n`
+}
+
+/** The same object where nothing in it was purged. */
+function spareFacts(chat: ArchivedChat, tombstones: Tombstones): ArchivedChat {
+  const stands = (text: string | null): boolean => !tombstones.hasText(text)
+  const spared = {
+    ...chat,
+    name: stands(chat.name) ? chat.name : null,
+    summary: stands(chat.summary) ? chat.summary : null,
+    branch: stands(chat.branch) ? chat.branch : null,
+    todos: chat.todos.filter(({ content }) => stands(content)),
+    paths: chat.paths.filter(stands),
+  }
+  const isSame =
+    spared.name === chat.name &&
+    spared.summary === chat.summary &&
+    spared.branch === chat.branch &&
+    spared.todos.length === chat.todos.length &&
+    spared.paths.length === chat.paths.length
+  return isSame ? chat : spared
+}
+
+/** What a title may be made of: the first of what the user said. */
+const userParts = (messages: ReadObject['messages']): readonly (readonly Part[])[] =>
+  messages
+    .map(({ message }) => message)
+    .filter(({ role, isSimulated, isOrphan }) => role === 'user' && !isSimulated && !isOrphan)
+    .slice(0, TITLE_MESSAGES_MAX)
+    .map(({ parts }) => parts as readonly Part[])

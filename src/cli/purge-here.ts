@@ -1,0 +1,35 @@
+import type { Archives } from '../daemon/archives.ts'
+import { mirrorPath } from '../daemon/data-folder.ts'
+import { inPurgeProcess } from '../daemon/purge-process.ts'
+import { purgeMirror } from '../daemon/purge/purge-mirror.ts'
+import { Purging } from '../daemon/purge/purging.ts'
+import type { PassDepth } from '../indexer/source.ts'
+import type { Settings } from '../settings.ts'
+import { asWriter } from './as-writer.ts'
+
+interface Acts {
+  /** Reads what is new in Cursor. */
+  readonly catchUp: (depth: PassDepth) => Promise<unknown>
+  readonly note: (text: string) => void
+}
+
+/** A purge by a command, for want of a daemon: each act upon the mirror holds its lock. */
+export function purgingHere(settings: Settings, archives: Archives, { catchUp, note }: Acts): Purging {
+  const { dataDir } = settings
+  const setup = { dataDir, archiveDir: settings.archives.dir, mirrorPath: mirrorPath(dataDir) }
+  return new Purging(setup, {
+    sync: () => catchUp('reconcile'),
+    mirror: (order) => asWriter(settings, note, (kept) => toEnd(purgeMirror(kept, order, Date.now))),
+    alone: (act) => archives.alone(act),
+    doTask: inPurgeProcess,
+    readers: { shut: () => undefined, reopen: () => undefined },
+    renewReaders: () => undefined,
+    forgetScopes: (match) => archives.notes.forgetText(match),
+    say: () => undefined,
+    later: () => undefined,
+  })
+}
+
+function toEnd<Outcome>(steps: Generator<void, Outcome>): Outcome {
+  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+}

@@ -1,0 +1,27 @@
+import { Trouble } from '../model/trouble.ts'
+
+/** Nobody types so much; what is more was piped by mistake. */
+const OCTETS_MAX = 1024 * 1024
+
+/**
+ * The text to look for, from standard input: a command line is what shells write down and what every user of the machine
+ * can read. The line feed at its end is not of it.
+ * @throws Trouble `no-match` where nothing is given
+ */
+export async function readMatch(stdin: AsyncIterable<Buffer | string>): Promise<string> {
+  const pieces: Buffer[] = []
+  let octets = 0
+  for await (const piece of stdin) {
+    pieces.push(Buffer.from(piece))
+    octets += piece.length
+    if (octets > OCTETS_MAX) throw noMatch('Standard input holds more than a text to look for.')
+  }
+  const match = Buffer.concat(pieces)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+  if (match.trim() === '') throw noMatch('Standard input is empty.')
+  return match
+}
+
+const noMatch = (text: string): Trouble =>
+  new Trouble('no-match', text, 'Pipe the text in, such as: cursordex purge --match < text-to-remove', { exitCode: 2 })

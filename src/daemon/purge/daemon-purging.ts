@@ -1,0 +1,44 @@
+import type { Settings } from '../../settings.ts'
+import type { Archives } from '../archives.ts'
+import type { Indexing } from '../indexing.ts'
+import type { Logger } from '../log.ts'
+import type { SearchPool } from '../search-pool.ts'
+import type { Readers } from '../upkeep.ts'
+import { inPurgeProcess } from '../purge-process.ts'
+import { Purging } from './purging.ts'
+
+interface Parts {
+  readonly settings: Settings
+  /** The mirror's. */
+  readonly path: string
+  readonly log: Logger
+  readonly indexing: Indexing
+  readonly searches: SearchPool
+  readonly archives: Archives
+  /** All that read the mirror. */
+  readonly readers: Readers
+  /** Those of them that are cheap to open again. */
+  readonly others: readonly Readers[]
+}
+
+/** The purge of a running daemon: its indexer removes, and its readers forget. */
+export function daemonPurging({ settings, path, log, indexing, searches, archives, readers, others }: Parts): Purging {
+  const setup = { dataDir: settings.dataDir, archiveDir: settings.archives.dir, mirrorPath: path }
+  return new Purging(setup, {
+    sync: () => indexing.sync({ full: false }),
+    mirror: (order) => indexing.writer.purge(order),
+    alone: (act) => archives.alone(act),
+    doTask: inPurgeProcess,
+    readers,
+    renewReaders: () => {
+      searches.renew()
+      for (const one of others) {
+        one.shut()
+        one.reopen()
+      }
+    },
+    forgetScopes: (match) => archives.notes.forgetText(match),
+    say: (level, sentence) => log[level](sentence),
+    later: (act, delayMs) => indexing.later(act, delayMs),
+  })
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
+import { surveyArchive } from '../../api/archives/purge/survey-archive.ts'
+import { openReader } from '../../mirror/open.ts'
+import { Tombstones } from '../../mirror/purge/tombstones.ts'
+import { takeArchiveLock } from '../archive-act.ts'
+import type { PurgeTask, PurgeTaskOrder, PurgeTasks } from './purge-orders.ts'
+import { searchRaw } from './raw-search.ts'
+
+/** @throws Trouble `archive-busy` where another program writes to the archive folder; NodeJS.ErrnoException of the disk */
+export async function doTask(given: PurgeTaskOrder): Promise<PurgeTasks[PurgeTask]['outcome']> {
+  if (given.task === 'survey') {
+    const { dir, scope, chatIds } = given.order
+    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }))
+  }
+  return given.task === 'rewrite' ? rewrite(given.order) : toEnd(searchRaw(given.order))
+}
+
+async function rewrite({ dir, mirrorPath, match }: PurgeTasks['rewrite']['order']): Promise<ArchivePurge> {
+  if (!existsSync(dir)) return { objects: 0, messages: 0, runs: [], damaged: [] }
+  const lock = takeArchiveLock(dir)
+  const db = openReader(mirrorPath)
+  try {
+    const steps = rewriteArchive(dir, new Tombstones(db), match)
+    for (;;) {
+      const step = await steps.next()
+      if (step.done === true) return step.value
+    }
+  } finally {
+    db.close()
+    lock.release()
+  }
+}
+
+function toEnd<Outcome>(steps: Generator<void, Outcome>): Outcome {
+  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+}

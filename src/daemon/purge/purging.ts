@@ -1,0 +1,197 @@
+import type { ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
+import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
+import type { PurgeScope } from '../../mirror/purge/scope.ts'
+import { Trouble } from '../../model/trouble.ts'
+import type { Readers } from '../upkeep.ts'
+import type { MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
+import type { DoPurgeTask } from '../purge-process.ts'
+import type { RawOutcome } from './raw-search.ts'
+
+export interface PurgingSetup {
+  readonly dataDir: string
+  readonly archiveDir: string
+  readonly mirrorPath: string
+}
+
+export interface PurgingWorld {
+  /** Reads all that is new: what is not known yet could not be kept out. */
+  sync(): Promise<unknown>
+  /** Asks the mirror's one writer. */
+  mirror(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
+  /** Does something while nobody else is at work on the archive. */
+  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome>
+  doTask: DoPurgeTask
+  readonly readers: Readers
+  /** Has whoever reads the mirror forget what he remembers of it. */
+  renewReaders(): void
+  /** Takes a text out of what is remembered of archives. */
+  forgetScopes(match: string): void
+  say(level: 'info' | 'warn', sentence: string): void
+  later(act: () => void, delayMs: number): void
+}
+
+const LEFT = {
+  nothing: null,
+  'disk-full':
+    'The rows are gone, but there is no room to write the mirror’s file anew: bytes of them may be left in it. It is done when there is room, or when you purge again.',
+  reader:
+    'The rows are gone, but another program reads the mirror: bytes of them may be left in its write-ahead log. It is emptied later, or when you purge again.',
+}
+const RETRY_MS = 10 * 60_000
+
+/** One purge at a time, from what is asked for to the search of every byte at its end. */
+export class Purging implements PurgeActs {
+  readonly #setup: PurgingSetup
+  readonly #world: PurgingWorld
+  readonly #stop = new AbortController()
+  #doing: string | null = null
+
+  constructor(setup: PurgingSetup, world: PurgingWorld) {
+    this.#setup = setup
+    this.#world = world
+  }
+
+  get doing(): string | null {
+    return this.#doing
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  async purge({ scope, isDryRun }: PurgeRequest): Promise<PurgeReport> {
+    if (this.#doing !== null) {
+      throw new Trouble('purge-busy', `A purge is at work already: ${this.#doing}.`, 'Ask again when it is done.')
+    }
+    this.#doing = 'waiting for archives that are being made'
+    try {
+      return await this.#world.alone(() => (isDryRun ? this.#look(scope) : this.#purge(scope)))
+    } finally {
+      this.#doing = null
+    }
+  }
+
+  /** Ends what was begun and cut short. To be called once the mirror is sound. */
+  async resume(): Promise<void> {
+    if (this.#doing !== null || this.#stop.signal.aborted) return
+    try {
+      const { unfinished } = await this.#world.mirror({ act: 'resume' })
+      if (!unfinished.archives && !unfinished.bytes) return
+      this.#doing = 'ending a purge that was cut short'
+      const left = await this.#world.alone(async () => {
+        if (unfinished.archives) await this.#rewriteArchives(null)
+        return this.#compact()
+      })
+      if (left === 'nothing') return this.#world.say('info', 'A purge that was cut short is done.')
+      this.#world.say('warn', LEFT[left] ?? '')
+    } catch (error) {
+      if (this.#stop.signal.aborted) return
+      const why = error instanceof Error ? error.message : String(error)
+      this.#world.say(
+        'warn',
+        `A purge that was cut short could not be ended: ${why}. It is tried again in ten minutes.`,
+      )
+    } finally {
+      this.#doing = null
+    }
+    this.#world.later(() => void this.resume(), RETRY_MS)
+  }
+
+  async #look(scope: PurgeScope): Promise<PurgeReport> {
+    const { plan, survey } = await this.#plan(scope)
+    const { objects, messages, runs, damaged } = survey
+    return { ...told(plan, survey), archives: { objects, messages, runs, damaged }, left: null, check: null }
+  }
+
+  async #plan(scope: PurgeScope): Promise<{ plan: MirrorPlan; survey: ArchiveSurvey }> {
+    const { archiveDir: dir } = this.#setup
+    this.#doing = 'looking for what is to go'
+    const { plan } = await this.#world.mirror({ act: 'plan', scope })
+    if (plan === null) throw new Error('a plan was not told')
+    this.#doing = 'looking through the archives'
+    const order = { dir, scope, chatIds: plan.wholeChatIds }
+    return { plan, survey: await this.#world.doTask('survey', order, this.#stop.signal) }
+  }
+
+  async #purge(scope: PurgeScope): Promise<PurgeReport> {
+    this.#doing = 'reading what is new in Cursor first'
+    await this.#world.sync()
+    const { plan, survey } = await this.#plan(scope)
+    this.#doing = 'removing rows and words from the mirror'
+    const removed = await this.#remove(scope, survey)
+    if (scope.match !== null) this.#world.forgetScopes(scope.match)
+    this.#world.renewReaders()
+    this.#doing = 'rewriting the archives'
+    const { objects, messages, runs, damaged } = await this.#rewriteArchives(scope.match)
+    this.#doing = 'writing the mirror’s file anew'
+    const left = await this.#compact()
+    this.#doing = 'searching every byte for what is gone'
+    const check = await this.#search(scope, removed)
+    const done = { ...told(plan, survey), dryRun: false, setAside: removed.setAside }
+    const { facts, chatCount } = plan
+    this.#world.say(
+      'info',
+      `A purge removed ${plan.messages} messages of ${chatCount} chats, and ${facts} facts; ${check.found.length} places hold something of it still.`,
+    )
+    return { ...done, archives: { objects, messages, runs, damaged }, left: LEFT[left], check }
+  }
+
+  async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
+    try {
+      return await this.#world.mirror({ act: 'remove', scope, archived })
+    } catch (error) {
+      // What was noted is removed, if not now.
+      this.#world.later(() => void this.resume(), RETRY_MS)
+      throw error
+    }
+  }
+
+  async #rewriteArchives(match: string | null) {
+    const { archiveDir: dir, mirrorPath } = this.#setup
+    const rewritten = await this.#world.doTask('rewrite', { dir, mirrorPath, match }, this.#stop.signal)
+    await this.#world.mirror({ act: 'archived' })
+    return rewritten
+  }
+
+  async #compact(): Promise<MirrorPurgeOutcome['left']> {
+    const { left } = await this.#world.mirror({ act: 'compact' })
+    if (left !== 'reader') return left
+    this.#world.readers.shut()
+    try {
+      return (await this.#world.mirror({ act: 'compact' })).left
+    } finally {
+      this.#world.readers.reopen()
+    }
+  }
+
+  async #search(
+    { match }: PurgeScope,
+    { terms, pieces }: MirrorPurgeOutcome,
+  ): Promise<NonNullable<PurgeReport['check']>> {
+    const { dataDir, archiveDir } = this.#setup
+    const order = { folders: [dataDir, archiveDir], match, terms, pieces }
+    const outcome = await this.#world.doTask('search', order, this.#stop.signal)
+    const { files, bytes, unread } = outcome
+    const found = await this.#withoutHeld(outcome)
+    return { files, bytes, found: found.map(({ file, times, at }) => ({ file, times, at })), unread }
+  }
+
+  /** Of pieces of messages those count that nothing holds which is left. */
+  async #withoutHeld({ found }: RawOutcome): Promise<RawOutcome['found']> {
+    const pieces = [...new Set(found.flatMap(({ piece }) => piece ?? []))]
+    if (pieces.length === 0) return found
+    const held = new Set((await this.#world.mirror({ act: 'held', pieces })).pieces)
+    return found.filter(({ piece }) => piece === null || !held.has(piece))
+  }
+}
+
+const told = (plan: MirrorPlan, { chatIds }: ArchiveSurvey) => ({
+  dryRun: true,
+  chats: plan.chats,
+  chatCount: plan.chatCount,
+  messages: plan.messages,
+  inCursor: plan.inCursor,
+  facts: plan.facts,
+  unknownChats: plan.unknownChats.filter((id) => !chatIds.includes(id)),
+  setAside: plan.setAside,
+})

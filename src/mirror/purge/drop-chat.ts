@@ -1,0 +1,72 @@
+import { takeFromBacklog } from '../backlog.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { dropTerms } from '../write-terms.ts'
+
+export interface GoingMessage {
+  readonly key: number
+  readonly chat: number
+  readonly id: string
+  readonly body: number
+  readonly isShadowed: number
+}
+
+const DROP_BODY = `delete from bodies where num = ?`
+const DROP_MESSAGE = `delete from messages where key = ?`
+const IS_STILL_NAMED = `select 1 from messages where chat = ? and id = ? limit 1`
+const DROP_ASKS = `delete from asks where chat = ? and message_id = ?`
+const DROP_LOSSES = `delete from losses where chat = ? and message_id = ?`
+
+/** Removes a message: its row, its body, its full-text row or its place in the backlog, and all that names it. */
+export function dropMessage(db: Mirror, { key, chat, id, body, isShadowed }: GoingMessage): void {
+  if (isShadowed === 0 && !takeFromBacklog(db, key)) dropTerms(db, key)
+  prepared(db, DROP_MESSAGE).run(BigInt(key))
+  prepared(db, DROP_BODY).run(body)
+  // Another source may have a row of the same message, which stays: asks and losses are told by the id.
+  if (prepared(db, IS_STILL_NAMED).get(chat, id) !== undefined) return
+  prepared(db, DROP_ASKS).run(chat, id)
+  prepared(db, DROP_LOSSES).run(chat, id)
+}
+
+/** What names a chat by its number; digests go with the chat by themselves. */
+const BY_NUM = [
+  `delete from asks where chat = ?`,
+  `delete from losses where chat = ?`,
+  `delete from outlines where chat = ?`,
+  `delete from chat_digests where chat = ?`,
+  `delete from undigested where chat = ?`,
+  `update usage_events set chat = null where chat = ?`,
+  `delete from chats where num = ?`,
+]
+const BY_ID = [
+  `delete from heads where chat_id = ?`,
+  `delete from evidence where chat_id = ?`,
+  `delete from chat_paths where chat_id = ?`,
+  `delete from chat_links where parent_id = ?`,
+]
+const DROP_TITLE = `delete from chat_terms where rowid = ?`
+
+/** Removes a chat that has no messages any more. */
+export function dropChat(db: Mirror, num: number): void {
+  prepared(db, DROP_TITLE).run(BigInt(num))
+  for (const sql of BY_NUM) prepared(db, sql).run(num)
+}
+
+const PROJECTS_OF = `
+select project from evidence where chat_id = @id union select project from chats where id = @id and project is not null
+`
+const DROP_PROJECT = `
+delete from projects where num = @num
+  and not exists (select 1 from evidence where project = @num)
+  and not exists (select 1 from workspaces where project = @num)
+  and not exists (select 1 from chats where project = @num)
+`
+
+/** Removes what is said of a chat under its id, whether there is such a chat or not, by whatever `act` removes beside. */
+export function dropSayings(db: Mirror, id: string, act: () => void): void {
+  const projects = prepared<{ project: number }>(db, PROJECTS_OF).all({ id })
+  act()
+  for (const sql of BY_ID) prepared(db, sql).run(id)
+  // A project that only this chat told of.
+  for (const { project } of projects) prepared(db, DROP_PROJECT).run({ num: BigInt(project) })
+}

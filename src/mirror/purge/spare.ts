@@ -1,0 +1,59 @@
+import type { Part } from '../../model/part.ts'
+import type { Batch, ChatFacts, ChatWrite, HeadWrite, MessageWrite, OwnRow } from '../batch.ts'
+import type { Mirror } from '../open.ts'
+import { Tombstones } from './tombstones.ts'
+
+/**
+ * A batch without what was purged, whichever source tells of it. Its rows stay, so that they count as read: what is kept
+ * of them are keys, sizes and checksums.
+ */
+export function withoutPurged(db: Mirror, batch: Batch): Batch {
+  const tombstones = new Tombstones(db)
+  if (tombstones.isEmpty) return batch
+  const stands = ({ chatId }: { readonly chatId: ChatWrite['id'] }): boolean => !tombstones.hasChat(chatId)
+  return {
+    ...batch,
+    chats: batch.chats.flatMap((chat) => spareChat(tombstones, chat) ?? []),
+    evidence: batch.evidence.filter(stands),
+    heads: batch.heads.filter(stands).map((head) => spareHead(tombstones, head)),
+    paths: batch.paths
+      .filter(stands)
+      .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !tombstones.hasText(uri)) })),
+  }
+}
+
+/** Null where nothing is left to be written. */
+export function spareChat(tombstones: Tombstones, chat: ChatWrite): ChatWrite | null {
+  if (tombstones.hasChat(chat.id)) return null
+  const messages = chat.messages.filter(
+    (message) => !tombstones.hasMessage(chat.id, message.id) && !isPurged(tombstones, message),
+  )
+  const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
+  if (isNothing && chat.ownRow.kind === 'unread') return null
+  return { ...chat, messages, ownRow: spareRow(tombstones, chat.ownRow) }
+}
+
+/** Whether any text of a message is one that was purged. */
+export const isPurged = (tombstones: Tombstones, { partsJson }: Pick<MessageWrite, 'partsJson'>): boolean =>
+  tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(partsJson) as readonly Part[])
+
+function spareRow(tombstones: Tombstones, row: OwnRow): OwnRow {
+  return row.kind === 'read' && tombstones.comparesTexts ? { ...row, facts: spareFacts(tombstones, row.facts) } : row
+}
+
+const spareFacts = (tombstones: Tombstones, facts: ChatFacts): ChatFacts => ({
+  ...facts,
+  name: spareText(tombstones, facts.name),
+  summary: spareText(tombstones, facts.summary),
+  branch: spareText(tombstones, facts.branch ?? null),
+  todos: facts.todos.filter(({ content }) => !tombstones.hasText(content)),
+})
+
+const spareHead = (tombstones: Tombstones, head: HeadWrite): HeadWrite => ({
+  ...head,
+  name: spareText(tombstones, head.name),
+  branch: spareText(tombstones, head.branch),
+})
+
+export const spareText = (tombstones: Tombstones, text: string | null): string | null =>
+  tombstones.hasText(text) ? null : text

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest'
+import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
+
+async function find(text: string): Promise<readonly (readonly [kind: string, secret: string])[]> {
+  const steps = findSecrets(text)
+  for (;;) {
+    const step = await steps.next()
+    if (step.done === true) return step.value.map(({ kind, start, end }) => [kind, text.slice(start, end)] as const)
+  }
+}
+
+/** As random as keys are, and the same each time. */
+function random(length: number, letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'): string {
+  let state = 12_345 + length
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff
+    return letters.charAt((state >> 8) % letters.length)
+  }).join('')
+}
+const hex = (length: number): string => random(length, '0123456789abcdef')
+const upper = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
+
+// Put together here, so that no scanner takes this file for a leak.
+const pem = (name: string): string =>
+  [`-----BEGIN ${name}-----`, random(64), random(64), `${random(30)}==`, `-----END ${name}-----`].join('\n')
+const jwt = `eyJ${random(30)}.eyJ${random(80)}.${random(43)}`
+
+const shapes: readonly (readonly [kind: string, secret: string])[] = [
+  ['private-key', pem('RSA PRIVATE KEY')],
+  ['private-key', pem('OPENSSH PRIVATE KEY')],
+  ['private-key', pem('PRIVATE KEY')],
+  ['private-key', pem('PGP PRIVATE KEY BLOCK')],
+  ['private-key', pem('EC PRIVATE KEY').replaceAll('\n', String.raw`\n`)],
+  ['github-token', `ghp_${random(36)}`],
+  ['github-token', `gho_${random(36)}`],
+  ['github-token', `github_pat_${random(22)}_${random(59)}`],
+  ['gitlab-token', `glpat-${random(20)}`],
+  ['slack-token', `xoxb-${random(12, '0123456789')}-${random(12, '0123456789')}-${random(24)}`],
+  ['slack-webhook', `hooks.slack.com/services/T${upper(8)}/B${upper(8)}/${random(24)}`],
+  ['stripe-key', `sk_live_${random(24)}`],
+  ['stripe-key', `rk_test_${random(24)}`],
+  ['stripe-key', `whsec_${random(32)}`],
+  ['aws-access-key', `AKIA${upper(16)}`],
+  ['aws-access-key', `ASIA${upper(16)}`],
+  ['google-key', `AIza${random(35)}`],
+  ['google-key', `GOCSPX-${random(28)}`],
+  ['anthropic-key', `sk-ant-api03-${random(93)}AA`],
+  ['openai-key', `sk-proj-${random(48)}`],
+  ['openai-key', `sk-${random(48)}`],
+  ['npm-token', `npm_${random(36)}`],
+  ['pypi-token', `pypi-AgEIcHlwaS5vcmc${random(80)}`],
+  ['sendgrid-key', `SG.${random(22)}.${random(43)}`],
+  ['twilio-key', `SK${hex(32)}`],
+  ['telegram-token', `${random(9, '123456789')}:AA${random(33)}`],
+  ['discord-token', `M${random(23)}.${random(6)}.${random(38)}`],
+  ['huggingface-token', `hf_${random(34)}`],
+  ['digitalocean-token', `dop_v1_${hex(64)}`],
+  ['shopify-token', `shpat_${hex(32)}`],
+  ['vault-token', `hvs.${random(90)}`],
+  ['databricks-token', `dapi${hex(32)}`],
+  ['linear-key', `lin_api_${random(40)}`],
+  ['notion-token', `ntn_${random(46)}`],
+  ['age-key', `AGE-SECRET-KEY-1${upper(58)}`],
+  ['jwt', jwt],
+]
+
+test.each(shapes)('%s %#', async (kind, secret) => {
+  const around = [secret, `key: ${secret}, and so on`, `{"a":"${secret}"}`, `(${secret})`, `say "${secret}".`]
+  for (const text of around) {
+    const found = await find(text)
+    expect(found.map(([each]) => each)).toContain(kind)
+    // Nothing of it stays: what is left of the text holds no third of it.
+    const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text)
+    expect(left).not.toContain(secret.slice(0, Math.ceil(secret.length / 3)))
+    expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
+  }
+})
+
+const inContext: readonly (readonly [kind: string, secret: string, text: (secret: string) => string])[] = [
+  ['url-password', 'pa55-w0rd!x', (secret) => `redis://default:${secret}@cache.example.com:6379`],
+  ['url-password', 'hunter2hunter2', (secret) => `git clone https://ada:${secret}@git.example.com/x.git`],
+  ['azure-key', `${random(86)}==`, (secret) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${secret};`],
+  ['authorization', random(40), (secret) => `curl -H "Authorization: Bearer ${secret}" https://x`],
+  ['authorization', `${random(30)}==`, (secret) => `Authorization: Basic ${secret}`],
+  ['named-secret', random(40), (secret) => `AWS_SECRET_ACCESS_KEY=${secret}`],
+  ['named-secret', random(40), (secret) => `aws_secret_access_key = ${secret}`],
+  ['named-secret', 'c0rrect-h0rse', (secret) => `const password = '${secret}'`],
+  ['named-secret', 'c0rrect-h0rse', (secret) => `{"db_password": "${secret}"}`],
+  ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`{\"apiKey\": \"${secret}\"}`],
+]
+
+test.each(inContext)('%s by what stands around it, %#', async (kind, secret, text) => {
+  const found = await find(text(secret))
+  expect(found.map(([each]) => each)).toContain(kind)
+  const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text(secret))
+  expect(left).not.toContain(secret)
+})
+
+test('a database with a password, as those who keep the rules know it', async () => {
+  const text = 'postgresql://shop:s3cr3tPassw0rd@db.example.com:5432/orders'
+  const found = await find(`DATABASE_URL=${text}`)
+  expect(found.length).toBe(1)
+  expect(found[0]?.[1]).toContain('s3cr3tPassw0rd')
+})
+
+const innocent = [
+  '3f2b8c1e-9d4a-4e6b-8f7a-1c2d3e4f5a6b',
+  'da39a3ee5e6b4b0d3255bfef95601890afd80709',
+  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  `"integrity": "sha512-${random(86)}=="`,
+  `data:image/png;base64,${random(4000)}`,
+  `![image](data:image/png;base64,iVBORw0KGgo${random(400)})`,
+  'the password is asked for, and a token is given',
+  'const token = await getToken(request)',
+  'password: process.env.PASSWORD',
+  'apiKey: config.apiKey',
+  'tokenCount: 1234, maxTokens: 200000',
+  'passwordHash.length > 12 && secretName.test(key)',
+  'https://example.com:8080/path@2x.png',
+  'git@github.com:ada/shop.git',
+  'import { x } from "@scope/pkg"; // sk-learn, npm_config_cache, xoxo',
+  '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----',
+  '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----',
+  'AKIA is how they begin, and so does ASIA',
+  'postgres://localhost:5432/orders',
+  'token: "your-token-here", secret: "<your secret>", password: "********"',
+  `0x${hex(40)} and commit ${hex(40)}`,
+]
+
+test.each(innocent)('is left as it is: %s', async (text) => {
+  expect(await find(text)).toEqual([])
+})
+
+test('a secret over the edge of what is looked through at once is found, and once', async () => {
+  const secret = `ghp_${random(36)}`
+  const key = pem('RSA PRIVATE KEY')
+  for (const at of [524_288 - 20, 524_288 - 32_768 + 3, 491_520 + 10, 1_000_000]) {
+    const text = `${'word '.repeat(Math.ceil(at / 5)).slice(0, at)} ${secret} ${key} ${'more '.repeat(50_000)}`
+    expect((await find(text)).map(([, each]) => each)).toEqual([secret, key])
+  }
+})
+
+/** What invites a pattern to try the same signs over and over. */
+const hostile: readonly (readonly [name: string, text: string])[] = [
+  'a',
+  'https://',
+  'https://a:',
+  'x:y@',
+  '-----BEGIN ',
+  '-----BEGIN RSA PRIVATE KEY-----',
+  '-----BEGIN PRIVATE KEY-----\\n',
+  'password="',
+  'password',
+  'secret=',
+  'token: ',
+  'postgres://',
+  'xoxb-',
+  'sk-',
+  'sk-ant-',
+  'eyJ',
+  'eyJaaaaaaaaaaaa.',
+  'eyJaaaaaaaaaaaa.eyJaaaaaaaaaaaa-',
+  'Bearer ',
+  'SG.aaaaaaaaaaaaaaaaaaaa.',
+  'MNO',
+  '1',
+  ' ',
+  '\\',
+].map((piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(1_500_000 / piece.length))] as const)
+
+test.each(hostile)('a megabyte and more of %s keeps nobody waiting', async (_, text) => {
+  const steps = findSecrets(text)
+  let longestMs = 0
+  for (let isDone = false; !isDone;) {
+    const startedAt = process.cpuUsage()
+    isDone = (await steps.next()).done === true
+    const { user, system } = process.cpuUsage(startedAt)
+    longestMs = Math.max(longestMs, (user + system) / 1000)
+  }
+  expect(longestMs).toBeLessThan(100)
+})

@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { run } from './fake-world.ts'
+
+const report = {
+  dryRun: true,
+  chats: [
+    { id: 'chat-1', title: 'The \u001b[31mgarden', isWhole: true, messages: 12 },
+    { id: 'chat-2', title: 'The pond', isWhole: false, messages: 1 },
+  ],
+  chatCount: 2,
+  messages: 13,
+  inCursor: 4,
+  facts: 0,
+  unknownChats: ['chat-9'],
+  setAside: ['mirror-damaged-2026-01-01.db'],
+  archives: {
+    objects: 2,
+    messages: 14,
+    runs: ['20261121T030000Z-weekly'],
+    damaged: [{ kind: 'object', name: 'abcd', chatId: null, why: 'it cannot be unpacked' }],
+  },
+  left: null,
+  check: null,
+}
+const done = { ...report, dryRun: false, check: { files: 9, bytes: 4096, found: [], unread: [] } }
+
+test('without --yes it is told what would go', async () => {
+  const { exitCode, out, calls } = await run(
+    ['purge', '--chat', 'chat-1', 'chat-2', '--before', '2025-01-01'],
+    () => report,
+  )
+  expect(exitCode).toBe(0)
+  expect(calls[0]).toMatchObject({
+    path: '/api/purge',
+    body: { chats: ['chat-1', 'chat-2'], before: '2025-01-01', dryRun: true },
+  })
+  expect(out).toContain('No chat has the id chat-9.')
+  expect(out).toContain('Would remove 13 messages of 2 chats; Cursor holds 4 of them still, and keeps them.')
+  expect(out).toContain('Would rewrite 2 archived chats (14 messages) in 1 archive.')
+  expect(out).toContain('Cannot be looked through: object abcd (it cannot be unpacked).')
+  expect(out).toContain('To do it, add --yes.')
+  expect(out).not.toContain('\u001b[31m')
+})
+
+test('the text to look for comes by standard input, without its last line feed', async () => {
+  const stdin = Readable.from([Buffer.from('two words\nover '), Buffer.from('lines\r\n')])
+  const { exitCode, out, calls } = await run(['purge', '--match', '--yes'], () => done, { stdin })
+  expect(calls[0]).toMatchObject({ body: { match: 'two words\nover lines', dryRun: false } })
+  expect(exitCode).toBe(0)
+  expect(out).toContain('Searched 9 files of 4.1 kB, byte by byte: 0 found.')
+})
+
+test('what is found in the end is told, and fails', async () => {
+  const found = [{ file: 'mirror.db', times: 2, at: 77 }]
+  const left = 'The rows are gone, but there is no room.'
+  const answer = { ...done, left, check: { ...done.check, found, unread: ['a.gz'] } }
+  const { exitCode, out, err } = await run(['purge', '--project', 'shop', '--yes'], () => answer)
+  expect(exitCode).toBe(1)
+  expect(out).toContain('Found 2 times in mirror.db, first at byte 77.')
+  expect(out).toContain('Could not be searched: a.gz.')
+  expect(out).toContain(left)
+  expect(err).toContain('is left')
+})
+
+test.each([
+  [['purge'], '', 'Nothing is named that should go.'],
+  [['purge', '--yes'], '', 'Nothing is named that should go.'],
+  [['purge', '--match'], '\n', 'Standard input is empty.'],
+  [['purge', '--match', 'hunter2-the-password'], '', 'Too many arguments'],
+])('%j is refused before anything is asked', async (argv, input, said) => {
+  const { exitCode, err, calls } = await run(argv, () => done, { stdin: Readable.from([input]) })
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain(said)
+  expect(err).not.toContain('hunter2')
+})
+
+test('it is told how much is kept out, and what is left to be done', async () => {
+  const state = {
+    doing: 'rewriting the archives',
+    tombstones: { chats: 1, messages: 20, texts: 3 },
+    unfinished: { rows: false, archives: true, bytes: true },
+  }
+  const { out } = await run(['purge', '--list'], () => state)
+  expect(out).toContain('1 chat, 20 messages and 3 texts')
+  expect(out).toContain('rewriting the archives')
+  expect(out).toContain('cut short')
+})

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { PurgeReport } from '../../src/api/http/purge-shapes.ts'
+import { doTask } from '../../src/daemon/purge/do-task.ts'
+import { purgeMirror } from '../../src/daemon/purge/purge-mirror.ts'
+import { Purging } from '../../src/daemon/purge/purging.ts'
+import type { DoPurgeTask } from '../../src/daemon/purge-process.ts'
+import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/daemon/purge/purge-orders.ts'
+import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
+import { asChatId } from '../../src/model/ids.ts'
+
+/** A purge in the test's own process, on a mirror that nobody has open meanwhile. */
+export class PurgeHere {
+  readonly purging: Purging
+  /** Asks the mirror, as the purge does. */
+  readonly mirror: (order: MirrorPurgeOrder) => Promise<MirrorPurgeOutcome>
+
+  /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
+  constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[1]> = {}) {
+    const mirrorPath = join(folder, 'mirror.db')
+    const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
+    this.mirror = async (order) => {
+      const kept = new KeptMirror(mirrorPath, Date.now)
+      try {
+        const steps = purgeMirror(kept, order, Date.now)
+        for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+      } finally {
+        kept.close()
+      }
+    }
+    this.purging = new Purging(setup, {
+      sync: () => Promise.resolve(),
+      mirror: this.mirror,
+      alone: (act) => act(),
+      doTask: doHere,
+      readers: { shut: () => undefined, reopen: () => undefined },
+      renewReaders: () => undefined,
+      forgetScopes: () => undefined,
+      say: () => undefined,
+      later: () => undefined,
+      ...more,
+    })
+  }
+
+  purge(scope: Partial<PurgeScope>): Promise<PurgeReport> {
+    return this.purging.purge({ scope: scopeOf(scope), isDryRun: false })
+  }
+
+  look(scope: Partial<PurgeScope>): Promise<PurgeReport> {
+    return this.purging.purge({ scope: scopeOf(scope), isDryRun: true })
+  }
+}
+
+const doHere = (async (task: never, order: never) => doTask({ task, order })) as unknown as DoPurgeTask
+
+export const scopeOf = (scope: Partial<PurgeScope>): PurgeScope => ({
+  chatIds: null,
+  projectUris: null,
+  beforeMs: null,
+  match: null,
+  ...scope,
+})
+
+export const chatsOf = (...ids: readonly string[]): Partial<PurgeScope> => ({ chatIds: ids.map(asChatId) })
+
+/** Files below a folder in which this stands, be it packed; letters of ASCII in any case. */
+export function findBytes(folder: string, text: string): string[] {
+  const needle = Buffer.from(text).toString('latin1').toLowerCase()
+  const holds = (bytes: Buffer): boolean => bytes.toString('latin1').toLowerCase().includes(needle)
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.flatMap(({ parentPath, name }) => {
+    const bytes = readFileSync(join(parentPath, name))
+    const unpacked = name.endsWith('.gz') ? gunzipSync(bytes) : Buffer.alloc(0)
+    return holds(bytes) || holds(unpacked) ? [join(parentPath, name).slice(folder.length + 1)] : []
+  })
+}

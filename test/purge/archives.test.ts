@@ -1,0 +1,154 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { listRunNames, nameRun, readManifest } from '../../src/api/archives/manifest-files.ts'
+import { listObjects } from '../../src/api/archives/purge/read-objects.ts'
+import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
+import { makeRun } from '../../src/api/archives/make-run.ts'
+import { objectPath } from '../../src/archive/names.ts'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { emptyBatch } from '../../src/mirror/batch.ts'
+import { openReader } from '../../src/mirror/open.ts'
+import { packMessage } from '../../src/mirror/pack-message.ts'
+import { sourceNum } from '../../src/mirror/source-state.ts'
+import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { asChatId, asSourceId } from '../../src/model/ids.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
+import { chatsOf, findBytes, PurgeHere } from '../helpers/purge-world.ts'
+
+const SECRET = 'Quixotic-Vellum-42'
+const at = (minute: number): string => new Date(Date.UTC(2026, 1, 1, 9, minute)).toISOString()
+
+let home: CursorHome
+let indexer: Indexer
+let dir: string
+
+beforeEach(async () => {
+  home = new CursorHome()
+  const store = home.global()
+  for (const id of ['a', 'b']) {
+    store.chat(id, { fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })
+    store.message(id, `${id}1`, { type: 1, text: `first of ${id}: ${SECRET}`, createdAt: at(1) })
+    store.message(id, `${id}2`, { type: 2, text: `second of ${id}`, createdAt: at(2) })
+  }
+  indexer = new Indexer(home.userDir)
+  dir = join(indexer.folder, 'archives')
+  indexer.pass()
+  await archive(1)
+})
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+async function archive(second: number): Promise<string> {
+  const db = openReader(indexer.path)
+  const name = nameRun(dir, Date.UTC(2026, 10, 21, 0, 0, second), null)
+  const program = { name: 'cursordex', version: '0', schema: 7 }
+  const order = { dir, name, job: null, scope: { q: SECRET }, chats: null, program, now: () => Date.UTC(2026, 10, 21) }
+  const steps = makeRun(db, order)
+  while ((await steps.next()).done !== true);
+  db.close()
+  return name
+}
+
+function verify() {
+  const steps = verifyArchive(dir, 1)
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value
+}
+
+function manifests() {
+  return listRunNames(dir).map((name) => {
+    const read = readManifest(dir, name)
+    if (read.kind === 'damaged') throw new Error(read.why)
+    return read.value
+  })
+}
+
+test('archives are written anew without it, and sealed with what they hold now', async () => {
+  indexer.mirror.close()
+  const [before] = manifests()
+  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  expect(report.archives).toMatchObject({ objects: 2, messages: 2, damaged: [] })
+  expect(report.check?.found).toEqual([])
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+  expect(verify()).toMatchObject({ ok: true, damaged: [], unexpected: [], leftovers: [] })
+  const [after] = manifests()
+  expect(after).toMatchObject({ name: before?.name, chatCount: 2, messageCount: 2, scope: { q: '(purged)' } })
+  // What stays of a chat stays to the letter.
+  expect(after?.chats.map(({ messages }) => messages)).toEqual(before?.chats.map(({ messages }) => messages.slice(1)))
+  expect(listObjects(dir)).toHaveLength(2)
+})
+
+test('what only an archive holds any more is found there, and kept out as well', async () => {
+  home.global().message('a', 'a1', { type: 1, text: 'said otherwise by now', createdAt: at(1) })
+  indexer.pass('full')
+  indexer.mirror.close()
+  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET, ...chatsOf('a') })
+  expect(report).toMatchObject({ messages: 0, archives: { objects: 1, messages: 1 } })
+  expect(manifests()[0]).toMatchObject({ messageCount: 3 })
+  expect(verify()).toMatchObject({ ok: true })
+})
+
+test('a chat that is purged whole leaves every archive', async () => {
+  indexer.mirror.close()
+  const report = await new PurgeHere(indexer.folder).purge(chatsOf('a', 'nobody'))
+  expect(report).toMatchObject({ unknownChats: ['nobody'], archives: { objects: 1, messages: 2 } })
+  expect(manifests()[0]).toMatchObject({ chatCount: 1, messageCount: 2 })
+  expect(verify()).toMatchObject({ ok: true })
+  expect(findBytes(indexer.folder, 'second of a')).toEqual([])
+})
+
+test('a damaged object is told, and the others are written anew all the same', async () => {
+  indexer.mirror.close()
+  const hash = manifests()[0]?.chats.find(({ id }) => id === 'a')?.object ?? ''
+  const path = join(dir, objectPath(hash))
+  const bytes = readFileSync(path)
+  bytes[bytes.length - 12] = (bytes[bytes.length - 12] ?? 0) ^ 0xff
+  writeFileSync(path, bytes)
+  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  expect(report.archives).toMatchObject({ objects: 1, messages: 1, damaged: [{ kind: 'object', name: hash }] })
+  // The search of all bytes unpacks as far as it can, and does not say that nothing is left.
+  const told = [...(report.check?.found.map(({ file }) => file) ?? []), ...(report.check?.unread ?? [])]
+  expect(told.some((file) => file.includes(hash))).toBe(true)
+  expect(await new PurgeHere(indexer.folder).purge(chatsOf('a'))).toMatchObject({ check: { found: [], unread: [] } })
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('rows that come by another way, as a restore writes them, stay out', async () => {
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  await new PurgeHere(indexer.folder).purge(chatsOf('b'))
+  indexer.restart()
+  const { mirror } = indexer
+  const source = sourceNum(mirror, { id: asSourceId('back'), kind: 'archive', path: '/back', rank: 9 })
+  const chats = ['a', 'b', 'c'].map((id) => ({
+    id: asChatId(id),
+    ownRow: {
+      kind: 'read' as const,
+      facts: { ...noFacts, name: `Back: ${id}` },
+      outline: null,
+      embeddedIds: new Set<never>(),
+      octets: 1,
+    },
+    messages: [
+      packMessage(draftOf(`${id}1`, 'other words under the same id')),
+      packMessage(draftOf('other-id', `first of a: ${SECRET}`)),
+      packMessage(draftOf(`${id}2`, `second of ${id}`)),
+    ],
+    vanished: [],
+  }))
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: Date.UTC(2026, 10, 22), chats }, arrangeThread)
+  expect(mirror.prepare('select id from chats order by id').pluck().all()).toEqual(['a', 'c'])
+  expect(indexer.thread('a').map(([, , text]) => text)).toEqual(['second of a', 'second of a'])
+  expect(
+    indexer
+      .thread('c')
+      .map(([, , text]) => text)
+      .sort(),
+  ).toEqual(['other words under the same id', 'second of c'])
+  mirror.close()
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})

@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
+import { noteUnindexed } from '../../src/mirror/backlog.ts'
+import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
+import { findTargets } from '../../src/mirror/purge/find-targets.ts'
+import { endRemoval } from '../../src/mirror/purge/run-purge.ts'
+import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { openReader } from '../../src/mirror/open.ts'
+import { readUnfinished } from '../../src/mirror/purge/state.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { keepNow } from '../helpers/guard/healed.ts'
+import { Indexer } from '../helpers/in-process.ts'
+import { findBytes, PurgeHere, scopeOf } from '../helpers/purge-world.ts'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+const SECRET = 'Vermilion-Octavo-9'
+const LONG = 1500
+const at = (second: number): string => new Date(Date.UTC(2026, 1, 1, 9, 0, second)).toISOString()
+
+let home: CursorHome
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  const store = home.global()
+  store.db.transaction(() => {
+    const ids = Array.from({ length: LONG }, (_, message) => `m${message}`)
+    store.chat('a', { name: 'Long', fullConversationHeadersOnly: headers(ids) })
+    for (const [message, id] of ids.entries()) {
+      const text = message % 10 === 0 ? `plain ${message}` : `${SECRET} ${message}`
+      // Some have no time of their own, and take a neighbour's.
+      const time = message % 3 === 0 ? { createdAt: at(message) } : {}
+      store.message('a', id, { type: 1 + (message % 2), text, ...time })
+    }
+  })()
+  indexer = new Indexer(home.userDir)
+  indexer.pass()
+})
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const noArchive = { chatIds: [], messages: [], texts: [] }
+const nothingDone = {
+  plan: null,
+  pieces: [],
+  terms: [],
+  setAside: [],
+  unfinished: { rows: false, archives: false, bytes: true },
+}
+const scope = scopeOf({ match: SECRET })
+
+function begin(): void {
+  const steps = findTargets(indexer.mirror, scope)
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done !== true) continue
+    return beginPurge(indexer.mirror, scope, next.value, noArchive, Date.now())
+  }
+}
+
+test('more than one transaction removes, of one chat, all of it', () => {
+  begin()
+  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), arrange: arrangeThread, pieces: null })
+  let transactions = 0
+  while (steps.next().done !== true) transactions += 1
+  expect(transactions).toBeGreaterThan(2)
+  expect(indexer.thread('a')).toHaveLength(LONG / 10)
+  expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: true, bytes: true })
+})
+
+test('passes that run between two transactions of a purge neither bring back nor keep anything of it', async () => {
+  begin()
+  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), arrange: arrangeThread, pieces: null })
+  steps.next()
+  steps.return()
+  const store = home.global()
+  // Everything is read again, and times move: what is noted must still be known.
+  store.db.transaction(() => {
+    for (let message = 0; message < LONG; message += 1) {
+      const text = message % 10 === 0 ? `plain ${message}` : `${SECRET} ${message} again`
+      store.message('a', `m${message}`, { type: 1 + (message % 2), text, createdAt: at(5000 + message) })
+    }
+  })()
+  indexer.restart()
+  indexer.pass('full')
+  indexer.mirror.close()
+  // What comes to the mirror next ends it.
+  const kept = new KeptMirror(indexer.path, Date.now)
+  keepNow(kept, 'check')
+  expect(readUnfinished(kept.db).rows).toBe(false)
+  kept.close()
+  await new PurgeHere(indexer.folder).purging.resume()
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+  indexer.restart()
+  expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: false, bytes: false })
+  expect(indexer.thread('a').map(([, , text]) => text)).toEqual(
+    Array.from({ length: LONG / 10 }, (_, tenth) => `plain ${tenth * 10}`),
+  )
+})
+
+test('messages that wait to be indexed are removed as well', async () => {
+  indexer.mirror.exec('delete from message_terms where rowid in (select key from messages where position < 100)')
+  for (const { key } of indexer.mirror
+    .prepare<[], { key: number }>('select key from messages where position < 100')
+    .all())
+    noteUnindexed(indexer.mirror, key)
+  indexer.mirror.close()
+  expect(await new PurgeHere(indexer.folder).purge({ match: SECRET })).toMatchObject({ messages: (LONG * 9) / 10 })
+  indexer.restart()
+  expect(indexer.mirror.prepare('select count(*) from unindexed').pluck().get()).toBeGreaterThan(0)
+  indexer.pass()
+  indexer.mirror.close()
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('a reader with an old snapshot is asked to stop, and then nothing is left', async () => {
+  indexer.mirror.close()
+  const reader = openReader(indexer.path)
+  reader.exec('begin')
+  reader.prepare('select count(*) from bodies').get()
+  let shut = 0
+  const readers = {
+    shut: () => {
+      shut += 1
+      reader.close()
+    },
+    reopen: () => undefined,
+  }
+  const here = new PurgeHere(indexer.folder, { readers })
+  expect(await here.purge({ match: SECRET })).toMatchObject({ left: null, check: { found: [] } })
+  expect(shut).toBe(1)
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('where there is no room to write the file anew, the rows are gone, and it is said and done later', async () => {
+  indexer.mirror.close()
+  const tried: string[] = []
+  const here = new PurgeHere(indexer.folder)
+  const full: PurgeHere = new PurgeHere(indexer.folder, {
+    mirror: (order) => {
+      if (order.act !== 'compact') return here.mirror(order)
+      tried.push(order.act)
+      return Promise.resolve({ ...nothingDone, left: 'disk-full' as const })
+    },
+  })
+  const report = await full.purge({ match: SECRET })
+  expect([tried.length, report.left]).toEqual([1, expect.stringContaining('no room')])
+  indexer.restart()
+  expect(indexer.thread('a')).toHaveLength(LONG / 10)
+  expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: false, bytes: true })
+  indexer.mirror.close()
+  await here.purging.resume()
+  indexer.restart()
+  expect(readUnfinished(indexer.mirror).bytes).toBe(false)
+})
+
+test('rows that a salvage brings back from unused pages are removed again', async () => {
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  indexer.restart()
+  // As if a page of before had been found: the row of a message that was purged.
+  indexer.mirror.exec(`
+    insert into bodies (num, parts) values (900001, '[{"kind":"text","text":"${SECRET} 1"}]');
+    insert into messages (key, chat, source, body, id, role, is_orphan, is_shadowed, is_simulated, is_embedded, is_live,
+      tool_calls, octets, content_hash, is_index_capped)
+    select 77, chat, source, 900001, 'm1', 'user', 0, 0, 0, 0, 1, 0, 1, 'x', 0 from messages limit 1;
+    insert into unindexed (key) values (77);
+  `)
+  indexer.mirror.close()
+  const kept = new KeptMirror(indexer.path, Date.now)
+  const before = kept.db.name
+  keepNow(kept, 'set-aside')
+  expect(kept.db.name).toBe(before)
+  const left = kept.db.prepare(`select count(*) from bodies where parts like '%${SECRET}%'`).pluck().get()
+  kept.close()
+  expect(left).toBe(0)
+})
+
+test('without the key to texts, what was purged by its id stays out', async () => {
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  rmSync(join(indexer.folder, SECRET_FILE))
+  const store = home.global()
+  store.message('a', 'm1', { type: 1, text: `${SECRET} 1 once more`, createdAt: at(9000) })
+  indexer.restart()
+  indexer.pass('full')
+  expect(indexer.thread('a')).toHaveLength(LONG / 10)
+})
