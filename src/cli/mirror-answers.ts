@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises'
 import { createApp } from '../api/http/app.ts'
 import { answerQuestion } from '../api/questions.ts'
 import { startArchiveHere } from '../daemon/archive-here.ts'
@@ -131,17 +132,22 @@ function restoreHere(
   return asWriter(settings, note, async (kept) => {
     const slices = new RestoreSlices({ mirror: () => kept.db, now: Date.now })
     try {
-      const { result } = await slices.work(order, Infinity, onProgress)
-      if (result === null) throw new Error('a restore ended before its end')
+      let slice = await slices.work(order, SLICE_MS, onProgress)
+      while (slice.result === null) {
+        // Lets whoever shows how far it is at it.
+        await others()
+        slice = await slices.work(null, SLICE_MS, onProgress)
+      }
       const found = runPasses(kept.db, NO_PLACES, { kind: 'run', sources: [], backlogMs: Infinity }, Date.now)
       while (found.next().done !== true);
-      return result
+      return slice.result
     } finally {
       await slices.end()
     }
   })
 }
 
+const SLICE_MS = 100
 const NO_PLACES = { userDirs: [], homes: [], disabledKinds: [] }
 
 /** Reads what is new in Cursor. */

@@ -102,6 +102,26 @@ test.each<[path: string, body: unknown, status: number, why: RegExp]>([
   expect([response.status, detail]).toEqual([status, expect.stringMatching(why)])
 })
 
+test('a daemon that is stopped amid a restore ends at once, and asked again brings the rest', async () => {
+  await archiveAndLose()
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  const asked = fetch(`${url}/api/archives/newest/restore`, post({})).catch(() => null)
+  await waitUntil('half of the chats', async () => {
+    const { archives } = await getJson<{ archives: { atWork: { done: number } | null } }>(url, '/api/status')
+    return (archives.atWork?.done ?? 0) > CHATS / 2 ? true : null
+  })
+  const { exitCode, tookMs } = await daemon.stop()
+  await asked
+  expect(exitCode).toBe(0)
+  expect(tookMs).toBeLessThan(2000)
+  const rest = await place.run(['archive', 'restore', '--json'])
+  const { added, messages } = JSON.parse(rest.stdout) as ArchiveRestored
+  expect([added < messages, messages]).toEqual([true, CHATS * MESSAGES])
+  const again = await place.run(['archive', 'restore'])
+  expect(again.stdout).toContain('0 chats and 0 messages came back')
+}, 60_000)
+
 test('where every object is gone, every chat is named', async () => {
   await archiveAndLose()
   const { url } = await place.serve()

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, gunzipSync } from 'node:zlib'
 
 /** Longer than any row of Cursor's that was ever met, as a line; what claims to be longer is not unpacked to its end. */
 const LINE_BYTES_MAX = 128 * 1024 * 1024
@@ -13,11 +13,9 @@ const LINE_FEED = 0x0a
  * @throws Error that says what is wrong with it
  */
 export async function* unpackLines(packed: Buffer, onBytes: (bytes: Buffer) => void): AsyncGenerator<string> {
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
   let begun: Buffer[] = []
   let length = 0
-  gunzip.end(packed)
-  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+  for await (const chunk of unpackAtOnce(packed) ?? unpackInChunks(packed)) {
     onBytes(chunk)
     let start = 0
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
@@ -36,6 +34,24 @@ export async function* unpackLines(packed: Buffer, onBytes: (bytes: Buffer) => v
 }
 
 const BRACE = 0x7b
+const SMALL_BYTES = 64 * 1024
+
+/** Most chats are short, and a stream costs more than they do. Null for what is not. */
+function unpackAtOnce(packed: Buffer): readonly Buffer[] | null {
+  if (packed.length > SMALL_BYTES) return null
+  try {
+    return [gunzipSync(packed, { maxOutputLength: 16 * SMALL_BYTES })]
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') return null
+    throw error
+  }
+}
+
+function unpackInChunks(packed: Buffer): AsyncIterable<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
+  gunzip.end(packed)
+  return gunzip
+}
 
 function textOf(pieces: readonly Buffer[]): string {
   const [first] = pieces

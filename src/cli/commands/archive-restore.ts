@@ -97,7 +97,8 @@ async function watching(asked: Promise<unknown>, answers: Answers, session: Sess
     if (ended.signal.aborted) break
     const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
     const { act, done, total } = archives.atWork ?? { act: '', done: 0, total: 0 }
-    if (act === 'restore') await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
+    if (act === 'restore' && total > 0)
+      await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
   }
   await session.note('\r\u001b[K')
   return asked
