@@ -92,7 +92,7 @@ async function keep({ task }: UpkeepOrder): Promise<void> {
 
 /** Of files that were copied here nothing may be left, either. */
 async function purge({ order }: PurgeOrder): Promise<void> {
-  removeCopies()
+  if (order.act === 'remove') removeCopies()
   const { purgeMirror } = await import('./purge/purge-mirror.ts')
   const outcome = await drive(purgeMirror(kept, order, Date.now), () => undefined)
   if (outcome !== null) tell({ kind: 'purged', outcome })

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findFaults } from '../helpers/guard/dump.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { chatsOf, findBytes, PurgeHere } from '../helpers/purge-world.ts'
+import { listSetAside, setAside } from '../../src/mirror/salvage/set-aside.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 
 const SECRET = 'Xylophon-Quartz-7731'
@@ -108,8 +109,6 @@ test('a message of the same words under another id stays out, one of other words
 })
 
 test('a mirror that was set aside as damaged is removed with it', async () => {
-  const { setAside } = await import('../../src/mirror/salvage/set-aside.ts')
-  const { cpSync } = await import('node:fs')
   const copy = mkdtempSync(join(tmpdir(), 'cursordex-copy-'))
   cpSync(indexer.path, join(copy, 'mirror.db'))
   setAside(indexer.path, Date.now())
@@ -118,4 +117,14 @@ test('a mirror that was set aside as damaged is removed with it', async () => {
   const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
   expect(report.setAside).toHaveLength(1)
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('a start where nothing was purged leaves a mirror that was set aside', async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'cursordex-copy-'))
+  cpSync(indexer.path, join(copy, 'mirror.db'))
+  setAside(indexer.path, Date.now())
+  cpSync(join(copy, 'mirror.db'), indexer.path)
+  rmSync(copy, { recursive: true })
+  await new PurgeHere(indexer.folder).purging.resume()
+  expect(listSetAside(indexer.path)).toHaveLength(1)
 })

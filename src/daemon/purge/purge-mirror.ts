@@ -35,8 +35,10 @@ function* obey(kept: KeptMirror, order: MirrorPurgeOrder, now: () => number): Ge
       beginPurge(kept.db, order.scope, targets, order.archived, now())
       return yield* remove(kept, order.scope.match, now)
     }
-    case 'resume':
-      return yield* remove(kept, null, now)
+    case 'resume': {
+      const { rows, archives } = readUnfinished(kept.db)
+      return rows || archives ? yield* remove(kept, null, now) : nothing
+    }
     case 'archived':
       noteStage(kept.db, 'archives', now())
       return nothing

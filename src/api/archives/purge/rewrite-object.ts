@@ -23,8 +23,25 @@ export function rewriteObject({ chat, messages }: ReadObject, tombstones: Tombst
   const facts = spareFacts(chat, tombstones)
   const removed = messages.length - left.length
   if (removed === 0 && facts === chat) return { kind: 'same' }
-  const titled = { ...facts, title: titleOf(facts.name, userParts(left)).title, messageCount: left.length }
+  const ids = new Set(left.map(({ message }) => message.id))
+  const gone = messages.flatMap(({ message: { id } }) => (ids.has(id) ? [] : [id]))
+  const titled = {
+    ...facts,
+    title: titleOf(facts.name, userParts(left)).title,
+    outline: spareOutline(facts.outline, new Set(gone)),
+    messageCount: left.length,
+  }
   return { kind: 'other', object: packObject(linesOf(titled, left)), removed }
+}
+
+const noEntry = { id: null, role: null, createdAt: null, startedAt: null }
+
+/** The order with a gap where a message was, as the mirror tells it. */
+function spareOutline(outline: ArchivedChat['outline'], gone: ReadonlySet<string>): ArchivedChat['outline'] {
+  if (outline === null || gone.size === 0) return outline
+  const entries = outline.map((entry) => (entry.id !== null && gone.has(entry.id) ? noEntry : entry))
+  const last = entries.findLastIndex(({ id }) => id !== null)
+  return entries.slice(0, last + 1)
 }
 
 /** What stays of the messages stays to the letter. */
