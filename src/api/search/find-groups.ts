@@ -7,6 +7,7 @@ import type { QueryPlan } from './plan/plan.ts'
 import { rankMatches } from './rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
+import { valuesOf } from './statement.ts'
 
 /** A chat's best message, and how many of its messages were found. A title counts as one. */
 export interface Group {
@@ -74,5 +75,5 @@ const CHATS_OF_KEYS = `
 
 function chatsOf(db: Mirror, messages: readonly Found[]): readonly number[] {
   const keys = JSON.stringify(messages.map((message) => message.key))
-  return db.prepare<[object], number>(CHATS_OF_KEYS).pluck().all({ keys })
+  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys })
 }

@@ -1,24 +1,31 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
-import type { Branch } from './plan/branch.ts'
+import type { Branch, KeyRange } from './plan/branch.ts'
 import { compileTests } from './plan/test-sql.ts'
 import { matchSource } from './match-source.ts'
+import { listsOf, rowsOf, valuesOf } from './statement.ts'
 
 export type TimeOrder = 'newest' | 'oldest'
 
-/** The keys of all messages that pass any of the branches, each once, in order of time, until the deadline. */
+const WANTED = 1000
+
+/**
+ * The keys of all messages that pass any of the branches, each once, in order of time, until the deadline.
+ * @param wanted how many are likely to be taken
+ */
 export function* walkMessages(
   db: Mirror,
   branches: readonly Branch[],
   order: TimeOrder,
   deadline: Deadline,
+  wanted = WANTED,
 ): Generator<number, void> {
   const [only] = branches
   if (branches.length === 1 && only !== undefined) {
-    yield* walkBranch(db, only, order, deadline)
+    yield* walkBranch(db, only, order, deadline, wanted)
     return
   }
-  const walks = branches.map((branch) => walkBranch(db, branch, order, deadline))
+  const walks = branches.map((branch) => walkBranch(db, branch, order, deadline, wanted))
   try {
     // A walk that has ended stands behind every key.
     const end = order === 'newest' ? -Infinity : Infinity
@@ -40,31 +47,82 @@ export function* walkMessages(
 }
 
 /** The messages that pass one branch. */
-function walkBranch(db: Mirror, branch: Branch, order: TimeOrder, deadline: Deadline): Generator<number, void> {
-  return branch.match === null
-    ? walkUnmatched(db, branch, order, deadline)
-    : walkMatches(db, branch, branch.match, order, deadline)
+function walkBranch(
+  db: Mirror,
+  branch: Branch,
+  order: TimeOrder,
+  deadline: Deadline,
+  wanted: number,
+): Generator<number, void> {
+  if (branch.match === null) return walkUnmatched(db, branch, order, deadline)
+  const { passes, from, params } = matchSource(branch)
+  const isTested = passes !== '1'
+  const select = `select message_terms.rowid as key${isTested ? `, ${passes} as passes` : ''} ${from}
+    order by message_terms.rowid ${bySort(order)}`
+  const walk: MatchWalk = { select, params: { match: branch.match, ...params }, order }
+  // Of a prefix each look merges the lists anew: it is walked row by row where nobody knows how far.
+  if (branch.isCostly && isTested) return walkTested(db, branch, walk, deadline)
+  return walkInSteps(db, branch, walk, deadline, isTested ? WANTED_FACTOR * wanted : wanted)
+}
+
+interface MatchWalk {
+  readonly select: string
+  /** Besides `low` and `high`. */
+  readonly params: object
+  readonly order: TimeOrder
 }
 
 const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
 
-function* walkMatches(
+const rangesOf = (branch: Branch, order: TimeOrder): readonly KeyRange[] =>
+  order === 'newest' ? branch.ranges : branch.ranges.toReversed()
+
+/** Where rows are tested, some do not pass. */
+const WANTED_FACTOR = 2
+/** Rows of one step, during which no clock is looked at. */
+const STEP_MIN = 32
+const STEP_MAX = 2048
+
+/** A row that JavaScript asks for by itself costs several times as much as one of many. */
+function* walkInSteps(
   db: Mirror,
   branch: Branch,
-  match: string,
-  order: TimeOrder,
+  { select, params, order }: MatchWalk,
+  deadline: Deadline,
+  wanted: number,
+): Generator<number, void> {
+  const statement = listsOf<[number, number?]>(db, `${select} limit @rows`)
+  const firstRows = Math.min(STEP_MAX, Math.max(STEP_MIN, wanted))
+  let steps = 0
+  for (const range of rangesOf(branch, order)) {
+    let left: KeyRange | null = range
+    while (left !== null) {
+      if (steps > 0 && deadline.isPassed()) return
+      const rows = steps === 0 ? firstRows : STEP_MAX
+      steps += 1
+      const found: [number, number?][] = statement.all({ ...params, ...left, rows })
+      for (const [key, passes] of found) if (passes !== 0) yield key
+      const last = found.length < rows ? undefined : found.at(-1)?.[0]
+      left = last === undefined ? null : restOf(left, last, order)
+    }
+  }
+}
+
+function restOf({ low, high }: KeyRange, last: number, order: TimeOrder): KeyRange | null {
+  const rest = order === 'newest' ? { low, high: BigInt(last) - 1n } : { low: BigInt(last) + 1n, high }
+  return rest.low > rest.high ? null : rest
+}
+
+function* walkTested(
+  db: Mirror,
+  branch: Branch,
+  { select, params, order }: MatchWalk,
   deadline: Deadline,
 ): Generator<number, void> {
-  const { passes, from, params } = matchSource(branch)
-  const statement = db.prepare<[object], { key: number; passes: number }>(`
-    select message_terms.rowid as key, ${passes} as passes
-    ${from}
-    order by message_terms.rowid ${bySort(order)}
-  `)
-  const ranges = order === 'newest' ? branch.ranges : branch.ranges.toReversed()
-  for (const { low, high } of ranges) {
+  const statement = rowsOf<{ key: number; passes: number }>(db, select)
+  for (const range of rangesOf(branch, order)) {
     // Rows that do not pass flow too, so that the clock is looked at however rare those are that do.
-    for (const row of statement.iterate({ match, low, high, ...params })) {
+    for (const row of statement.iterate({ ...params, ...range })) {
       if (row.passes !== 0) yield row.key
       if (deadline.isPassedAtRow()) return
     }
@@ -75,12 +133,15 @@ function* walkUnmatched(db: Mirror, branch: Branch, order: TimeOrder, deadline: 
   const { low, high, chats, exclude } = branch
   const tests = compileTests(branch, true)
   const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
-  const statement = db.prepare<[object], { key: number; passes: number }>(`
+  const statement = rowsOf<{ key: number; passes: number }>(
+    db,
+    `
     select m.key, ${tests.sql ?? 1} as passes
     from ${from}
     where m.key between @low and @high and m.is_shadowed = 0
     order by m.key ${bySort(order)}
-  `)
+  `,
+  )
   const params = { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) }
   const excluded = walkExcluded(db, exclude, branch, order)
   try {
@@ -102,12 +163,11 @@ interface ExcludedWalk {
 /** Both lists are in the order of keys: walking them side by side asks the index once, not once per message. */
 function walkExcluded(db: Mirror, exclude: string | null, { low, high }: Branch, order: TimeOrder): ExcludedWalk {
   if (exclude === null) return { has: () => false, close: () => {} }
-  const statement = db
-    .prepare<[object], number>(`
-      select rowid from message_terms
-      where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}
-    `)
-    .pluck()
+  const statement = valuesOf<number>(
+    db,
+    `select rowid from message_terms
+     where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}`,
+  )
   const rows = statement.iterate({ exclude, low, high })
   const isAhead = (row: number, key: number): boolean => (order === 'newest' ? row > key : row < key)
   let next = rows.next()

@@ -4,6 +4,15 @@ import { asksAndSweeps } from './0003-asks-and-sweeps.ts'
 import { chatDigests } from './0005-chat-digests.ts'
 import { tokenLedger } from './0006-token-ledger.ts'
 import { identity } from './0007-identity.ts'
+import { chatOfMessage } from './0008-chat-of-message.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
-export const migrations: readonly string[] = [rowsAndTerms, upkeep, asksAndSweeps, chatDigests, tokenLedger, identity]
+export const migrations: readonly string[] = [
+  rowsAndTerms,
+  upkeep,
+  asksAndSweeps,
+  chatDigests,
+  tokenLedger,
+  identity,
+  chatOfMessage,
+]

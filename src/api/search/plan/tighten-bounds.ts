@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Branch, KeyRange } from './branch.ts'
+import { rowsOf, valuesOf } from '../statement.ts'
 
 /** Beyond so many chats their messages lie everywhere in time, and walking from one to the next does not pay. */
 const TIGHTENED_CHATS_MAX = 200
@@ -19,7 +20,7 @@ export function tightenBounds(db: Mirror, branch: Branch): Branch {
   const { chats, low, high } = branch
   if (chats === null || chats.length > TIGHTENED_CHATS_MAX) return branch
   const params = { chats: JSON.stringify(chats), low, high }
-  const found = db.prepare<[object], { low: number; high: number }>(SELECT_RANGES).all(params)
+  const found = rowsOf<{ low: number; high: number }>(db, SELECT_RANGES).all(params)
   const ranges = joinRanges(found.map((range) => ({ low: BigInt(range.low), high: BigInt(range.high) })))
   const first = ranges.at(-1)
   const last = ranges[0]
@@ -27,7 +28,7 @@ export function tightenBounds(db: Mirror, branch: Branch): Branch {
   const bounds = { low: first.low, high: last.high }
   if (!branch.isCostly) return { ...branch, ...bounds, ranges }
   // Each walk of a prefix merges its lists anew: one walk then, past all that is of other chats.
-  const keys = db.prepare<[object], number>(SELECT_KEYS).pluck().all(params)
+  const keys = valuesOf<number>(db, SELECT_KEYS).all(params)
   return { ...branch, ...bounds, ranges: [bounds], keys }
 }
 
