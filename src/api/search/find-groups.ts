@@ -70,7 +70,7 @@ function gather(db: Mirror, messages: readonly Found[], isBetter: (a: Found, b: 
 }
 
 const CHATS_OF_KEYS = `
-  select m.chat from json_each(@keys) k left join messages m on m.key = k.value order by k.key
+  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value order by k.key
 `
 
 function chatsOf(db: Mirror, messages: readonly Found[]): readonly number[] {

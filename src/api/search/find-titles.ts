@@ -23,8 +23,8 @@ export type WantedTitles =
   | { readonly by: 'newest' | 'oldest'; readonly edge: number }
 
 /** So many of the last are scored, and so many of the best looked at. */
-const SCORED_MAX = 500
-const LOOKED_AT_MAX = 10
+const SCORED_MAX = 100
+const LOOKED_AT_MAX = 5
 /** So many chats are looked at one by one; where more titles match, only chats near the page are. */
 const CHATS_MAX = 200
 /** So many messages around a page are asked for their chats. */

@@ -55,14 +55,14 @@ function walkBranch(
   wanted: number,
 ): Generator<number, void> {
   if (branch.match === null) return walkUnmatched(db, branch, order, deadline)
-  const { passes, from, params } = matchSource(branch)
-  const isTested = passes !== '1'
-  const select = `select message_terms.rowid as key${isTested ? `, ${passes} as passes` : ''} ${from}
-    order by message_terms.rowid ${bySort(order)}`
-  const walk: MatchWalk = { select, params: { match: branch.match, ...params }, order }
+  const walk = matchWalk(branch, branch.match, order)
   // Of a prefix each look merges the lists anew: it is walked row by row where nobody knows how far.
-  if (branch.isCostly && isTested) return walkTested(db, branch, walk, deadline)
-  return walkInSteps(db, branch, walk, deadline, isTested ? WANTED_FACTOR * wanted : wanted)
+  if (branch.isCostly) {
+    return walk.isTested ? walkTested(db, branch, walk, deadline) : walkInSteps(db, branch, walk, deadline, wanted)
+  }
+  if (branch.keys === null) return walkInSteps(db, branch, walk, deadline, wanted)
+  const open = matchWalk({ ...branch, chats: null, keys: null }, branch.match, order)
+  return walkOwn(db, branch, { open, own: walk, keys: new Set(branch.keys) }, deadline, wanted)
 }
 
 interface MatchWalk {
@@ -70,6 +70,16 @@ interface MatchWalk {
   /** Besides `low` and `high`. */
   readonly params: object
   readonly order: TimeOrder
+  /** Whether its rows say if they pass. */
+  readonly isTested: boolean
+}
+
+function matchWalk(branch: Branch, match: string, order: TimeOrder): MatchWalk {
+  const { passes, from, params } = matchSource(branch)
+  const isTested = passes !== '1'
+  const select = `select message_terms.rowid as key${isTested ? `, ${passes} as passes` : ''} ${from}
+    order by message_terms.rowid ${bySort(order)}`
+  return { select, params: { match, ...params }, order, isTested }
 }
 
 const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
@@ -77,8 +87,6 @@ const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc
 const rangesOf = (branch: Branch, order: TimeOrder): readonly KeyRange[] =>
   order === 'newest' ? branch.ranges : branch.ranges.toReversed()
 
-/** Where rows are tested, some do not pass. */
-const WANTED_FACTOR = 2
 /** Rows of one step, during which no clock is looked at. */
 const STEP_MIN = 32
 const STEP_MAX = 2048
@@ -87,26 +95,69 @@ const STEP_MAX = 2048
 function* walkInSteps(
   db: Mirror,
   branch: Branch,
-  { select, params, order }: MatchWalk,
+  { select, params, order, isTested }: MatchWalk,
   deadline: Deadline,
   wanted: number,
 ): Generator<number, void> {
   const statement = listsOf<[number, number?]>(db, `${select} limit @rows`)
-  const firstRows = Math.min(STEP_MAX, Math.max(STEP_MIN, wanted))
-  let steps = 0
+  let looked = 0
+  let taken = 0
   for (const range of rangesOf(branch, order)) {
     let left: KeyRange | null = range
     while (left !== null) {
-      if (steps > 0 && deadline.isPassed()) return
-      const rows = steps === 0 ? firstRows : STEP_MAX
-      steps += 1
+      if (looked > 0 && deadline.isPassed()) return
+      const rows = rowsFor(wanted - taken, isTested ? (taken + 1) / (looked + 2) : 1)
       const found: [number, number?][] = statement.all({ ...params, ...left, rows })
-      for (const [key, passes] of found) if (passes !== 0) yield key
+      for (const [key, passes] of found) {
+        if (passes === 0) continue
+        taken += 1
+        yield key
+      }
+      looked += found.length
       const last = found.length < rows ? undefined : found.at(-1)?.[0]
       left = last === undefined ? null : restOf(left, last, order)
     }
   }
 }
+
+interface OwnWalk {
+  /** Of all messages. */
+  readonly open: MatchWalk
+  /** Of those with these keys. */
+  readonly own: MatchWalk
+  readonly keys: ReadonlySet<number>
+}
+
+/**
+ * Of a few messages, those that match. A look into the index for each time in which they lie costs as much as one for all
+ * matches, which mostly are few: only where they are many it is looked there.
+ */
+function* walkOwn(
+  db: Mirror,
+  branch: Branch,
+  { open, own, keys }: OwnWalk,
+  deadline: Deadline,
+  wanted: number,
+): Generator<number, void> {
+  const { order } = open
+  const { low, high } = branch
+  const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
+  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: STEP_MAX })
+  for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
+  const last = found.length < STEP_MAX ? undefined : found.at(-1)?.[0]
+  if (last === undefined || deadline.isPassed()) return
+  const ranges = branch.ranges.flatMap((range) => {
+    const isBehind = order === 'newest' ? range.low < last : range.high > last
+    const isAcross = range.low <= last && range.high >= last
+    const rest = isAcross ? restOf(range, last, order) : range
+    return isBehind && rest !== null ? [rest] : []
+  })
+  yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
+}
+
+/** As many as are likely to hold what is still wanted. @param share of them that are likely to pass */
+const rowsFor = (wanted: number, share: number): number =>
+  Math.ceil(Math.min(STEP_MAX, Math.max(STEP_MIN, share === 1 ? wanted : (wanted / share) * 1.1)))
 
 function restOf({ low, high }: KeyRange, last: number, order: TimeOrder): KeyRange | null {
   const rest = order === 'newest' ? { low, high: BigInt(last) - 1n } : { low: BigInt(last) + 1n, high }
