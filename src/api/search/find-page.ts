@@ -8,7 +8,8 @@ import { rankMatches } from './rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
 import type { TitleCandidate } from './title-candidates.ts'
-import { walkMessages, type TimeOrder } from './walk.ts'
+import type { TimeOrder } from './steps.ts'
+import { walkMessages } from './walk.ts'
 
 /** What stands on one page of the answer: messages and title hits in one order. */
 export interface Page {

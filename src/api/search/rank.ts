@@ -7,6 +7,7 @@ import type { Branch, KeyRange } from './plan/branch.ts'
 import type { Scorer } from './score/scorer.ts'
 import { walkMessages } from './walk.ts'
 import { rowsOf } from './statement.ts'
+import { stepThrough, type Steps } from './steps.ts'
 
 export interface RankedMessage {
   readonly key: number
@@ -90,17 +91,24 @@ function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): readonly R
 function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadline: Deadline): readonly RankedMessage[] {
   const weighed: RankedMessage[] = []
   const { passes, from, params } = matchSource(branch)
-  const statement = rowsOf<{ key: number; weight: number | null }>(
-    db,
-    `
-    select message_terms.rowid as key, case when ${passes} then coalesce(${WEIGHT}, 0) end as weight
+  const isTested = passes !== '1'
+  const weight = `coalesce(${WEIGHT}, 0)`
+  const select = `
+    select message_terms.rowid as key, ${isTested ? `case when ${passes} then ${weight} end` : weight} as weight
     ${from}
     order by message_terms.rowid desc
-  `,
-  )
-  for (const row of statement.iterate({ match: branch.match, low, high, ...params })) {
-    if (row.weight !== null) weighed.push({ key: row.key, score: Math.max(0, -row.weight) })
-    if (weighed.length > RANKED_MAX || deadline.isPassedAtRow()) break
+  `
+  const steps: Steps = {
+    select,
+    params: { match: branch.match, ...params },
+    ranges: [{ low, high }],
+    order: 'newest',
+    passes: isTested ? (figure) => figure !== null : null,
+    isCostly: branch.isCostly,
+  }
+  for (const [key, figure] of stepThrough(db, steps, deadline, RANKED_MAX + 1)) {
+    weighed.push({ key, score: Math.max(0, -(figure ?? 0)) })
+    if (weighed.length > RANKED_MAX) break
   }
   return weighed
 }

@@ -4,8 +4,7 @@ import type { Branch, KeyRange } from './plan/branch.ts'
 import { compileTests } from './plan/test-sql.ts'
 import { matchSource } from './match-source.ts'
 import { listsOf, rowsOf, valuesOf } from './statement.ts'
-
-export type TimeOrder = 'newest' | 'oldest'
+import { restOf, stepThrough, type TimeOrder } from './steps.ts'
 
 const WANTED = 1000
 
@@ -56,11 +55,7 @@ function walkBranch(
 ): Generator<number, void> {
   if (branch.match === null) return walkUnmatched(db, branch, order, deadline)
   const walk = matchWalk(branch, branch.match, order)
-  // Of a prefix each look merges the lists anew: it is walked row by row where nobody knows how far.
-  if (branch.isCostly) {
-    return walk.isTested ? walkTested(db, branch, walk, deadline) : walkInSteps(db, branch, walk, deadline, wanted)
-  }
-  if (branch.keys === null) return walkInSteps(db, branch, walk, deadline, wanted)
+  if (branch.keys === null || branch.isCostly) return walkInSteps(db, branch, walk, deadline, wanted)
   const open = matchWalk({ ...branch, chats: null, keys: null }, branch.match, order)
   return walkOwn(db, branch, { open, own: walk, keys: new Set(branch.keys) }, deadline, wanted)
 }
@@ -87,11 +82,6 @@ const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc
 const rangesOf = (branch: Branch, order: TimeOrder): readonly KeyRange[] =>
   order === 'newest' ? branch.ranges : branch.ranges.toReversed()
 
-/** Rows of one step, during which no clock is looked at. */
-const STEP_MIN = 32
-const STEP_MAX = 2048
-
-/** A row that JavaScript asks for by itself costs several times as much as one of many. */
 function* walkInSteps(
   db: Mirror,
   branch: Branch,
@@ -99,26 +89,15 @@ function* walkInSteps(
   deadline: Deadline,
   wanted: number,
 ): Generator<number, void> {
-  const statement = listsOf<[number, number?]>(db, `${select} limit @rows`)
-  let looked = 0
-  let taken = 0
-  for (const range of rangesOf(branch, order)) {
-    let left: KeyRange | null = range
-    while (left !== null) {
-      if (looked > 0 && deadline.isPassed()) return
-      const rows = rowsFor(wanted - taken, isTested ? (taken + 1) / (looked + 2) : 1)
-      const found: [number, number?][] = statement.all({ ...params, ...left, rows })
-      for (const [key, passes] of found) {
-        if (passes === 0) continue
-        taken += 1
-        yield key
-      }
-      looked += found.length
-      const last = found.length < rows ? undefined : found.at(-1)?.[0]
-      left = last === undefined ? null : restOf(left, last, order)
-    }
-  }
+  const ranges = rangesOf(branch, order)
+  const steps = { select, params, ranges, order, passes: isTested ? isPassing : null, isCostly: branch.isCostly }
+  for (const [key] of stepThrough(db, steps, deadline, wanted)) yield key
 }
+
+const isPassing = (passes: number | null): boolean => passes !== 0
+
+/** Rows of the look for all matches at once. */
+const LOOK_MAX = 2048
 
 interface OwnWalk {
   /** Of all messages. */
@@ -142,9 +121,9 @@ function* walkOwn(
   const { order } = open
   const { low, high } = branch
   const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
-  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: STEP_MAX })
+  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: LOOK_MAX })
   for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
-  const last = found.length < STEP_MAX ? undefined : found.at(-1)?.[0]
+  const last = found.length < LOOK_MAX ? undefined : found.at(-1)?.[0]
   if (last === undefined || deadline.isPassed()) return
   const ranges = branch.ranges.flatMap((range) => {
     const isBehind = order === 'newest' ? range.low < last : range.high > last
@@ -153,31 +132,6 @@ function* walkOwn(
     return isBehind && rest !== null ? [rest] : []
   })
   yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
-}
-
-/** As many as are likely to hold what is still wanted. @param share of them that are likely to pass */
-const rowsFor = (wanted: number, share: number): number =>
-  Math.ceil(Math.min(STEP_MAX, Math.max(STEP_MIN, share === 1 ? wanted : (wanted / share) * 1.1)))
-
-function restOf({ low, high }: KeyRange, last: number, order: TimeOrder): KeyRange | null {
-  const rest = order === 'newest' ? { low, high: BigInt(last) - 1n } : { low: BigInt(last) + 1n, high }
-  return rest.low > rest.high ? null : rest
-}
-
-function* walkTested(
-  db: Mirror,
-  branch: Branch,
-  { select, params, order }: MatchWalk,
-  deadline: Deadline,
-): Generator<number, void> {
-  const statement = rowsOf<{ key: number; passes: number }>(db, select)
-  for (const range of rangesOf(branch, order)) {
-    // Rows that do not pass flow too, so that the clock is looked at however rare those are that do.
-    for (const row of statement.iterate({ ...params, ...range })) {
-      if (row.passes !== 0) yield row.key
-      if (deadline.isPassedAtRow()) return
-    }
-  }
 }
 
 function* walkUnmatched(db: Mirror, branch: Branch, order: TimeOrder, deadline: Deadline): Generator<number, void> {
