@@ -25,7 +25,8 @@ export interface Steps {
 /** Rows of one step, during which no clock is looked at. */
 const STEP_MIN = 32
 const STEP_MAX = 4096
-const COSTLY_STEP = 8192
+/** Where a second step costs most, so many times more rows than are likely to do. */
+const COSTLY_SPARE = 1.5
 
 /**
  * The rows that pass, many at a time: a row that JavaScript asks for by itself costs several times as much as one of
@@ -45,7 +46,7 @@ export function* stepThrough(
     while (left !== null) {
       if (looked > 0 && deadline.isPassed()) return
       const likely = rowsFor(wanted - taken, passes === null ? 1 : (taken + 1) / (looked + 2))
-      const rows = isCostly && passes !== null ? Math.max(COSTLY_STEP, looked, likely) : likely
+      const rows = isCostly && passes !== null ? Math.max(looked, Math.ceil(likely * COSTLY_SPARE)) : likely
       const found: Stepped[] = statement.all({ ...params, ...left, rows })
       for (const row of found) {
         if (passes?.(row[1]) === false) continue
