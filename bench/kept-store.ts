@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -49,15 +49,19 @@ export interface KeptMirror {
 /** What decides what a mirror holds. */
 const INDEXING = ['src/model', 'src/text', 'src/mirror', 'src/indexer', 'bench/bench-projects.js']
 
-/** A data folder for a mirror of this store that stays; older ones of it go. */
-export function keepMirror({ userDir }: KeptStore): KeptMirror {
+/**
+ * A data folder for a mirror of this store that stays; older ones of it go.
+ * @param isAnyTaken one that other programs made will do: where only what is asked of it is measured
+ */
+export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean): KeptMirror {
   const folder = dirname(dirname(userDir))
   const hash = createHash('sha256')
   for (const path of INDEXING) addToHash(hash, fileURLToPath(new URL(`../${path}`, import.meta.url)))
   const name = `mirror-${hash.digest('hex').slice(0, 12)}`
-  for (const other of readdirSync(folder)) {
-    if (other.startsWith('mirror-') && other !== name) rmSync(join(folder, other), { recursive: true, force: true })
-  }
+  const others = readdirSync(folder).filter((other) => other.startsWith('mirror-') && other !== name)
+  const taken = isAnyTaken ? others.find((other) => existsSync(join(folder, other, 'whole'))) : undefined
+  if (taken !== undefined && !existsSync(join(folder, name))) renameSync(join(folder, taken), join(folder, name))
+  for (const other of others) rmSync(join(folder, other), { recursive: true, force: true })
   const dataDir = join(folder, name)
   const whole = join(dataDir, 'whole')
   const isWhole = existsSync(whole)

@@ -37,7 +37,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['restore', restore],
 ])
 
-const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--user-dir <Cursor's User folder with recorded tokens>]
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--any-mirror] [--user-dir <Cursor's User folder with recorded tokens>]
 questions: ${[...questions.keys()].join(', ')}`
 
 const flags = {
@@ -46,6 +46,7 @@ const flags = {
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
   fresh: { type: 'boolean' },
+  'any-mirror': { type: 'boolean' },
   'user-dir': { type: 'string' },
   help: { type: 'boolean' },
 } as const
@@ -66,6 +67,7 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
     shape,
     runs: Math.ceil(positive('--runs', runs ?? 3)),
     isFresh: values.fresh ?? false,
+    isAnyMirror: values['any-mirror'] ?? false,
     recordedUserDir,
   }
   return { options, names: only ?? [...questions.keys()] }

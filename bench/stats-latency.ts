@@ -19,7 +19,7 @@ const questions = [
 
 /** How long statistics of everything take over HTTP, against one bare statement over the same messages. */
 export async function statsLatency(shop: Workshop): Promise<void> {
-  const daemon = await shop.startReady()
+  const { daemon } = await shop.startKept()
   const mirror = openReader(mirrorPath(daemon.dataDir))
   try {
     const statement = mirror.prepare(FLOOR)

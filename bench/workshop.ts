@@ -14,6 +14,8 @@ export interface Options {
   readonly shape: StoreShape
   readonly runs: number
   readonly isFresh: boolean
+  /** A kept mirror will do though other programs made it. */
+  readonly isAnyMirror: boolean
   /** A store with tokens that Cursor recorded; null: the sample. */
   readonly recordedUserDir: string | null
 }
@@ -71,7 +73,7 @@ export class Workshop {
   /** On the mirror of an earlier run, if the programs that made it are the same: a large one takes minutes to make. */
   async startKept(): Promise<{ readonly daemon: BenchDaemon; readonly store: KeptStore }> {
     const store = this.store()
-    const { dataDir, isWhole, markWhole } = keepMirror(store)
+    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror)
     if (!isWhole || this.#options.isFresh) {
       this.say(`indexing ${store.shape.messages} messages`)
       const filler = await this.#start(store, dataDir)

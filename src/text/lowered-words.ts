@@ -8,10 +8,16 @@ const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
 /**
  * Calls `visit` with the lower-case spellings of each ASCII word that has humps. `JavaScript` falls into `java script`,
  * and whoever types `javascript` means it all the same: the index holds both.
+ * @param from and `to` are ends of the text, or stand where an ASCII sign parts words
  */
-export function visitLoweredWords(text: string, visit: (lowered: string, start: number, end: number) => void): void {
-  let at = 0
-  while (at < text.length) {
+export function visitLoweredWords(
+  text: string,
+  visit: (lowered: string, start: number, end: number) => void,
+  from = 0,
+  to = text.length,
+): void {
+  let at = from
+  while (at < to) {
     const end = wordEnd(text, at)
     if (end - at > 1 && hasHump(text, at, end) && isWholeWord(text, at, end))
       for (const lowered of lowerSpellings(text.slice(at, end))) visit(lowered, at, end)

@@ -1,4 +1,5 @@
 import { visitLoweredWords } from './lowered-words.ts'
+import { nearStretches } from './near-stretches.ts'
 import { isUnspacedSign, visitTerms } from './terms.ts'
 
 /** Terms that stand side by side; the last may be the beginning of a longer one. */
@@ -71,15 +72,21 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
   }
   const prefixes = numbered.filter((phrase) => phrase.isPrefix)
   const longest = Math.max(1, ...numbered.map((phrase) => phrase.terms.length))
-  return (text) => (numbered.length === 0 ? [] : findMatches(text, byLastTerm, prefixes, longest))
+  const lastTerms = [...new Set(numbered.map((phrase) => phrase.terms.at(-1) ?? ''))]
+  const wanted: Wanted = { byLastTerm, prefixes, lastTerms, longest }
+  return (text) => (numbered.length === 0 ? [] : findMatches(text, wanted))
 }
 
-function findMatches(
-  text: string,
-  byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>,
-  prefixes: readonly NumberedPhrase[],
-  longest: number,
-): readonly TermMatch[] {
+interface Wanted {
+  readonly byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>
+  readonly prefixes: readonly NumberedPhrase[]
+  readonly lastTerms: readonly string[]
+  /** Terms of the longest of them. */
+  readonly longest: number
+}
+
+function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }: Wanted): readonly TermMatch[] {
+  const stretches = nearStretches(text, lastTerms, longest - 1)
   const matches: TermMatch[] = []
   // The last few terms suffice: a phrase is checked backwards from the term that ends it.
   const recent: Place[] = []
@@ -96,12 +103,16 @@ function findMatches(
     if (ending !== undefined) for (const phrase of ending) check(phrase)
     for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase)
   }
-  visitTerms(text, visit)
+  for (const { start, end } of stretches) {
+    count = 0
+    visitTerms(text, visit, start, end)
+  }
   // A word with humps also stands in the index as it is spelt without them, with nothing beside it.
-  visitLoweredWords(text, (word, start, end) => {
+  const visitLowered = (word: string, start: number, end: number): void => {
     count = 0
     visitTerms(word, (term) => visit(term, start, end))
-  })
+  }
+  for (const { start, end } of stretches) visitLoweredWords(text, visitLowered, start, end)
   return matches
 }
 

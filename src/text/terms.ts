@@ -64,10 +64,13 @@ export function isUnspacedSign(term: string): boolean {
   return kind === UNSPACED || kind === UNSPACED_MARK
 }
 
-/** Calls `visit` for each term, in order, without holding them all. */
-export function visitTerms(text: string, visit: VisitTerm): void {
-  let at = 0
-  while (at < text.length) {
+/**
+ * Calls `visit` for each term, in order, without holding them all.
+ * @param from and `to` are ends of the text, or stand where an ASCII sign parts words
+ */
+export function visitTerms(text: string, visit: VisitTerm, from = 0, to = text.length): void {
+  let at = from
+  while (at < to) {
     if (kindAt(text, at) === BREAK) {
       at += 1
       continue

@@ -1,7 +1,8 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/prepared.ts'
 
 const PROJECT_NUMS = `
-  with wanted as (select value from json_each(?))
+  with wanted as (select value from json_each(@spellings))
   select num
   from projects
   where id in (select value from wanted) or name in (select value from wanted) or path in (select value from wanted)
@@ -14,5 +15,6 @@ const PROJECT_NUMS = `
  */
 export function resolveProjects(db: Mirror, words: readonly string[]): number[] {
   const spellings = words.flatMap((word) => [word, word.replace(/(?<=[^/\\:])[/\\]+$/u, '')])
-  return db.prepare<[string], number>(PROJECT_NUMS).pluck().all(JSON.stringify(spellings))
+  const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(spellings) })
+  return rows.map(({ num }) => num)
 }

@@ -52,14 +52,23 @@ function within({ fromMs, toMs }: TokenScope, column: string): string {
 }
 
 export type Grouped = 'project' | 'model' | 'chat'
-const keys: Readonly<Record<Grouped, string>> = {
+const keys = {
   project: 'c.project',
   model: `coalesce(s.model, ${ONLY_MODEL})`,
-  chat: 's.chat',
-}
+} as const
 
 /** Walks one index that holds all it needs, in the order of its groups: nothing is sorted, no message is looked up. */
-export const sumByGroup = (group: Grouped, scope: TokenScope): string => `
+export const sumByGroup = (group: Grouped, scope: TokenScope): string =>
+  group === 'chat' ? sumByChat(scope) : sumByTrait(group, scope)
+
+const sumByChat = (scope: TokenScope): string => `
+  select m.chat as key, ${SUMS}
+  from messages m indexed by token_counts
+  where m.is_orphan = 0 ${narrow(scope)} ${within(scope, 'm.created_at')}
+  group by m.chat
+`
+
+const sumByTrait = (group: keyof typeof keys, scope: TokenScope): string => `
   with s as materialized (
     select m.chat, m.model, ${SUMS}
     from messages m indexed by token_counts

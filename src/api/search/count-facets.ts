@@ -8,6 +8,7 @@ import type { QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { FacetName, FacetValue, SearchRequest } from './request.ts'
 import { walkMessages } from './walk.ts'
+import { rowsOf, valuesOf } from './statement.ts'
 
 /** So many of the newest messages found are counted. */
 const COUNTED_MAX = 20_000
@@ -76,7 +77,7 @@ const MODELS = `
 `
 
 function countValues(db: Mirror, sql: string, keys: string): readonly FacetValue[] {
-  return db.prepare<[object], FacetValue>(sql).all({ keys, limit: VALUES_MAX })
+  return rowsOf<FacetValue>(db, sql).all({ keys, limit: VALUES_MAX })
 }
 
 /** Counted by the search itself: a part counts where all that is asked for stands in that kind of part. */
@@ -104,7 +105,7 @@ const TIMES = `
 function countMonths(db: Mirror, keys: string, timeZone: string): readonly FacetValue[] {
   const months: { value: string; label: string; count: number }[] = []
   let startMs = Infinity
-  for (const time of db.prepare<[object], number>(TIMES).pluck().iterate({ keys })) {
+  for (const time of valuesOf<number>(db, TIMES).iterate({ keys })) {
     if (time < startMs) {
       const month = monthOf(time, timeZone)
       startMs = month.startMs

@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import { matchSource } from './match-source.ts'
 import type { Branch } from './plan/branch.ts'
+import { valuesOf } from './statement.ts'
 import { compileTests } from './plan/test-sql.ts'
 import { walkMessages } from './walk.ts'
 
@@ -23,7 +24,7 @@ export interface Newest {
 
 /** @param rows at most so many */
 export function newestMessages(db: Mirror, branches: readonly Branch[], rows: number, deadline: Deadline): Newest {
-  const walk = walkMessages(db, branches, 'newest', deadline)
+  const walk = walkMessages(db, branches, 'newest', deadline, rows + 1)
   const keys: number[] = []
   for (const key of walk) {
     if (keys.length >= rows) return { keys, isWhole: false }
@@ -48,16 +49,19 @@ function countOthers(db: Mirror, branch: Branch, exclude: string): Count {
   const { low, high, chats } = branch
   const tests = compileTests(branch, true)
   const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
-  const all = db.prepare<[object], number>(`
+  const all = valuesOf<number>(
+    db,
+    `
     select count(*) from ${from}
     where m.key between @low and @high and m.is_shadowed = 0 and ${tests.sql ?? '1'}
-  `)
+  `,
+  )
   const source = matchSource(branch)
-  const excluded = db.prepare<[object], number>(`select total(${source.passes}) ${source.from}`)
+  const excluded = valuesOf<number>(db, `select total(${source.passes}) ${source.from}`)
   const chatsJson = chats === null ? {} : { chats: JSON.stringify(chats) }
-  const total = all.pluck().get({ low, high, ...tests.params, ...chatsJson }) ?? 0
+  const total = all.get({ low, high, ...tests.params, ...chatsJson }) ?? 0
   const left = branch.ranges.reduce(
-    (sum, range) => sum - (excluded.pluck().get({ match: exclude, ...range, ...source.params }) ?? 0),
+    (sum, range) => sum - (excluded.get({ match: exclude, ...range, ...source.params }) ?? 0),
     total,
   )
   return { count: Math.min(COUNTED_MAX, Math.max(0, left)), isExact: left <= COUNTED_MAX }

@@ -7,6 +7,7 @@ import type { QueryPlan } from './plan/plan.ts'
 import { rankMatches } from './rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
+import { valuesOf } from './statement.ts'
 
 /** A chat's best message, and how many of its messages were found. A title counts as one. */
 export interface Group {
@@ -69,10 +70,10 @@ function gather(db: Mirror, messages: readonly Found[], isBetter: (a: Found, b: 
 }
 
 const CHATS_OF_KEYS = `
-  select m.chat from json_each(@keys) k left join messages m on m.key = k.value order by k.key
+  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value order by k.key
 `
 
 function chatsOf(db: Mirror, messages: readonly Found[]): readonly number[] {
   const keys = JSON.stringify(messages.map((message) => message.key))
-  return db.prepare<[object], number>(CHATS_OF_KEYS).pluck().all({ keys })
+  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys })
 }

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Clock } from '../periods.ts'
-import { countFound } from './count-found.ts'
+import { findsAny } from './count-found.ts'
 import type { Deadline } from './deadline.ts'
 import { echo } from './language/echo.ts'
 import { printQuery } from './language/print.ts'
@@ -19,7 +19,7 @@ const LOOKED_AT_MAX = 8
 
 export function findIdle(db: Mirror, { tree, filters }: Asked, clock: Clock, deadline: Deadline): Idle {
   const isIdle = (alone: Asked): boolean =>
-    countFound(db, alone.tree, { filters: alone.filters, clock }, deadline) === 0 && !deadline.isPassed()
+    !findsAny(db, alone.tree, { filters: alone.filters, clock }, deadline) && !deadline.isPassed()
   const leaves = tree === null ? [] : leavesOf(tree).slice(0, LOOKED_AT_MAX)
   const nodes = leaves.filter((leaf) => isIdle({ tree: leaf, filters: {} }))
   const names = filterGroups(filters).filter((group) => {

@@ -8,7 +8,8 @@ import { rankMatches } from './rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
 import type { TitleCandidate } from './title-candidates.ts'
-import { walkMessages, type TimeOrder } from './walk.ts'
+import type { TimeOrder } from './steps.ts'
+import { walkMessages } from './walk.ts'
 
 /** What stands on one page of the answer: messages and title hits in one order. */
 export interface Page {
@@ -57,7 +58,7 @@ const inOrder = (keys: readonly number[], order: TimeOrder): readonly number[] =
 
 function firstKeys(db: Mirror, plan: QueryPlan, order: TimeOrder, rows: number, deadline: Deadline): readonly number[] {
   const keys: number[] = []
-  for (const key of walkMessages(db, plan.branches, order, deadline)) {
+  for (const key of walkMessages(db, plan.branches, order, deadline, rows)) {
     keys.push(key)
     if (keys.length >= rows) break
   }
@@ -69,8 +70,9 @@ function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, d
   const ranking = rankMatches(db, plan.branches, scorer, deadline)
   const newest = { keys: ranking.newest, isWhole: ranking.isWhole }
   const scoreOf = ({ title, summary }: Pick<TitleCandidate, 'title' | 'summary'>): number =>
-    scorer.scoreTitle(0, title, summary)
-  const titles = titlesBeside(db, plan, newest, { by: 'score', scoreOf }, deadline)
+    scorer.scoreTitle(Infinity, title, summary)
+  const edge = ranking.messages[end - 1]?.score ?? 0
+  const titles = titlesBeside(db, plan, newest, { by: 'score', edge, scoreOf }, deadline)
   const best = [
     ...ranking.messages.map(({ key, score }) => foundMessage(key, score)),
     ...titles.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),

@@ -2,9 +2,10 @@ import type { Mirror } from '../../mirror/open.ts'
 import { COUNTED_MAX, newestMessages, type Newest } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findCandidates, type TitleCandidate } from './title-candidates.ts'
-import { chatsOfMessages, chatsWithMatch } from './matching-chats.ts'
+import { chatsOfMessages, chatsWithMatch, hasMatch, type ChatKeys } from './matching-chats.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { carrierFinder } from './title-carrier.ts'
+import { findCarriers } from './title-carrier.ts'
+import { listsOf, valuesOf } from './statement.ts'
 
 /** A chat found by its title or summary, none of whose messages matches. */
 export interface TitleHit {
@@ -16,13 +17,14 @@ export interface TitleHit {
 
 /** Which title hits are wanted, where there are too many messages to tell them all. */
 export type WantedTitles =
-  | { readonly by: 'score'; readonly scoreOf: (title: TitleCandidate) => number }
+  /** Those that score as the last message of a page does, or better. */
+  | { readonly by: 'score'; readonly edge: number; readonly scoreOf: (title: TitleCandidate) => number }
   /** Those that stand before the last message of a page. */
   | { readonly by: 'newest' | 'oldest'; readonly edge: number }
 
 /** So many of the last are scored, and so many of the best looked at. */
-const SCORED_MAX = 500
-const LOOKED_AT_MAX = 10
+const SCORED_MAX = 100
+const LOOKED_AT_MAX = 5
 /** So many chats are looked at one by one; where more titles match, only chats near the page are. */
 const CHATS_MAX = 200
 /** So many messages around a page are asked for their chats. */
@@ -46,18 +48,16 @@ export function titlesBeside(
 ): readonly TitleHit[] {
   if (plan.titleBranches.length === 0) return []
   const limited = newest.isWhole ? null : wanted
-  const candidates = chooseCandidates(db, plan, newest.isWhole, limited)
-  if (candidates.length === 0) return []
-  const carrierOf = carrierFinder(db)
-  const hits = candidates.flatMap(({ num, title, summary, branches }) => {
-    const carrier = carrierOf(num, branches)
-    return carrier === null || !isBefore(carrier.key, limited) ? [] : [{ num, key: carrier.key, title, summary }]
+  const known = newest.isWhole ? new Set(chatsOfMessages(db, newest.keys)) : null
+  const candidates = chooseCandidates(db, plan, newest.isWhole, limited).filter(({ num }) => known?.has(num) !== true)
+  const carriers = candidates.length === 0 ? null : findCarriers(db, candidates)
+  const hits = candidates.flatMap(({ num, title, summary }) => {
+    const key = carriers?.get(num)
+    return key === undefined || !isBefore(key, limited) ? [] : [{ num, key, title, summary }]
   })
-  if (hits.length === 0) return []
+  if (known !== null || hits.length === 0) return hits
   const nums = hits.map(({ num }) => num)
-  const matched = newest.isWhole
-    ? new Set(chatsOfMessages(db, newest.keys))
-    : matchedChats(db, plan, newest, nums, deadline)
+  const matched = matchedChats(db, plan, newest, nums, deadline)
   return hits.filter(({ num }) => !matched.has(num))
 }
 
@@ -74,10 +74,9 @@ function chooseCandidates(
 ): readonly TitleCandidate[] {
   if (isAll) return findCandidates(db, plan.titleBranches)
   if (wanted?.by === 'score') {
-    const scored = findCandidates(db, plan.titleBranches, null, SCORED_MAX).map((title) => ({
-      title,
-      score: wanted.scoreOf(title),
-    }))
+    const scored = findCandidates(db, plan.titleBranches, null, SCORED_MAX)
+      .map((title) => ({ title, score: wanted.scoreOf(title) }))
+      .filter(({ score }) => score >= wanted.edge)
     const sorted = scored.sort((a, b) => b.score - a.score || b.title.num - a.title.num)
     return sorted.slice(0, LOOKED_AT_MAX).map(({ title }) => title)
   }
@@ -95,10 +94,15 @@ const CHATS_UP_TO = `
 
 function chatsNear(db: Mirror, edge: number, order: 'newest' | 'oldest'): readonly number[] {
   const sql = order === 'newest' ? CHATS_DOWN_TO : CHATS_UP_TO
-  return db.prepare<[object], number>(sql).pluck().all({ edge })
+  return valuesOf<number>(db, sql).all({ edge })
 }
 
-const KEYS_OF_CHAT = `select key from messages where chat = ?`
+const KEYS_OF_CHATS = `
+  select m.chat, m.key from json_each(@chats) c cross join messages m on m.chat = c.value
+`
+
+/** More chats are asked for together: the index is walked wherever they lie. */
+const ASKED_SINGLY_MAX = 20
 
 /** A chat of the last days is known by the newest messages; only of an older one the index is asked. */
 function matchedChats(
@@ -108,18 +112,29 @@ function matchedChats(
   nums: readonly number[],
   deadline: Deadline,
 ): ReadonlySet<number> {
-  const statement = db.prepare<[number], number>(KEYS_OF_CHAT).pluck()
   const known = new Set(newest.keys)
   const lowest = newest.keys.at(-1) ?? Infinity
   const matched = new Set<number>()
-  const undecided: number[] = []
-  for (const num of nums) {
-    const keys = statement.all(num)
-    if (keys.some((key) => known.has(key))) matched.add(num)
-    else if (keys.some((key) => key < lowest)) undecided.push(num)
+  const undecided: ChatKeys[] = []
+  for (const chat of keysByChat(db, nums)) {
+    if (chat.keys.some((key) => known.has(key))) matched.add(chat.num)
+    else if (chat.keys.some((key) => key < lowest)) undecided.push(chat)
   }
-  // A prefix that so many messages hold is merged anew by each walk, and says little of a title.
-  const isCostly = plan.branches.some((branch) => branch.isCostly)
-  for (const num of isCostly ? undecided : chatsWithMatch(db, plan.branches, undecided, deadline)) matched.add(num)
+  for (const num of matchedOf(db, plan, undecided, deadline)) matched.add(num)
   return matched
+}
+
+function keysByChat(db: Mirror, nums: readonly number[]): readonly ChatKeys[] {
+  const rows = listsOf<[number, number]>(db, KEYS_OF_CHATS).all({ chats: JSON.stringify(nums) })
+  const keys = new Map(nums.map((num) => [num, new Array<number>()]))
+  for (const [num, key] of rows) keys.get(num)?.push(key)
+  return [...keys].map(([num, own]) => ({ num, keys: own }))
+}
+
+function matchedOf(db: Mirror, plan: QueryPlan, chats: readonly ChatKeys[], deadline: Deadline): Iterable<number> {
+  const nums = chats.map(({ num }) => num)
+  // A prefix that so many messages hold is merged anew by each walk, and says little of a title.
+  if (plan.branches.some((branch) => branch.isCostly)) return nums
+  if (chats.length > ASKED_SINGLY_MAX) return chatsWithMatch(db, plan.branches, nums, deadline)
+  return chats.filter((chat) => hasMatch(db, plan.branches, chat, deadline)).map(({ num }) => num)
 }

@@ -6,6 +6,7 @@ import { columnNames, columnOf, searchableText, type ColumnName } from '../../te
 import type { TermMatcher } from '../../text/matcher.ts'
 import { makeSnippet } from '../../text/snippet.ts'
 import type { SearchHit } from './request.ts'
+import { rowsOf } from './statement.ts'
 
 /** One place in the answer: a message, and the chat's title where that is what matched. */
 export interface Found {
@@ -40,7 +41,7 @@ const SELECT_HIT = `
 
 /** Dresses what was found. Only here is a message's text read: for the hits of one page. */
 export function makeHits(db: Mirror, found: readonly Found[], matcher: TermMatcher): readonly SearchHit[] {
-  const statement = db.prepare<[object], HitRow>(SELECT_HIT)
+  const statement = rowsOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
     const row = statement.get({ key: BigInt(each.key) })
     return row === undefined ? [] : [makeHit(row, each, matcher)]

@@ -10,11 +10,10 @@ export interface MatchSource {
   readonly params: Readonly<Record<string, string | number | bigint>>
 }
 
-/** @param isChatNeeded the statement asks for columns of `m`, the message */
-export function matchSource(branch: Branch, isChatNeeded = false): MatchSource {
+export function matchSource(branch: Branch): MatchSource {
   const tests = compileTests(branch, branch.keys !== null)
   // The cross join keeps the full-text table outside: a subquery of rowids there costs a look-up per row of the answer.
-  const join = tests.sql === null && !isChatNeeded ? '' : 'cross join messages m on m.key = message_terms.rowid'
+  const join = tests.sql === null ? '' : `cross join messages m ${indexFor(tests.sql)} on m.key = message_terms.rowid`
   // The plus keeps SQLite from asking the index once per key.
   const within = branch.keys === null ? '' : 'and +message_terms.rowid in (select value from json_each(@keys))'
   return {
@@ -23,4 +22,10 @@ export function matchSource(branch: Branch, isChatNeeded = false): MatchSource {
       where message_terms match @match and message_terms.rowid between @low and @high ${within}`,
     params: { ...tests.params, ...(branch.keys === null ? {} : { keys: JSON.stringify(branch.keys) }) },
   }
+}
+
+/** A message's row is long, and what is found lies anywhere: where its chat is all that is asked, an index says it. */
+function indexFor(tests: string | null): string {
+  const columns = [...(tests ?? '').matchAll(/\bm\.(\w+)/g)].map(([, name]) => name)
+  return columns.every((name) => name === 'key' || name === 'chat') ? 'indexed by chat_of_message' : ''
 }

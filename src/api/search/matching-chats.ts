@@ -3,6 +3,7 @@ import type { Deadline } from './deadline.ts'
 import type { Branch } from './plan/branch.ts'
 import { tightenBounds } from './plan/tighten-bounds.ts'
 import { walkMessages } from './walk.ts'
+import { valuesOf } from './statement.ts'
 
 /**
  * Which of some chats hold a message that passes. Out of time, a chat that was not looked at counts as one that does.
@@ -25,14 +26,39 @@ export function chatsWithMatch(
   return found
 }
 
+export interface ChatKeys {
+  readonly num: number
+  /** Keys of all its messages. */
+  readonly keys: readonly number[]
+}
+
+/** Messages of a chat's time that are likely to be looked at. */
+const LOOKED_AT = 64
+
+/** Whether a chat holds a message that passes; out of time, as if it did. Ends at the first. */
+export function hasMatch(
+  db: Mirror,
+  branches: readonly Branch[],
+  { num, keys }: ChatKeys,
+  deadline: Deadline,
+): boolean {
+  const own = new Set(keys)
+  const low = BigInt(Math.min(...keys))
+  const high = BigInt(Math.max(...keys))
+  for (const branch of branches.filter(({ chats }) => chats?.includes(num) !== false)) {
+    const bounds = { low: low > branch.low ? low : branch.low, high: high < branch.high ? high : branch.high }
+    const near: Branch = { ...branch, ...bounds, ranges: [bounds], chats: null, keys: null }
+    for (const key of walkMessages(db, [near], 'newest', deadline, LOOKED_AT)) if (own.has(key)) return true
+    if (deadline.hasPassed()) return true
+  }
+  return false
+}
+
 const CHATS_OF_KEYS = `
-  select distinct m.chat from json_each(@keys) k cross join messages m on m.key = k.value
+  select distinct m.chat from json_each(@keys) k cross join messages m indexed by chat_of_message on m.key = k.value
 `
 
 /** The chats of some messages, each once. */
 export function chatsOfMessages(db: Mirror, keys: readonly number[]): readonly number[] {
-  return db
-    .prepare<[object], number>(CHATS_OF_KEYS)
-    .pluck()
-    .all({ keys: JSON.stringify(keys) })
+  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(keys) })
 }

@@ -6,6 +6,8 @@ import { matchSource } from './match-source.ts'
 import type { Branch, KeyRange } from './plan/branch.ts'
 import type { Scorer } from './score/scorer.ts'
 import { walkMessages } from './walk.ts'
+import { rowsOf } from './statement.ts'
+import { stepThrough, type Steps } from './steps.ts'
 
 export interface RankedMessage {
   readonly key: number
@@ -89,14 +91,24 @@ function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): readonly R
 function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadline: Deadline): readonly RankedMessage[] {
   const weighed: RankedMessage[] = []
   const { passes, from, params } = matchSource(branch)
-  const statement = db.prepare<[object], { key: number; weight: number | null }>(`
-    select message_terms.rowid as key, case when ${passes} then coalesce(${WEIGHT}, 0) end as weight
+  const isTested = passes !== '1'
+  const weight = `coalesce(${WEIGHT}, 0)`
+  const select = `
+    select message_terms.rowid as key, ${isTested ? `case when ${passes} then ${weight} end` : weight} as weight
     ${from}
     order by message_terms.rowid desc
-  `)
-  for (const row of statement.iterate({ match: branch.match, low, high, ...params })) {
-    if (row.weight !== null) weighed.push({ key: row.key, score: Math.max(0, -row.weight) })
-    if (weighed.length > RANKED_MAX || deadline.isPassedAtRow()) break
+  `
+  const steps: Steps = {
+    select,
+    params: { match: branch.match, ...params },
+    ranges: [{ low, high }],
+    order: 'newest',
+    passes: isTested ? (figure) => figure !== null : null,
+    isCostly: branch.isCostly,
+  }
+  for (const [key, figure] of stepThrough(db, steps, deadline, RANKED_MAX + 1)) {
+    weighed.push({ key, score: Math.max(0, -(figure ?? 0)) })
+    if (weighed.length > RANKED_MAX) break
   }
   return weighed
 }
@@ -104,7 +116,7 @@ function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadlin
 function closeMessages(db: Mirror, branch: Branch, deadline: Deadline): readonly number[] {
   if (branch.closeMatch === null || deadline.isPassed()) return []
   const keys: number[] = []
-  for (const key of walkMessages(db, [{ ...branch, match: branch.closeMatch }], 'newest', deadline)) {
+  for (const key of walkMessages(db, [{ ...branch, match: branch.closeMatch }], 'newest', deadline, CLOSE_MAX)) {
     keys.push(key)
     if (keys.length >= CLOSE_MAX) break
   }
@@ -126,7 +138,7 @@ function readMessages(
   scorer: Scorer,
   deadline: Deadline,
 ): readonly RankedMessage[] {
-  const statement = db.prepare<[object], { key: number; parts: string; title: string }>(SELECT_BODIES)
+  const statement = rowsOf<{ key: number; parts: string; title: string }>(db, SELECT_BODIES)
   const read: RankedMessage[] = []
   for (const { key, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
     read.push({ key, score: scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title) })

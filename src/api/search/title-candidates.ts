@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Branch } from './plan/branch.ts'
+import { rowsOf } from './statement.ts'
 
 /** A chat that matches by its title or summary, and in which ways. */
 export interface TitleCandidate {
@@ -39,18 +40,19 @@ function candidatesOf(
 ): readonly Omit<TitleCandidate, 'branches'>[] {
   const ofBranch = branch.chats === null ? '' : 'and +chat_terms.rowid in (select value from json_each(@chats))'
   const near = chats === null ? '' : 'and +chat_terms.rowid in (select value from json_each(@near))'
-  return db
-    .prepare<[object], Omit<TitleCandidate, 'branches'>>(`
+  return rowsOf<Omit<TitleCandidate, 'branches'>>(
+    db,
+    `
       select c.num, c.title, c.summary
       from chat_terms cross join chats c on c.num = chat_terms.rowid
       where chat_terms match @match ${ofBranch} ${near} and exists (select 1 from messages m where m.chat = c.num)
       order by chat_terms.rowid desc
       limit @rows
-    `)
-    .all({
-      match: branch.match,
-      rows,
-      ...(branch.chats === null ? {} : { chats: JSON.stringify(branch.chats) }),
-      ...(chats === null ? {} : { near: JSON.stringify(chats) }),
-    })
+    `,
+  ).all({
+    match: branch.match,
+    rows,
+    ...(branch.chats === null ? {} : { chats: JSON.stringify(branch.chats) }),
+    ...(chats === null ? {} : { near: JSON.stringify(chats) }),
+  })
 }

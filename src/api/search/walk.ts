@@ -1,24 +1,30 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
-import type { Branch } from './plan/branch.ts'
+import type { Branch, KeyRange } from './plan/branch.ts'
 import { compileTests } from './plan/test-sql.ts'
 import { matchSource } from './match-source.ts'
+import { listsOf, rowsOf, valuesOf } from './statement.ts'
+import { restOf, stepThrough, type TimeOrder } from './steps.ts'
 
-export type TimeOrder = 'newest' | 'oldest'
+const WANTED = 1000
 
-/** The keys of all messages that pass any of the branches, each once, in order of time, until the deadline. */
+/**
+ * The keys of all messages that pass any of the branches, each once, in order of time, until the deadline.
+ * @param wanted how many are likely to be taken
+ */
 export function* walkMessages(
   db: Mirror,
   branches: readonly Branch[],
   order: TimeOrder,
   deadline: Deadline,
+  wanted = WANTED,
 ): Generator<number, void> {
   const [only] = branches
   if (branches.length === 1 && only !== undefined) {
-    yield* walkBranch(db, only, order, deadline)
+    yield* walkBranch(db, only, order, deadline, wanted)
     return
   }
-  const walks = branches.map((branch) => walkBranch(db, branch, order, deadline))
+  const walks = branches.map((branch) => walkBranch(db, branch, order, deadline, wanted))
   try {
     // A walk that has ended stands behind every key.
     const end = order === 'newest' ? -Infinity : Infinity
@@ -40,47 +46,107 @@ export function* walkMessages(
 }
 
 /** The messages that pass one branch. */
-function walkBranch(db: Mirror, branch: Branch, order: TimeOrder, deadline: Deadline): Generator<number, void> {
-  return branch.match === null
-    ? walkUnmatched(db, branch, order, deadline)
-    : walkMatches(db, branch, branch.match, order, deadline)
+function walkBranch(
+  db: Mirror,
+  branch: Branch,
+  order: TimeOrder,
+  deadline: Deadline,
+  wanted: number,
+): Generator<number, void> {
+  if (branch.match === null) return walkUnmatched(db, branch, order, deadline)
+  const walk = matchWalk(branch, branch.match, order)
+  if (branch.keys === null || branch.isCostly) return walkInSteps(db, branch, walk, deadline, wanted)
+  const open = matchWalk({ ...branch, chats: null, keys: null }, branch.match, order)
+  return walkOwn(db, branch, { open, own: walk, keys: new Set(branch.keys) }, deadline, wanted)
+}
+
+interface MatchWalk {
+  readonly select: string
+  /** Besides `low` and `high`. */
+  readonly params: object
+  readonly order: TimeOrder
+  /** Whether its rows say if they pass. */
+  readonly isTested: boolean
+}
+
+function matchWalk(branch: Branch, match: string, order: TimeOrder): MatchWalk {
+  const { passes, from, params } = matchSource(branch)
+  const isTested = passes !== '1'
+  const select = `select message_terms.rowid as key${isTested ? `, ${passes} as passes` : ''} ${from}
+    order by message_terms.rowid ${bySort(order)}`
+  return { select, params: { match, ...params }, order, isTested }
 }
 
 const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
 
-function* walkMatches(
+const rangesOf = (branch: Branch, order: TimeOrder): readonly KeyRange[] =>
+  order === 'newest' ? branch.ranges : branch.ranges.toReversed()
+
+function* walkInSteps(
   db: Mirror,
   branch: Branch,
-  match: string,
-  order: TimeOrder,
+  { select, params, order, isTested }: MatchWalk,
   deadline: Deadline,
+  wanted: number,
 ): Generator<number, void> {
-  const { passes, from, params } = matchSource(branch)
-  const statement = db.prepare<[object], { key: number; passes: number }>(`
-    select message_terms.rowid as key, ${passes} as passes
-    ${from}
-    order by message_terms.rowid ${bySort(order)}
-  `)
-  const ranges = order === 'newest' ? branch.ranges : branch.ranges.toReversed()
-  for (const { low, high } of ranges) {
-    // Rows that do not pass flow too, so that the clock is looked at however rare those are that do.
-    for (const row of statement.iterate({ match, low, high, ...params })) {
-      if (row.passes !== 0) yield row.key
-      if (deadline.isPassedAtRow()) return
-    }
-  }
+  const ranges = rangesOf(branch, order)
+  const steps = { select, params, ranges, order, passes: isTested ? isPassing : null, isCostly: branch.isCostly }
+  for (const [key] of stepThrough(db, steps, deadline, wanted)) yield key
+}
+
+const isPassing = (passes: number | null): boolean => passes !== 0
+
+/** Rows of the look for all matches at once. */
+const LOOK_MAX = 2048
+
+interface OwnWalk {
+  /** Of all messages. */
+  readonly open: MatchWalk
+  /** Of those with these keys. */
+  readonly own: MatchWalk
+  readonly keys: ReadonlySet<number>
+}
+
+/**
+ * Of a few messages, those that match. A look into the index for each time in which they lie costs as much as one for all
+ * matches, which mostly are few: only where they are many it is looked there.
+ */
+function* walkOwn(
+  db: Mirror,
+  branch: Branch,
+  { open, own, keys }: OwnWalk,
+  deadline: Deadline,
+  wanted: number,
+): Generator<number, void> {
+  const { order } = open
+  const { low, high } = branch
+  const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
+  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: LOOK_MAX })
+  for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
+  const last = found.length < LOOK_MAX ? undefined : found.at(-1)?.[0]
+  if (last === undefined || deadline.isPassed()) return
+  const ranges = branch.ranges.flatMap((range) => {
+    const isBehind = order === 'newest' ? range.low < last : range.high > last
+    const isAcross = range.low <= last && range.high >= last
+    const rest = isAcross ? restOf(range, last, order) : range
+    return isBehind && rest !== null ? [rest] : []
+  })
+  yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
 }
 
 function* walkUnmatched(db: Mirror, branch: Branch, order: TimeOrder, deadline: Deadline): Generator<number, void> {
   const { low, high, chats, exclude } = branch
   const tests = compileTests(branch, true)
   const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
-  const statement = db.prepare<[object], { key: number; passes: number }>(`
+  const statement = rowsOf<{ key: number; passes: number }>(
+    db,
+    `
     select m.key, ${tests.sql ?? 1} as passes
     from ${from}
     where m.key between @low and @high and m.is_shadowed = 0
     order by m.key ${bySort(order)}
-  `)
+  `,
+  )
   const params = { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) }
   const excluded = walkExcluded(db, exclude, branch, order)
   try {
@@ -102,12 +168,11 @@ interface ExcludedWalk {
 /** Both lists are in the order of keys: walking them side by side asks the index once, not once per message. */
 function walkExcluded(db: Mirror, exclude: string | null, { low, high }: Branch, order: TimeOrder): ExcludedWalk {
   if (exclude === null) return { has: () => false, close: () => {} }
-  const statement = db
-    .prepare<[object], number>(`
-      select rowid from message_terms
-      where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}
-    `)
-    .pluck()
+  const statement = valuesOf<number>(
+    db,
+    `select rowid from message_terms
+     where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}`,
+  )
   const rows = statement.iterate({ exclude, low, high })
   const isAhead = (row: number, key: number): boolean => (order === 'newest' ? row > key : row < key)
   let next = rows.next()

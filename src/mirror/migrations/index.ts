@@ -4,6 +4,7 @@ import { asksAndSweeps } from './0003-asks-and-sweeps.ts'
 import { chatDigests } from './0005-chat-digests.ts'
 import { tokenLedger } from './0006-token-ledger.ts'
 import { identity } from './0007-identity.ts'
+import { chatOfMessage } from './0008-chat-of-message.ts'
 import { purges } from './0009-purges.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
@@ -14,5 +15,6 @@ export const migrations: readonly string[] = [
   chatDigests,
   tokenLedger,
   identity,
+  chatOfMessage,
   purges,
 ]

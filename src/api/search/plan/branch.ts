@@ -27,6 +27,8 @@ export interface Branch {
   readonly ranges: readonly KeyRange[]
   /** Numbers of the chats that may pass; null: any. */
   readonly chats: readonly number[] | null
+  /** What says that of a chat. */
+  readonly chatTests: readonly Test[]
   /** Keys of all messages of those chats, where looking them up is cheaper than walking ranges. */
   readonly keys: readonly number[] | null
   readonly tests: readonly Test[]
@@ -128,6 +130,7 @@ function makeBranch(draft: Draft): Branch {
     high,
     ranges: [{ low, high }],
     chats: commonChats(tests),
+    chatTests: tests.filter((test) => test.kind === 'chats'),
     keys: null,
     tests: tests.filter((test) => test.kind !== 'keys' && test.kind !== 'chats'),
     phrases,

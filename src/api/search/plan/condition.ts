@@ -2,20 +2,22 @@ import type { Match } from './match.ts'
 
 /** What the columns of a message, or of its chat, can answer. */
 export type Test =
-  | { readonly kind: 'chats'; readonly nums: readonly number[]; readonly says: string }
+  | { readonly kind: 'chats'; readonly nums: readonly number[]; readonly says: string; readonly asked: SqlTest }
   /** Keys of messages, both inclusive. */
   | { readonly kind: 'keys'; readonly low: bigint; readonly high: bigint; readonly says: string }
-  /** SQL over `m`, in which `?` stands for each of the values in turn. */
-  | {
-      readonly kind: 'sql'
-      readonly sql: string
-      readonly values: readonly (string | number)[]
-      readonly says: string
-    }
+  | SqlTest
   /** Asks the index for one message: where a title is what matched. */
   | { readonly kind: 'marks'; readonly match: Match; readonly says: string }
   | { readonly kind: 'not'; readonly test: Test }
   | { readonly kind: 'and' | 'or'; readonly tests: readonly Test[] }
+
+/** SQL over `m`, in which `?` stands for each of the values in turn. */
+interface SqlTest {
+  readonly kind: 'sql'
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+  readonly says: string
+}
 
 /** A query, with its words and fields looked up: what the index answers apart from what columns answer. */
 export type Condition =

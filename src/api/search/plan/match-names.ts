@@ -2,6 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { createMatcher } from '../../../text/matcher.ts'
 import { foldName } from '../../../text/marks.ts'
 import { wordPhrases } from './word-phrases.ts'
+import { valuesOf } from '../statement.ts'
 
 /**
  * The names that a value means: the one that is spelt so, case and punctuation aside; else all that hold its parts side
@@ -25,10 +26,7 @@ const LIST_MODES = `select distinct mode from chats where mode is not null`
 export function findNames(db: Mirror, kind: 'tool' | 'model' | 'mode', values: readonly string[]): readonly string[] {
   const names =
     kind === 'tool'
-      ? db.prepare<[object], string>(LIST_NAMES).pluck().all({ kind })
-      : db
-          .prepare<[], string>(kind === 'model' ? LIST_MODELS : LIST_MODES)
-          .pluck()
-          .all()
+      ? valuesOf<string>(db, LIST_NAMES).all({ kind })
+      : valuesOf<string>(db, kind === 'model' ? LIST_MODELS : LIST_MODES).all({})
   return [...new Set(values.flatMap((value) => matchNames(value, names)))]
 }

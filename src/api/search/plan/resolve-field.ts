@@ -5,6 +5,7 @@ import { readPeriod, type Clock } from '../../periods.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import type { FieldName, FieldNode } from '../language/tree.ts'
 import { allHold, anyHolds, never, type Condition, type Test } from './condition.ts'
+import { valuesOf } from '../statement.ts'
 import { findNames } from './match-names.ts'
 import { wordPhrases } from './word-phrases.ts'
 
@@ -71,12 +72,14 @@ const LISTED_CHATS_MAX = 2000
 function chats(db: Mirror, sql: string, values: readonly (string | number)[], says: string): Condition {
   const bound = sql.includes('?') ? [JSON.stringify(values)] : []
   const select = `select c.num from chats c where ${sql} limit ${LISTED_CHATS_MAX + 1}`
-  const nums = db
-    .prepare<string[], number>(select)
-    .pluck()
-    .all(...bound)
-  if (nums.length <= LISTED_CHATS_MAX) return { kind: 'test', test: { kind: 'chats', nums, says } }
-  return columns(`exists (select 1 from chats c where c.num = m.chat and ${sql})`, bound, says)
+  const nums = valuesOf<number>(db, select.replace('?', '@values')).all({ values: bound[0] ?? '' })
+  const asked = {
+    kind: 'sql',
+    sql: `exists (select 1 from chats c where c.num = m.chat and ${sql})`,
+    values: bound,
+    says,
+  } as const
+  return { kind: 'test', test: nums.length > LISTED_CHATS_MAX ? asked : { kind: 'chats', nums, says, asked } }
 }
 
 function mark(name: string): Condition {

@@ -9,7 +9,7 @@ export interface CompiledTests {
 }
 
 /** What a branch asks of a message's columns. @param isByChat the statement walks the branch's chats already */
-export function compileTests({ chats, tests }: Branch, isByChat = false): CompiledTests {
+export function compileTests({ chats, chatTests, tests }: Branch, isByChat = false): CompiledTests {
   const params: Record<string, string | number | bigint> = {}
   const bind = (value: string | number | bigint): string => {
     const name = `p${Object.keys(params).length}`
@@ -17,8 +17,16 @@ export function compileTests({ chats, tests }: Branch, isByChat = false): Compil
     return `@${name}`
   }
   const parts = tests.map((test) => sqlOf(test, bind))
-  if (chats !== null && !isByChat) parts.unshift(isOfChats(bind(JSON.stringify(chats))))
+  if (chats !== null && !isByChat) parts.unshift(...testChats(chats, chatTests, bind))
   return { sql: parts.length === 0 ? null : parts.join(' and '), params }
+}
+
+/** A long list costs each statement more to read than asking the chats of what it meets. */
+const LISTED_MAX = 200
+
+function testChats(chats: readonly number[], tests: readonly Test[], bind: Bind): readonly string[] {
+  if (chats.length <= LISTED_MAX) return [isOfChats(bind(JSON.stringify(chats)))]
+  return tests.map((test) => sqlOf(test.kind === 'chats' ? test.asked : test, bind))
 }
 
 type Bind = (value: string | number | bigint) => string

@@ -1,0 +1,32 @@
+import { mkdtempSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { search } from '../../src/api/search/search.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { insertChat, insertMessage, insertProject, requestOf } from '../helpers/mirror-rows.ts'
+
+const INDEXES = `select name from sqlite_master where type = 'index' and name = 'chat_of_message'`
+
+test('a mirror of before there was an index of chats by message gets it, and is searched within a large project', () => {
+  const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
+  const before = openWriter(path)
+  before.exec(
+    `insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`,
+  )
+  const project = insertProject(before, 'large')
+  // More chats than are listed one by one.
+  for (let at = 0; at < 450; at += 1) {
+    const chat = insertChat(before, { id: `c${at}`, project: at % 2 === 0 ? project : null })
+    insertMessage(before, chat, { id: `m${at}`, parts: 'needle', createdAtMs: 1e12 + at })
+  }
+  before.exec(`drop index chat_of_message`)
+  before.pragma('user_version = 6')
+  before.close()
+
+  const after = openWriter(path)
+  expect(after.prepare<[], string>(INDEXES).pluck().all()).toEqual(['chat_of_message'])
+  const { total } = search(after, requestOf('needle', { filters: { project: ['large'] }, sort: 'newest' }))
+  expect(total).toBe(225)
+  after.close()
+})
