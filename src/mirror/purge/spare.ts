@@ -1,5 +1,13 @@
 import type { Part } from '../../model/part.ts'
-import type { Batch, ChatFacts, ChatWrite, HeadWrite, MessageWrite, OwnRow } from '../batch.ts'
+import {
+  tellsFacts,
+  type Batch,
+  type ChatFacts,
+  type ChatWrite,
+  type HeadWrite,
+  type MessageWrite,
+  type OwnRow,
+} from '../batch.ts'
 import type { Mirror } from '../open.ts'
 import { Tombstones } from './tombstones.ts'
 
@@ -38,7 +46,7 @@ export const isPurged = (tombstones: Tombstones, { partsJson }: Pick<MessageWrit
   tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(partsJson) as readonly Part[])
 
 function spareRow(tombstones: Tombstones, row: OwnRow): OwnRow {
-  return row.kind === 'read' && tombstones.comparesTexts ? { ...row, facts: spareFacts(tombstones, row.facts) } : row
+  return tellsFacts(row) && tombstones.comparesTexts ? { ...row, facts: spareFacts(tombstones, row.facts) } : row
 }
 
 const spareFacts = (tombstones: Tombstones, facts: ChatFacts): ChatFacts => ({

@@ -4,6 +4,7 @@ import { emptyBatch, type Batch, type BatchOutcome, type ChatWrite, type Message
 import { findHeldChat, type HeldChat } from '../../../mirror/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/pack-message.ts'
+import { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { ARCHIVE } from '../../../mirror/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
@@ -89,7 +90,10 @@ class PortionWriter {
   async *take(proven: ProvenChat): AsyncGenerator<RestoreStep> {
     const { chat, places } = proven
     const id = asChatId(chat.id)
-    const held = findHeldChat(this.#world.mirror(), id)
+    const db = this.#world.mirror()
+    // Nothing of it would be written, and none of it counts as brought back.
+    if (new Tombstones(db).hasChat(id)) return
+    const held = findHeldChat(db, id)
     const isMissing = (message: { readonly id: string }): boolean => held?.messageIds.has(message.id) !== true
     if (held !== null && !places.some(isMissing) && !isNews(held, chat)) return
     if (chat.origin !== this.#origin) yield* this.flush()
