@@ -20,7 +20,7 @@ import { suggestRelaxed } from './suggest-relaxed.ts'
 
 type Outcome = Pick<
   SearchAnswer,
-  'total' | 'totalIsExact' | 'items' | 'facets' | 'correctedQuery' | 'suggestions' | 'warnings' | 'plan'
+  'total' | 'totalIsExact' | 'items' | 'facets' | 'correctedQuery' | 'suggestions' | 'warnings' | 'plan' | 'isPartial'
 >
 
 /**
@@ -31,12 +31,10 @@ type Outcome = Pick<
 export function search(db: Mirror, request: SearchRequest): SearchAnswer {
   const startedAtMs = performance.now()
   const deadline = createDeadline(request.deadlineMs)
-  const { backlog, ...outcome } = db.transaction(() => ({
+  const { backlog, isPartial, ...outcome } = db.transaction(() => ({
     ...answerQuery(db, request, deadline),
     backlog: countBacklog(db),
   }))()
-  // The clock is not looked at again: a deadline that passed behind the last look cut nothing short.
-  const isPartial = deadline.hasPassed()
   return {
     query: request.q,
     ...outcome,
@@ -46,6 +44,7 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
       ...outcome.warnings,
       ...(backlog > 0 ? [`${backlog} older messages were not searched: they are still being indexed.`] : []),
       ...(isPartial ? ['The search ran out of time: there may be more than is shown.'] : []),
+      ...(!isPartial && deadline.hasPassed() ? ['There was no time left to look for what may have been meant.'] : []),
     ],
     isPartial,
   }
@@ -55,6 +54,8 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const parsed = parseQuery(request.q)
   const asked = answerTree(db, parsed.tree, request, deadline)
   if (asked === null) return emptyOutcome(parsed, request)
+  // The clock is not looked at again: a deadline that passed behind the last look cut nothing short.
+  const isAskedPartial = deadline.hasPassed()
   const spelling = checkSpelling(db, parsed.tree, request, asked.total, deadline)
   const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
   const isEmpty = asked.total === 0 && shown === null
@@ -62,6 +63,8 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings]
   return {
     ...(shown ?? asked),
+    // Who helps may run out of time, too; what was asked for is answered all the same.
+    isPartial: shown === null ? isAskedPartial : deadline.hasPassed(),
     correctedQuery: spelling.corrected?.suggestion.text ?? null,
     suggestions: [...spelling.suggestions, ...(relaxed?.suggestions ?? [])],
     warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
@@ -74,7 +77,7 @@ function answerTree(
   tree: QueryNode | null,
   request: SearchRequest,
   deadline: Deadline,
-): Omit<Outcome, 'correctedQuery' | 'suggestions'> | null {
+): Omit<Outcome, 'correctedQuery' | 'suggestions' | 'isPartial'> | null {
   const filters = filterNodes(request.filters)
   const trees = [...filters, ...(tree === null ? [] : [tree])]
   if (trees.length === 0) return null
@@ -123,6 +126,7 @@ function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): 
     totalIsExact: true,
     items: [],
     facets: Object.fromEntries(facets.map((name) => [name, []])),
+    isPartial: false,
     correctedQuery: null,
     suggestions: [],
     warnings,
