@@ -6,7 +6,7 @@ import type { ArchiveRestored } from '../../src/api/http/archive-shapes.ts'
 import { headers } from '../../src/sample/cursor-home.ts'
 import { secretOf, PurgePlace, wordOf } from '../helpers/purge-place.ts'
 import { findBytes } from '../helpers/purge-world.ts'
-import { getJson, untilReady } from '../helpers/spawn-cursordex.ts'
+import { getJson, untilReady, type RunOptions } from '../helpers/spawn-cursordex.ts'
 
 interface Thread {
   readonly total: number
@@ -21,17 +21,21 @@ beforeEach(async () => {
   place.store.chat('named', { name: secretOf(0), fullConversationHeadersOnly: headers(['n1']) })
   place.store.message('named', 'n1', { type: 1, text: 'about something else', createdAt: '2026-02-02T00:00:00.000Z' })
   stick = mkdtempSync(join(tmpdir(), 'cursordex-stick-'))
-  const made = await place.run(['archive', 'run'])
-  if (made.exitCode !== 0) throw new Error(made.stderr)
+  await mustRun(['archive', 'run'])
   // A copy that no purge reaches.
   cpSync(join(place.dataDir, 'archives'), stick, { recursive: true })
-  expect((await place.purgeSecret(0)).exitCode).toBe(0)
-  expect((await place.run(['purge', '--chat', 'chat-1', '--yes'])).exitCode).toBe(0)
+  await mustRun(['purge', '--match', '--yes'], { input: secretOf(0) })
+  await mustRun(['purge', '--chat', 'chat-1', '--yes'])
 })
 afterEach(async () => {
   await place.remove()
   rmSync(stick, { recursive: true, force: true })
 })
+
+async function mustRun(argv: readonly string[], options: RunOptions = {}): Promise<void> {
+  const { exitCode, stderr } = await place.run(argv, options)
+  if (exitCode !== 0) throw new Error(stderr)
+}
 
 /** @param from where the archive is; the own one where not given */
 async function restore(from: readonly string[]): Promise<ArchiveRestored> {

@@ -35,6 +35,7 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
     ...answerQuery(db, request, deadline),
     backlog: countBacklog(db),
   }))()
+  const isHelpCut = outcome.total === 0 && !isPartial && deadline.hasPassed()
   return {
     query: request.q,
     ...outcome,
@@ -44,7 +45,7 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
       ...outcome.warnings,
       ...(backlog > 0 ? [`${backlog} older messages were not searched: they are still being indexed.`] : []),
       ...(isPartial ? ['The search ran out of time: there may be more than is shown.'] : []),
-      ...(!isPartial && deadline.hasPassed() ? ['There was no time left to look for what may have been meant.'] : []),
+      ...(isHelpCut ? ['There was no time left to look for what may have been meant.'] : []),
     ],
     isPartial,
   }
