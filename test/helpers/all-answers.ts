@@ -94,7 +94,10 @@ function without(answer: unknown, aside: Aside): unknown {
   const id = 'id' in answer ? String(answer.id) : ''
   const names = new Set([...aside.everywhere, ...(aside.ofChats?.[id] ?? [])])
   const left = Object.entries(answer).filter(([name]) => !names.has(name))
-  return Object.fromEntries(left.map(([name, value]) => [name, without(value, aside)]))
+  // A newer message scores a little more, and all grow older while this runs.
+  const steady = ([name, value]: readonly [string, unknown]): unknown =>
+    name === 'score' ? Math.round(Number(value) * 1000) : without(value, aside)
+  return Object.fromEntries(left.map((member) => [member[0], steady(member)]))
 }
 
 /** By what each list is ordered; what is equal in it stands as it came, which is of no meaning. */
