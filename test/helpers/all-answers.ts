@@ -94,10 +94,7 @@ function without(answer: unknown, aside: Aside): unknown {
   const id = 'id' in answer ? String(answer.id) : ''
   const names = new Set([...aside.everywhere, ...(aside.ofChats?.[id] ?? [])])
   const left = Object.entries(answer).filter(([name]) => !names.has(name))
-  // A newer message scores a little more, and all grow older while this runs.
-  const steady = ([name, value]: readonly [string, unknown]): unknown =>
-    name === 'score' ? Math.round(Number(value) * 1000) : without(value, aside)
-  return Object.fromEntries(left.map((member) => [member[0], steady(member)]))
+  return Object.fromEntries(left.map(([name, value]) => [name, without(value, aside)]))
 }
 
 /** By what each list is ordered; what is equal in it stands as it came, which is of no meaning. */
@@ -136,11 +133,14 @@ export function differences(before: Answers, after: Answers, aside: Aside): stri
 
 function differing(where: string, one: unknown, other: unknown): string[] {
   if (JSON.stringify(one) === JSON.stringify(other)) return []
+  // A newer message scores a little more, and all grow older while this runs.
+  if (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) < 0.0001) return []
   const isTree = (given: unknown): given is object => typeof given === 'object' && given !== null
   if (!isTree(one) || !isTree(other)) return [`${where}: ${JSON.stringify(one)} became ${JSON.stringify(other)}`]
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   const found = [...keys].flatMap((key) =>
     differing(`${where} ${key}`, (one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]),
   )
-  return found.length > 0 ? found : [`${where}: in another order`]
+  const isReordered = Object.keys(one).join() !== Object.keys(other).join()
+  return found.length === 0 && isReordered ? [`${where}: in another order`] : found
 }
