@@ -17,8 +17,6 @@ import { LeftMirror, brokenPages, brokenTerms } from './check-mirror.ts'
 
 const CHATS = 400
 const MESSAGES = 3
-/** About how long a restore takes. */
-const RESTORE_MS = 700
 const archiver = fileURLToPath(new URL('../../dist/daemon/archive-child.js', import.meta.url))
 
 /**
@@ -88,8 +86,9 @@ export class KilledArchives {
     const end = (): void => answered.abort()
     // It is killed before it answers, mostly.
     fetch(`${url}/api/archives/newest/restore`, { method: 'POST', headers, body }).then(end, end)
-    while (!answered.signal.aborted && !(await isAtWork(url))) await sleep(5)
-    await sleep(this.#chance.below(RESTORE_MS))
+    const enough = this.#chance.below(CHATS)
+    while (!answered.signal.aborted && (await doneAt(url)) < enough) await sleep(5)
+    await sleep(this.#chance.below(50))
     await daemon.stop('SIGKILL')
     return this.#checkLeft()
   }
@@ -155,9 +154,10 @@ export class KilledArchives {
   }
 }
 
-async function isAtWork(url: string): Promise<boolean> {
-  const { archives } = await getJson<{ archives: { atWork: unknown } }>(url, '/api/status')
-  return archives.atWork !== null
+/** How many chats it has come to; time would tell nothing of that on a machine that has other things to do. */
+async function doneAt(url: string): Promise<number> {
+  const { archives } = await getJson<{ archives: { atWork: { done: number } | null } }>(url, '/api/status')
+  return archives.atWork?.done ?? 0
 }
 
 async function killAfter(child: ChildProcess, signs: number, extraMs: number): Promise<void> {
