@@ -40,15 +40,18 @@ test('killed at any moment of a purge, doing it again ends it, and nothing that 
   const chance = new Chance(4)
   const startedAt = performance.now()
   expect(await place.purgeSecret(KILLS)).toMatchObject({ exitCode: 0 })
-  const tookMs = performance.now() - startedAt
+  let tookMs = performance.now() - startedAt
   let [killed, removed] = [0, 0]
   for (let round = 0; round < KILLS; round += 1) {
-    if (await killAfter(round, tookMs * (0.4 + 0.65 * (chance.below(1000) / 1000)))) killed += 1
+    if (await killAfter(round, tookMs * (0.4 + 0.6 * (chance.below(1000) / 1000)))) killed += 1
     // The row is written again, so that it is read again by whatever runs next.
     place.writeSecret(round, ` Again ${round}.`)
     const isThere = (await searchFor(`"${secretOf(round)}"`)) > 0
     if (!isThere) removed += 1
+    const againAt = performance.now()
     const { exitCode, stdout, stderr } = await place.purgeSecret(round)
+    // The machine may have other work by now, or less.
+    tookMs = performance.now() - againAt
     expect([round, exitCode, stderr]).toEqual([round, 0, expect.any(String)])
     // Gone before it was done again: then that had nothing left to remove.
     const { messages } = JSON.parse(stdout) as { messages: number }
