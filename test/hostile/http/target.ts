@@ -56,9 +56,10 @@ export class Target {
       sent.on('error', (error: NodeJS.ErrnoException) =>
         error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve(null) : reject(error),
       )
+      // What is still to be written of a body may fail once the answer is there, and nobody asks any more.
+      sent.on('socket', (socket) => socket.removeListener('error', nothing).on('error', nothing))
       sent.on('connect', (response, socket) => {
-        // What was still to be written of the body may fail later.
-        socket.on('error', () => undefined).destroy()
+        socket.destroy()
         resolve({ status: response.statusCode ?? 0, headers: {}, body: '' })
       })
       sent.end(body)
@@ -74,6 +75,8 @@ export class Target {
     this.#agent.destroy()
   }
 }
+
+const nothing = (): void => undefined
 
 /** A stream of events has no end: what of it comes first is enough. */
 async function readAnswer(response: IncomingMessage): Promise<RawAnswer> {
