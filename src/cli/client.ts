@@ -37,7 +37,7 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const exchange = async (call: Call) => {
     const reply = await send(daemon.url, { ...call, token })
     const body = jsonOf(reply.text)
-    if (reply.status >= 400) throw troubleOfProblem(reply.status, body)
+    if (reply.status >= 400) throw troubleOfProblem(reply.status, call.path, body)
     if (body !== undefined) return body
     throw new Trouble('unexpected-answer', `${daemon.url} does not answer as cursordex does.`, 'Restart the daemon.')
   }
@@ -62,7 +62,7 @@ interface Call {
 async function* receiveText(url: string, call: Call): AsyncGenerator<string> {
   const incoming = await open(url, call)
   const status = incoming.statusCode ?? 0
-  if (status >= 400) throw troubleOfProblem(status, jsonOf(await textOf(url, incoming)))
+  if (status >= 400) throw troubleOfProblem(status, call.path, jsonOf(await textOf(url, incoming)))
   yield* stretchesOf(url, incoming)
 }
 

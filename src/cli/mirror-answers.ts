@@ -94,7 +94,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       const headers = new Headers(init.headers)
       headers.set('host', HOST)
       const response = await app.request(`http://${HOST}${path}`, { ...init, headers })
-      if (response.status >= 400) throw troubleOfProblem(response.status, await response.json())
+      if (response.status >= 400) throw troubleOfProblem(response.status, path, await response.json())
       return response
     }),
     close: async () => {

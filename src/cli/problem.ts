@@ -8,21 +8,31 @@ const problem = z.object({
   errors: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
 })
 
-/** What an answer of a status of 400 or above means to the person who asked. `body` is a problem of RFC 9457. */
-export function troubleOfProblem(status: number, body: unknown): Trouble {
+/**
+ * What an answer of a status of 400 or above means to the person who asked.
+ * @param path of the route that was asked
+ * @param body a problem of RFC 9457
+ */
+export function troubleOfProblem(status: number, path: string, body: unknown): Trouble {
   const parsed = problem.safeParse(body)
   const { detail, title, code, errors } = parsed.success ? parsed.data : {}
   const reasons = (errors ?? [])
     .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
   const message = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons].join(' ')
-  return new Trouble(code ?? `http-${status}`, message, hintFor(status), { exitCode: status === 400 ? 2 : 1 })
+  return new Trouble(code ?? `http-${status}`, message, hintFor(status, path), { exitCode: status === 400 ? 2 : 1 })
 }
 
-function hintFor(status: number): string {
+function hintFor(status: number, path: string): string {
   if (status === 400) return 'See the --help of the command for what it takes.'
   if (status === 401) return 'The daemon asks for its token: run this as the user who owns the data folder.'
-  if (status === 404) return 'List what there is with: cursordex chats'
+  if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
   if (status === 503) return 'Try again, or ask for less.'
   return 'See how the daemon is with: cursordex status'
+}
+
+/** The command that lists what stands under a route. */
+function listingOf(path: string): string {
+  if (path.startsWith('/api/archives')) return 'archive list'
+  return path.startsWith('/api/projects') ? 'projects' : 'chats'
 }

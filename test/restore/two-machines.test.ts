@@ -94,7 +94,7 @@ test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
   [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
   [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],
-  [['20200101T000000Z-none'], /No archive has this name/, 1],
+  [['20200101T000000Z-none'], /No archive has this name.\s+List what there is with: cursordex archive list/, 1],
 ])('%j is refused with the reason', async (flags, why, exitCode) => {
   const ended = await ours.run(['archive', 'restore', ...flags])
   expect([ended.stderr, ended.exitCode]).toEqual([expect.stringMatching(why), exitCode])
