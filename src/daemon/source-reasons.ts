@@ -1,8 +1,8 @@
 import type { SourceEnd } from './ingest-messages.ts'
 
-/** What of the sources keeps the mirror from being whole, in words for a person. */
+/** What of the sources keeps the mirror from being whole, in words for a person: once, where several read one file. */
 export function sourceReasons(ends: readonly SourceEnd[]): string[] {
-  return ends.flatMap((end) => [...unreadReason(end), ...pendingReason(end)])
+  return [...new Set(ends.flatMap((end) => [...unreadReason(end), ...pendingReason(end)]))]
 }
 
 const unreadReason = ({ state, path, detail }: SourceEnd): string[] =>

@@ -1,8 +1,11 @@
 import { mkdtempSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
+import { chatOfMessage } from '../../src/mirror/migrations/0008-chat-of-message.ts'
+import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { insertChat, insertMessage, insertProject, requestOf } from '../helpers/mirror-rows.ts'
 
@@ -10,7 +13,10 @@ const INDEXES = `select name from sqlite_master where type = 'index' and name = 
 
 test('a mirror of before there was an index of chats by message gets it, and is searched within a large project', () => {
   const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
-  const before = openWriter(path)
+  const before = new Database(path)
+  const place = migrations.indexOf(chatOfMessage)
+  for (const sql of migrations.slice(0, place)) before.exec(sql)
+  before.pragma(`user_version = ${place}`)
   before.exec(
     `insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`,
   )
@@ -20,8 +26,6 @@ test('a mirror of before there was an index of chats by message gets it, and is 
     const chat = insertChat(before, { id: `c${at}`, project: at % 2 === 0 ? project : null })
     insertMessage(before, chat, { id: `m${at}`, parts: 'needle', createdAtMs: 1e12 + at })
   }
-  before.exec(`drop index chat_of_message`)
-  before.pragma('user_version = 6')
   before.close()
 
   const after = openWriter(path)
