@@ -16,7 +16,7 @@ describe('folders are mapped by whole names', () => {
     [{ '/Users/a': '/home/b' }, 'file:///Users/a/shop', '/home/b/shop'],
     [{ 'file:///Users/a': 'file:///home/b' }, '/Users/a/my%20shop', '/home/b/my%20shop'],
     [{ '/Users/a/my shop': '/srv/shop' }, 'file:///Users/a/my%20shop/x', '/srv/shop/x'],
-    [{ '/Users/a': '/home/b', '/Users/a/work': '/srv/work' }, '/Users/a/work/x', '/srv/work/x'],
+    [{ '/Users/a': '/home/b', '/Users/a/job': '/srv/job' }, '/Users/a/job/x', '/srv/job/x'],
     [{ '/Users/a': '/Users/b', '/Users/b': '/Users/c' }, '/Users/a/x', '/Users/b/x'],
     [{ '/': '/mnt/old' }, '/Users/a/x', '/mnt/old/Users/a/x'],
     [{ '/Users/a': '/' }, '/Users/a/x', '/x'],
