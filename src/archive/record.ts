@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { chatFormats } from '../model/chat.ts'
+import { COUNT_MAX } from '../model/count.ts'
 import type { Json } from '../model/json.ts'
 import { roles } from '../model/message.ts'
 import { toolStatuses } from '../model/part.ts'
@@ -19,8 +20,6 @@ const LIST_MAX = 1_000_000
 const text = z.string().check(z.maxLength(TEXT_MAX))
 const maybe = z.nullable(text)
 const time = z.nullable(z.string().check(z.refine(isTime, { error: 'not a time as it is written here' })))
-/** Nothing that is counted comes near it, and a million of it can be added up. */
-const COUNT_MAX = 2 ** 40
 const count = z.int().check(z.nonnegative(), z.maximum(COUNT_MAX))
 const number = z.nullable(z.number())
 const amount = z.int().check(z.minimum(-COUNT_MAX), z.maximum(COUNT_MAX))

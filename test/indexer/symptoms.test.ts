@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 // Each of these was a bug once, and is named after what a user would have seen.
@@ -179,4 +180,16 @@ describe('a store of an unknown layout was called read and empty:', () => {
     reader.remove()
     other.remove()
   })
+})
+
+test('one chat with an absurd count of lines stopped every archive', async () => {
+  const absurd = { totalLinesAdded: 2 ** 50, totalLinesRemoved: 2 ** 41, filesChangedCount: 3 }
+  writeChat('a', { m1: 'much was changed' }, absurd)
+  indexer.pass()
+  const folder = new ArchiveFolder()
+  const { manifest } = await folder.run(indexer.mirror)
+  expect(manifest.chatCount).toBe(1)
+  const counts = 'select lines_added as added, lines_removed as removed, files_changed as files from chats'
+  expect(one(counts)).toEqual({ added: null, removed: null, files: 3 })
+  folder.remove()
 })

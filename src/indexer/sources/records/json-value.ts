@@ -1,4 +1,5 @@
 import { constants } from 'node:buffer'
+import { COUNT_MAX } from '../../../model/count.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 
 /** An object out of Cursor's JSON. Nothing about its fields is known until a reader below has looked. */
@@ -76,10 +77,10 @@ export function numberIn(record: JsonRecord | null, name: string): number | null
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Whole and not negative, as the mirror's integer columns want it; a fraction is cut off. */
+/** Whole, not negative and not above `COUNT_MAX`, as the mirror and an archive want it; a fraction is cut off. */
 export function countIn(record: JsonRecord | null, name: string): number | null {
   const count = Math.floor(numberIn(record, name) ?? -1)
-  return count >= 0 && Number.isSafeInteger(count) ? count : null
+  return count >= 0 && count <= COUNT_MAX ? count : null
 }
 
 export function recordIn(record: JsonRecord | null, name: string): JsonRecord | null {
