@@ -3,20 +3,12 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { makeRun, type RunOutcome } from '../src/api/archives/make-run.ts'
-import { nameRun } from '../src/api/archives/manifest-files.ts'
 import { readObject } from '../src/api/archives/object-files.ts'
 import { mirrorPath } from '../src/daemon/data-folder.ts'
-import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
+import { openReader, openWriter } from '../src/mirror/open.ts'
+import { archiveAll, measure, type Cost } from './measured-act.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
-
-interface Cost {
-  readonly cpuMs: number
-  readonly wallMs: number
-  /** Most resident memory above that before. */
-  readonly growthBytes: number
-}
 
 /** What a run costs against writing the same bytes through gzip, and a second one after the newest 1% changed. */
 export async function archive(shop: Workshop): Promise<void> {
@@ -32,14 +24,14 @@ export async function archive(shop: Workshop): Promise<void> {
 
 async function compare(shop: Workshop, path: string, dir: string): Promise<void> {
   const db = openReader(path)
-  const [first, made] = await measure((note) => run(db, dir, note))
+  const [first, made] = await measure((note) => archiveAll(db, dir, note))
   const { chats, messageCount } = made.manifest
   const texts = chats.map(({ object }) => Buffer.from(textOf(dir, object)))
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
   const [floor] = await measure(() => writeAgain(dir, texts))
   changeNewest(path, messageCount / 100)
-  const [second, again] = await measure((note) => run(db, dir, note))
-  const [third] = await measure((note) => run(db, dir, note))
+  const [second, again] = await measure((note) => archiveAll(db, dir, note))
+  const [third] = await measure((note) => archiveAll(db, dir, note))
   db.close()
   const line = (what: string, { cpuMs, wallMs, growthBytes }: Cost): string[] => {
     const costs = [short(cpuMs), short(wallMs), short(cpuMs / floor.cpuMs), short(cpuMs / first.cpuMs)]
@@ -59,28 +51,6 @@ function textOf(dir: string, object: string): string {
   const read = readObject(dir, object)
   if (read.kind === 'damaged') throw new Error(read.why)
   return read.value
-}
-
-async function measure<Outcome>(act: (note: () => void) => Promise<Outcome>): Promise<readonly [Cost, Outcome]> {
-  const before = process.memoryUsage.rss()
-  let most = before
-  const startedAt = performance.now()
-  const cpu = process.cpuUsage()
-  const outcome = await act(() => (most = Math.max(most, process.memoryUsage.rss())))
-  const { user, system } = process.cpuUsage(cpu)
-  const wallMs = performance.now() - startedAt
-  return [{ cpuMs: (user + system) / 1000, wallMs, growthBytes: most - before }, outcome]
-}
-
-async function run(db: Mirror, dir: string, note: () => void): Promise<RunOutcome> {
-  const program = { name: 'cursordex', version: '0', schema: 0 }
-  const name = nameRun(dir, Date.now(), null)
-  const steps = makeRun(db, { dir, name, job: null, scope: null, chats: null, program, now: Date.now })
-  for (;;) {
-    const step = await steps.next()
-    if (step.done === true) return step.value
-    note()
-  }
 }
 
 async function writeAgain(dir: string, texts: readonly Buffer[]): Promise<void> {

@@ -1,22 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeRun } from '../src/api/archives/make-run.ts'
-import { nameRun } from '../src/api/archives/manifest-files.ts'
 import { mirrorPath } from '../src/daemon/data-folder.ts'
 import { runPasses } from '../src/daemon/ingest-run.ts'
 import { restoreAct } from '../src/daemon/restore-act.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
+import { archiveAll, measure, type Cost } from './measured-act.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
-
-interface Cost {
-  readonly cpuMs: number
-  readonly wallMs: number
-  /** Most resident memory above that before. */
-  readonly growthBytes: number
-}
 
 /** What it costs to bring everything back into an empty mirror, against reading it out of Cursor; and to do it again. */
 export async function restore(shop: Workshop): Promise<void> {
@@ -26,14 +18,14 @@ export async function restore(shop: Workshop): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'cursordex-bench-restore-'))
   try {
     const archived = openReader(mirrorPath(daemon.dataDir))
-    await archiveAll(archived, dir)
+    await archiveAll(archived, dir, () => undefined)
     archived.close()
     const db = openWriter(join(dir, 'restored.db'))
     const [first, restored] = await measure((note) => restoreAll(db, dir, note))
     const [again] = await measure((note) => restoreAll(db, dir, note))
     db.close()
     const fresh = openWriter(join(dir, 'fresh.db'))
-    const [ingested] = await measure(async (note) => ingest(fresh, store.userDir, note))
+    const [ingested] = await measure((note) => ingest(fresh, store.userDir, note))
     fresh.close()
     const line = (what: string, { cpuMs, wallMs, growthBytes }: Cost): string[] => {
       return [what, short(cpuMs), short(wallMs), short(cpuMs / ingested.cpuMs), megabytes(growthBytes)]
@@ -48,24 +40,6 @@ export async function restore(shop: Workshop): Promise<void> {
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
-}
-
-async function measure<Outcome>(act: (note: () => void) => Promise<Outcome>): Promise<readonly [Cost, Outcome]> {
-  const before = process.memoryUsage.rss()
-  let most = before
-  const startedAt = performance.now()
-  const cpu = process.cpuUsage()
-  const outcome = await act(() => (most = Math.max(most, process.memoryUsage.rss())))
-  const { user, system } = process.cpuUsage(cpu)
-  const wallMs = performance.now() - startedAt
-  return [{ cpuMs: (user + system) / 1000, wallMs, growthBytes: most - before }, outcome]
-}
-
-async function archiveAll(db: Mirror, dir: string): Promise<void> {
-  const program = { name: 'cursordex', version: '0', schema: 0 }
-  const name = nameRun(dir, Date.now(), null)
-  const steps = makeRun(db, { dir, name, job: null, scope: null, chats: null, program, now: Date.now })
-  while ((await steps.next()).done !== true);
 }
 
 async function restoreAll(db: Mirror, dir: string, note: () => void) {

@@ -3,6 +3,7 @@ import { mirrorPath } from '../daemon/data-folder.ts'
 import type { UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
 import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
+import { toEnd } from '../daemon/to-end.ts'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
@@ -46,12 +47,9 @@ async function keepSound<Outcome>(
   act: () => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
   const keep = (task: UpkeepTask): UpkeepOutcome => {
-    const steps = kept.keep(task)
-    for (let next = steps.next(); ; next = steps.next()) {
-      if (next.done !== true) continue
-      for (const sentence of next.value.news) note(sentence)
-      return next.value
-    }
+    const outcome = toEnd(kept.keep(task))
+    for (const sentence of outcome.news) note(sentence)
+    return outcome
   }
   const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
   if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })

@@ -9,6 +9,7 @@ import { runPasses } from '../daemon/ingest-run.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult } from '../daemon/restore-orders.ts'
 import { RestoreSlices } from '../daemon/restore-slices.ts'
 import { takeUsageFile } from '../daemon/take-usage-file.ts'
+import { toEnd } from '../daemon/to-end.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
 import { Histories } from '../git/histories.ts'
 import { discoverSources } from '../indexer/discover.ts'
@@ -138,8 +139,7 @@ function restoreHere(
         await others()
         slice = await slices.work(null, SLICE_MS, onProgress)
       }
-      const found = runPasses(kept.db, NO_PLACES, { kind: 'run', sources: [], backlogMs: Infinity }, Date.now)
-      while (found.next().done !== true);
+      toEnd(runPasses(kept.db, NO_PLACES, { kind: 'run', sources: [], backlogMs: Infinity }, Date.now))
       return slice.result
     } finally {
       await slices.end()

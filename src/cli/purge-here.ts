@@ -2,6 +2,7 @@ import type { Archives } from '../daemon/archives.ts'
 import { mirrorPath } from '../daemon/data-folder.ts'
 import { inPurgeProcess } from '../daemon/purge-process.ts'
 import { purgeMirror } from '../daemon/purge/purge-mirror.ts'
+import { toEnd } from '../daemon/to-end.ts'
 import { Purging } from '../daemon/purge/purging.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import type { Settings } from '../settings.ts'
@@ -28,8 +29,4 @@ export function purgingHere(settings: Settings, archives: Archives, { catchUp, n
     say: () => undefined,
     later: () => undefined,
   })
-}
-
-function toEnd<Outcome>(steps: Generator<void, Outcome>): Outcome {
-  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
 }

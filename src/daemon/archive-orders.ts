@@ -39,9 +39,3 @@ export interface VerifyResult {
 }
 
 export type ArchiveResult = RunResult | VerifyResult
-
-/** What such a process says. */
-export type ArchiveNews =
-  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
-  | { readonly kind: 'result'; readonly result: ArchiveResult }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string }

@@ -1,16 +1,17 @@
 import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
 import { Trouble } from '../model/trouble.ts'
-import type { ArchiveWork, Progress } from './archive-process.ts'
+import type { Progress } from './archive-process.ts'
+import type { OrderedWork } from './one-order.ts'
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
-export type StartWork<Result> = (onProgress: (progress: Progress) => void) => ArchiveWork<Result>
+export type StartWork<Result> = (onProgress: (progress: Progress) => void) => OrderedWork<Result>
 
 const QUEUE_MAX = 20
 
 /** What is asked of an archive folder is done one after the other, whatever it is. */
 export class ArchiveQueue {
   readonly #onProgress: (atWork: AtWork) => void
-  #atWork: { told: AtWork; hasBegun: boolean; work: ArchiveWork<unknown> } | null = null
+  #atWork: { told: AtWork; hasBegun: boolean; work: OrderedWork<unknown> } | null = null
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isStopped = false

@@ -1,21 +1,18 @@
-import type { ArchiveActs } from '../api/http/archive-shapes.ts'
-import type { ApiWorld, LiveState } from '../api/http/world.ts'
 import { Histories } from '../git/histories.ts'
-import { openReader, type Mirror } from '../mirror/open.ts'
-import { isDamage } from '../mirror/upkeep/check-pages.ts'
-import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
+import { apiWorlds, type ApiParts } from './api-worlds.ts'
 import type { Archives } from './archives.ts'
 import { startArchiveProcess } from './archive-process.ts'
 import type { ArchiveSchedule } from './archive-schedule.ts'
 import { archiveActs, makeArchives } from './make-archives.ts'
-import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
+import { mirrorPath, prepareDataFolder, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
 import { Estimation } from './estimation.ts'
 import { startEstimator } from './estimator.ts'
 import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
-import { isLoopback, listen } from './listen.ts'
+import { lazyReader } from './lazy-reader.ts'
+import { listen } from './listen.ts'
 import { takeLock } from './lock.ts'
 import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
@@ -24,7 +21,6 @@ import { startSchedule, type Schedule } from './schedule.ts'
 import { restoreInto } from './restore-into.ts'
 import { SearchPool } from './search-pool.ts'
 import { daemonPurging } from './purge/daemon-purging.ts'
-import type { Purging } from './purge/purging.ts'
 
 export interface DaemonWorld {
   readonly version: string
@@ -192,105 +188,7 @@ function startRhythms(indexing: Indexing, archives: ArchiveSchedule, progress: P
   })
 }
 
-interface Parts {
-  readonly settings: Settings
-  readonly world: DaemonWorld
-  readonly path: string
-  readonly reader: LazyReader
-  readonly log: Logger
-  readonly hub: EventHub
-  readonly indexing: Indexing
-  readonly searches: SearchPool
-  readonly histories: Histories
-  readonly estimation: Estimation
+interface Parts extends ApiParts {
   readonly archives: Archives
   readonly archiveSchedule: ArchiveSchedule
-  readonly purging: Purging
-  readonly acts: ArchiveActs
-  readonly startedAtMs: number
-}
-
-/** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-function apiWorlds(parts: Parts) {
-  const {
-    settings,
-    world,
-    path,
-    reader,
-    log,
-    hub,
-    indexing,
-    searches,
-    histories,
-    estimation,
-    purging,
-    acts,
-    startedAtMs,
-  } = parts
-  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
-  const token = tokenRequired ? readToken(settings.dataDir) : null
-  const live = (): LiveState => ({
-    state: indexing.state,
-    reasons: indexing.reasons,
-    uptimeMs: world.now() - startedAtMs,
-    progress: indexing.vitals.progress,
-    resources: indexing.vitals.resources([...searches.pids, ...estimation.pids]),
-    lagMs: indexing.lagMs,
-    mirrorPath: path,
-    estimation: estimation.state,
-  })
-  return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
-    version: world.version,
-    timeZone: world.timeZone,
-    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
-    mirror: () => reader.open(),
-    now: () => world.now(),
-    ask: (question) => searches.ask(question),
-    live,
-    histories,
-    sync: (options) => indexing.sync(options),
-    importUsage: (file) => indexing.writer.importUsage(file),
-    archives: acts,
-    purging,
-    subscribe: (listener) => hub.subscribe(listener),
-    reportFault: (error) => {
-      log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')
-      if (isDamage(error)) indexing.onDamage('none')
-    },
-  })
-}
-
-interface LazyReader {
-  open(): Mirror
-  close(): void
-  /** Closes it, for the mirror's file is to be another. */
-  shut(): void
-  reopen(): void
-}
-
-/** For lists and counts; the system keeps the file's pages too, and what malloc once took stays with the process. */
-const READER_KB = 2000
-
-/** Opened at the first question; a failure is tried again at the next. */
-function lazyReader(path: string): LazyReader {
-  let mirror: Mirror | null = null
-  let isShut = false
-  const close = (): void => {
-    mirror?.close()
-    mirror = null
-  }
-  return {
-    open: () => {
-      if (isShut) throw new Trouble('mirror-missing', 'A new mirror is being made.', 'Ask again in a moment.')
-      return (mirror ??= openReader(path, READER_KB))
-    },
-    close,
-    shut: () => {
-      isShut = true
-      close()
-    },
-    reopen: () => {
-      isShut = false
-    },
-  }
 }

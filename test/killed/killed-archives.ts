@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { listRunNames, nameRun } from '../../src/api/archives/manifest-files.ts'
 import type { ArchiveRestored } from '../../src/api/http/archive-shapes.ts'
-import type { ArchiveNews, ArchiveOrder } from '../../src/daemon/archive-orders.ts'
+import type { ArchiveOrder } from '../../src/daemon/archive-orders.ts'
+import type { OrderNews } from '../../src/daemon/one-order.ts'
 import { Chance } from '../fuzz/chance.ts'
 import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { restoreHere, wordsIn } from '../helpers/restored-mirror.ts'
@@ -164,7 +165,7 @@ async function killAfter(child: ChildProcess, signs: number, extraMs: number): P
   let seen = 0
   const ended = once(child, 'exit')
   await new Promise<void>((resolve) => {
-    child.on('message', (news: ArchiveNews) => {
+    child.on('message', (news: OrderNews<unknown, unknown>) => {
       seen += 1
       if (seen > signs || news.kind !== 'progress') resolve()
     })

@@ -4,11 +4,12 @@ import { surveyArchive } from '../../api/archives/purge/survey-archive.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
 import { takeArchiveLock } from '../archive-act.ts'
-import type { PurgeTask, PurgeTaskOrder, PurgeTasks } from './purge-orders.ts'
+import { toEnd } from '../to-end.ts'
+import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-orders.ts'
 import { searchRaw } from './raw-search.ts'
 
 /** @throws Trouble `archive-busy` where another program writes to the archive folder; NodeJS.ErrnoException of the disk */
-export async function doTask(given: PurgeTaskOrder): Promise<PurgeTasks[PurgeTask]['outcome']> {
+export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   if (given.task === 'survey') {
     const { dir, scope, chatIds } = given.order
     return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }))
@@ -30,8 +31,4 @@ async function rewrite({ dir, mirrorPath, match }: PurgeTasks['rewrite']['order'
     db.close()
     lock.release()
   }
-}
-
-function toEnd<Outcome>(steps: Generator<void, Outcome>): Outcome {
-  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
 }

@@ -25,9 +25,7 @@ export type PurgeTaskOrder = {
   readonly [Task in PurgeTask]: { readonly task: Task; readonly order: PurgeTasks[Task]['order'] }
 }[PurgeTask]
 
-export type PurgeNews =
-  | { readonly kind: 'outcome'; readonly outcome: PurgeTasks[PurgeTask]['outcome'] }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string }
+export type PurgeTaskOutcome = PurgeTasks[PurgeTask]['outcome']
 
 /** What the mirror's one writer is asked to do, in this order. */
 export type MirrorPurgeOrder =

@@ -1,0 +1,68 @@
+import type { ArchiveActs } from '../api/http/archive-shapes.ts'
+import type { ApiWorld, LiveState } from '../api/http/world.ts'
+import type { Histories } from '../git/histories.ts'
+import { isDamage } from '../mirror/upkeep/check-pages.ts'
+import type { Settings } from '../settings.ts'
+import { readToken } from './data-folder.ts'
+import type { Estimation } from './estimation.ts'
+import type { EventHub } from './event-hub.ts'
+import type { Indexing } from './indexing.ts'
+import type { LazyReader } from './lazy-reader.ts'
+import { isLoopback } from './listen.ts'
+import type { Logger } from './log.ts'
+import type { Purging } from './purge/purging.ts'
+import type { SearchPool } from './search-pool.ts'
+
+/** What of a daemon the HTTP side reads and asks. */
+export interface ApiParts {
+  readonly settings: Settings
+  readonly world: { readonly version: string; readonly timeZone: string; now(): number }
+  /** The mirror's. */
+  readonly path: string
+  readonly reader: LazyReader
+  readonly log: Logger
+  readonly hub: EventHub
+  readonly indexing: Indexing
+  readonly searches: SearchPool
+  readonly histories: Histories
+  readonly estimation: Estimation
+  readonly purging: Purging
+  readonly acts: ArchiveActs
+  readonly startedAtMs: number
+}
+
+/** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
+export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) => ApiWorld {
+  const { settings, world, indexing, searches, estimation } = parts
+  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
+  const token = tokenRequired ? readToken(settings.dataDir) : null
+  const live = (): LiveState => ({
+    state: indexing.state,
+    reasons: indexing.reasons,
+    uptimeMs: world.now() - parts.startedAtMs,
+    progress: indexing.vitals.progress,
+    resources: indexing.vitals.resources([...searches.pids, ...estimation.pids]),
+    lagMs: indexing.lagMs,
+    mirrorPath: parts.path,
+    estimation: estimation.state,
+  })
+  return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
+    version: world.version,
+    timeZone: world.timeZone,
+    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
+    mirror: () => parts.reader.open(),
+    now: () => world.now(),
+    ask: (question) => searches.ask(question),
+    live,
+    histories: parts.histories,
+    sync: (options) => indexing.sync(options),
+    importUsage: (file) => indexing.writer.importUsage(file),
+    archives: parts.acts,
+    purging: parts.purging,
+    subscribe: (listener) => parts.hub.subscribe(listener),
+    reportFault: (error) => {
+      parts.log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')
+      if (isDamage(error)) indexing.onDamage('none')
+    },
+  })
+}

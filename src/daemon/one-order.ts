@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Trouble } from '../model/trouble.ts'
+import { deferred } from './deferred.ts'
+
+/** What a process says that obeys one order: how far it is, and last what came of it. */
+export type OrderNews<Progress, Result> =
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'result'; readonly result: Result }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string }
+
+/** An order that is being obeyed, wherever that is. */
+export interface OrderedWork<Result> {
+  readonly result: Promise<Result>
+  /** Ends it, whatever it is at. */
+  stop(): void
+}
+
+interface Obeying<Progress> {
+  /** The name of its file, which lies beside this one once the program is bundled. */
+  readonly program: string
+  readonly execArgv: readonly string[]
+  /** What it means that the process ended without a word. */
+  readonly died: Trouble
+  readonly onProgress?: (progress: Progress) => void
+}
+
+/** Starts a process that obeys one order. It goes there as a message, and never as an argument, which others can read. */
+export function startOrder<Progress, Result>(
+  order: object,
+  { program, execArgv, died, onProgress }: Obeying<Progress>,
+): OrderedWork<Result> {
+  const path = fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url))
+  const child = fork(path, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [...execArgv] })
+  const obeyed = deferred<Result>()
+  child.on('message', (news: OrderNews<Progress, Result>) => {
+    if (news.kind === 'progress') onProgress?.(news.progress)
+    else if (news.kind === 'result') obeyed.resolve(news.result)
+    else obeyed.reject(new Trouble(news.code, news.message, news.hint))
+  })
+  child.on('error', () => obeyed.reject(died))
+  child.on('exit', () => obeyed.reject(died))
+  child.send(order)
+  return { result: obeyed.promise, stop: () => void child.kill('SIGKILL') }
+}
