@@ -18,8 +18,11 @@ export function realWorld(): World {
     ...realSurroundings(),
     openAnswers: (settings) => openAnswers(settings, { version, timeZone, note }),
     serve: async (settings, companion) => {
+      const { startIngestThread } = await import('../daemon/ingest-thread.ts')
+      const ingestThread = startIngestThread()
       const { serveForever } = await import('./serve-forever.ts')
-      await serveForever(settings, { version, timeZone, stdout, stderr, now: Date.now }, companion)
+      const daemon = { version, timeZone, stdout, stderr, ingestThread, now: Date.now }
+      await serveForever(settings, daemon, companion)
     },
     get stdin() {
       return process.stdin

@@ -1,5 +1,5 @@
+import type { Worker } from 'node:worker_threads'
 import type { DaemonState, SyncOutcome } from '../api/http/world.ts'
-import type { Places } from '../indexer/discover.ts'
 import type { Damage } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
@@ -49,13 +49,12 @@ export class Indexing {
   /** Hears how many messages are new or became others. */
   onMessages: (count: number) => void = () => undefined
 
-  constructor(setup: IngestSetup, readers: Readers, log: Logger, hub: EventHub, now: () => number) {
+  constructor(thread: Worker, setup: IngestSetup, readers: Readers, log: Logger, hub: EventHub, now: () => number) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
     this.vitals = new Vitals(now)
-    this.#ingest = startIngest(setup, (step) => this.#onStep(step))
-    const places: Places = setup
+    this.#ingest = startIngest(thread, setup, (step) => this.#onStep(step))
     const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
     this.#pacer = new Pacer({
       now,
@@ -80,7 +79,7 @@ export class Indexing {
       (folder) => this.#follow.onEvent(folder),
       (error) => this.#onWatchTrouble(error),
     )
-    this.#follow = new Follow(places, {
+    this.#follow = new Follow(setup, {
       now,
       later,
       nudge: (id, depth) => this.#pacer.nudge(id, depth),

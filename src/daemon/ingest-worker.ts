@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { shrinkMemory } from '../mirror/bulk.ts'
 import { saveEstimates } from '../mirror/estimates.ts'
@@ -35,7 +36,8 @@ const LOSSES_TOLD_MAX = 100
  */
 const port = parentPort
 if (port === null) throw new Error('this file runs as a worker')
-const setup = workerData as IngestSetup
+// The first word is where the mirror lies. Orders follow once it is told to be open.
+const [setup] = (await once(port, 'message')) as [IngestSetup]
 const tell = (message: FromWorker): void => port.postMessage(message)
 
 /** Sources of one file may be read in runs that follow on each other. */

@@ -1,9 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
 import type { Estimate } from '../mirror/estimates.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
-import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -48,13 +47,9 @@ const RESTORE_MS = 200
 
 type Outcome = RunOutcome | UpkeepOutcome | WriteOutcome | MirrorPurgeOutcome
 
-export function startIngest(setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
-  prepareIngestHeap()
-  const worker = new Worker(new URL('../daemon/ingest-worker.js', import.meta.url), {
-    workerData: setup,
-    resourceLimits: ingestHeapLimits,
-  })
-  worker.once('online', holdYoungSpace)
+/** @param worker started, and not yet told anything */
+export function startIngest(worker: Worker, setup: IngestSetup, onStep: (step: StepNews) => void): Ingest {
+  worker.postMessage(setup)
   const opened = deferred<void>()
   let running: Deferred<Outcome> | null = null
   let last: Promise<unknown> = Promise.resolve()

@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import { Histories } from '../git/histories.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
@@ -27,6 +28,8 @@ export interface DaemonWorld {
   readonly timeZone: string
   readonly stdout: NodeJS.WritableStream
   readonly stderr: LogOutput
+  /** The one that reads Cursor and writes the mirror: it may be at its loading still. */
+  readonly ingestThread: Worker
   now(): number
 }
 
@@ -116,7 +119,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
     reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
-  const indexing = new Indexing(setup, readers, log, hub, () => world.now())
+  const indexing = new Indexing(world.ingestThread, setup, readers, log, hub, () => world.now())
   const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
   const histories = new Histories(realSurroundings().env)
   const purging = daemonPurging({

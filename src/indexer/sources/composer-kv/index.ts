@@ -41,7 +41,7 @@ const COUNT_EVERY_MS = 60_000
 /** During a long first pass, how often rows written meanwhile are let in first. */
 const LET_IN_EVERY_MS = 1000
 /** Among the last so many rows of a store never read before are the chats that come first: a person asks for them first. */
-const FIRST_ROWS = 4000
+const FIRST_ROWS = 2000
 
 /** The global key-value store of one Cursor user folder. @param userDir Cursor's `User` folder */
 export function composerKvSource(userDir: string): Source {
@@ -122,11 +122,11 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const isWatched = countMissed(mirror, num) > 0
   const isCountDue =
     isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
-  const counts = isReconcile || isCountDue ? file.read(countRows) : null
-  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
   const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
   if (isFirst) yield* inBulk(mirror, () => readNewest(file, pass))
+  const counts = isReconcile || isCountDue ? file.read(countRows) : null
+  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
@@ -148,7 +148,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   }
 }
 
-/** Before the keys of all rows are listed, which takes the longer the larger the store is. */
+/** Before all rows are counted and their keys listed, which takes the longer the larger the store is. */
 function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   const dirty = new DirtyChats()
   for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
