@@ -9,8 +9,8 @@ import { listArchivable, readIdentity, type ArchivableChat } from '../queries/ar
 import { inSnapshot } from '../queries/snapshot.ts'
 import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
 import { syncFolders, writeObjects } from './object-files.ts'
-import { chatLines, packChat } from './pack-chat.ts'
-import type { PackedObject } from './pack-object.ts'
+import { chatLines, layOutChat } from './lay-out-chat.ts'
+import { heldBy, packRest, type LaidOut } from './pack-object.ts'
 import { proveObject } from './prove-object.ts'
 import { removeUnfinished } from './unfinished.ts'
 
@@ -41,7 +41,7 @@ export interface RunOutcome {
   readonly mended: readonly string[]
 }
 
-/** So much is packed before it is written, and proven, at once. */
+/** So much is gathered before it is packed, written and proven, at once. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024
 const WAITING_MAX = 128
 /** One in so many of the objects that were there already is read again. */
@@ -78,7 +78,7 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunP
 
 interface Waiting {
   readonly chat: ArchivableChat
-  readonly object: PackedObject
+  readonly laidOut: LaidOut
 }
 
 /** A run as far as it has come. */
@@ -101,14 +101,14 @@ function take({ db, order, origin, entries, mended, waiting }: Made, chat: Archi
     entries.push(held)
     return
   }
-  const object = packChat(db, chat.num, origin)
-  if (object === null) return
-  waiting.push({ chat, object })
+  const laidOut = layOutChat(db, chat.num, origin)
+  if (laidOut === null) return
+  waiting.push({ chat, laidOut })
   if (isHeld) mended.push(chat.id)
 }
 
 const isFull = (waiting: readonly Waiting[]): boolean =>
-  waiting.length >= WAITING_MAX || sum(waiting.map(({ object }) => object.bytes)) >= WAITING_BYTES_MAX
+  waiting.length >= WAITING_MAX || sum(waiting.map(({ laidOut }) => heldBy(laidOut))) >= WAITING_BYTES_MAX
 
 /** What the newest sound run of this mirror says of each chat. */
 function formerEntries(dir: string, origin: string): ReadonlyMap<string, ChatEntry> {
@@ -142,12 +142,15 @@ function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string)
 
 async function writeAndProve(made: Made): Promise<void> {
   const { db, order, origin, entries, folders, waiting } = made
+  const packed = await Promise.all(
+    waiting.map(async ({ chat, laidOut }) => ({ chat, object: await packRest(laidOut) })),
+  )
   const written = await writeObjects(
     order.dir,
-    waiting.map(({ object }) => object),
+    packed.map(({ object }) => object),
   )
   for (const folder of written) folders.add(folder)
-  for (const { chat, object } of waiting) {
+  for (const { chat, object } of packed) {
     const { hash, content, bytes, messages } = object
     const entry = { id: chat.id, object: hash, content, bytes, revision: chat.revision, messages: [...messages] }
     const proof = inSnapshot(db, () => proveObject(order.dir, entry, linesNow(db, chat, origin)))

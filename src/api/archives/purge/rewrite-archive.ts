@@ -10,6 +10,7 @@ import { syncFolders, writeObjects } from '../object-files.ts'
 import { examineObject } from '../prove-object.ts'
 import { removeUnfinished } from '../unfinished.ts'
 import { readObjects } from './read-objects.ts'
+import { packRest } from '../pack-object.ts'
 import { rewriteObject } from './rewrite-object.ts'
 import { scrubScope } from './scrub-scope.ts'
 import { tellDamaged, type DamagedArchive } from './survey-archive.ts'
@@ -74,8 +75,9 @@ async function takeOut(purging: Purging, object: Parameters<typeof rewriteObject
     others.set(object.hash, null)
     return
   }
-  await syncFolders(await writeObjects(dir, [rewritten.object]))
-  const { hash, content, bytes, messages } = rewritten.object
+  const packed = await packRest(rewritten.laidOut)
+  await syncFolders(await writeObjects(dir, [packed]))
+  const { hash, content, bytes, messages } = packed
   const proof = examineObject(dir, hash)
   if (proof.kind === 'damaged' || proof.value.content !== content) {
     const text = `What was archived anew of the chat ${object.chat.id} is not what is read back.`

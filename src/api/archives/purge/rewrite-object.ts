@@ -3,14 +3,14 @@ import { TITLE_MESSAGES_MAX, titleOf } from '../../../mirror/derive-chat.ts'
 import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'
-import { packObject, type PackedObject } from '../pack-object.ts'
+import { layOut, type LaidOut } from '../pack-object.ts'
 import type { ReadObject } from './read-objects.ts'
 
 /** `same`: nothing of it was purged. `gone`: nothing of it is left. */
 export type Rewritten =
   | { readonly kind: 'same' }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'other'; readonly object: PackedObject; readonly removed: number }
+  | { readonly kind: 'other'; readonly laidOut: LaidOut; readonly removed: number }
 
 /** An archived chat without what was purged. */
 export function rewriteObject({ chat, messages }: ReadObject, tombstones: Tombstones): Rewritten {
@@ -31,7 +31,7 @@ export function rewriteObject({ chat, messages }: ReadObject, tombstones: Tombst
     outline: spareOutline(facts.outline, new Set(gone)),
     messageCount: left.length,
   }
-  return { kind: 'other', object: packObject(linesOf(titled, left)), removed }
+  return { kind: 'other', laidOut: layOut(linesOf(titled, left)), removed }
 }
 
 const noEntry = { id: null, role: null, createdAt: null, startedAt: null }

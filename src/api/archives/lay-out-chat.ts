@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { readArchivedChat } from '../queries/archived-chat.ts'
 import { readMessageLines } from '../queries/archived-messages.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { packObject, type PackedObject } from './pack-object.ts'
+import { layOut, type LaidOut } from './pack-object.ts'
 
 /** A chat's lines as they stand in the mirror; to be taken within one transaction. Null where there is no such chat. */
 export function chatLines(db: Mirror, num: number, origin: string): Iterable<string> | null {
@@ -16,9 +16,9 @@ function* linesOf(first: string, messages: Iterable<string>): Generator<string> 
 }
 
 /** Null where the chat was purged meanwhile. @param origin the mirror's identity */
-export function packChat(db: Mirror, num: number, origin: string): PackedObject | null {
+export function layOutChat(db: Mirror, num: number, origin: string): LaidOut | null {
   return inSnapshot(db, () => {
     const lines = chatLines(db, num, origin)
-    return lines === null ? null : packObject(lines)
+    return lines === null ? null : layOut(lines)
   })
 }
