@@ -11,7 +11,7 @@ const ADD_PROJECT = `
   insert into projects (id, uri, path, name) values (@name, 'file:///' || @name, '/' || @name, @name) returning num
 `
 const CHATS = `select num, message_count as messages from chats where message_count > 0 order by num * 7919 % 10007, num`
-const MOVE_CHAT = `update chats set project = ? where num = ?`
+const MOVE_CHAT = `update chats set project = ?, project_source = 'files' where num = ?`
 
 /** Puts chats from all of the time into one project of about 50 messages and one of half of the store. */
 export function makeBenchProjects(mirrorPath: string): void {

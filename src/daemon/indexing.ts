@@ -39,6 +39,7 @@ export class Indexing {
   readonly #upkeep: Upkeep
   #trouble: Trouble | null = null
   #backlog = 0
+  #isLoose = false
   #damages = 0
   #isHeldUp = false
   #isRunning = false
@@ -61,7 +62,7 @@ export class Indexing {
       later,
       source: (id) => this.#follow.paced(id),
       run: (orders) => this.#run(orders),
-      hasMore: () => this.#backlog > 0 && !this.#isHeldUp,
+      hasMore: () => (this.#backlog > 0 || this.#isLoose) && !this.#isHeldUp,
     })
     this.#termsCheck = new TermsCheck(setup.mirrorPath)
     this.#upkeep = new Upkeep({
@@ -206,6 +207,7 @@ export class Indexing {
       this.#trouble = null
       this.#damages = 0
       this.#backlog = outcome.backlog
+      this.#isLoose = outcome.isLoose
       settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
@@ -286,7 +288,6 @@ export class Indexing {
     for (const { id } of this.#follow.sources) this.#pacer.nudge(id, 'reconcile')
   }
 
-  /** So many messages wait to be found. */
   noteBacklog(backlog: number): void {
     this.#backlog = backlog
     this.#pacer.wake()

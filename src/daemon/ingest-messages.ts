@@ -90,6 +90,8 @@ export interface RunOutcome {
   readonly ends: readonly SourceEnd[]
   /** How many messages still wait for their full-text rows, and chats for their digests. */
   readonly backlog: number
+  /** Whether all can be found, and the full-text tables would be smaller for a further run. */
+  readonly isLoose: boolean
   /** False where the run was told to stop before its end. */
   readonly isWhole: boolean
 }

@@ -15,6 +15,7 @@ import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
 import { countUndigested, digestBacklog } from '../mirror/digests/digest-backlog.ts'
+import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
@@ -56,10 +57,10 @@ export function* runPasses(
   }
   if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror, touched).length
   const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
-  return { ...sum, ends, backlog, isWhole: true }
+  return { ...sum, ends, backlog, isLoose: isLoose(mirror), isWhole: true }
 }
 
-/** What waits to be found comes before what waits to be counted. */
+/** What waits to be found comes before what waits to be counted, and last, what is found is brought together. */
 function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
   let backlog = countBacklog(mirror) + countUndigested(mirror)
@@ -67,7 +68,15 @@ function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generat
     backlog -= indexBacklog(mirror) || digestBacklog(mirror)
     yield { ...readingStep, backlog }
   }
+  if (backlog === 0) yield* mergeLoose(mirror, endsAtMs, now)
   return backlog
+}
+
+function* mergeLoose(mirror: Mirror, endsAtMs: number, now: () => number): Generator<PassStep, void> {
+  while (isLoose(mirror) && now() < endsAtMs) {
+    mergeSome(mirror)
+    yield { ...readingStep, backlog: 0 }
+  }
 }
 
 /** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */

@@ -70,7 +70,7 @@ function comeToRest(): void {
   shrinkMemory(kept.db)
 }
 
-const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isWhole: false }
+const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false }
 
 async function run(order: RunOrder): Promise<void> {
   clearTimeout(copiesTimer)
@@ -81,7 +81,7 @@ async function run(order: RunOrder): Promise<void> {
       tell({ kind: 'step', step: describeStep(step) })
     })
     tell({ kind: 'done', outcome: outcome ?? CUT_OFF })
-    if (outcome?.backlog === 0 && hasMuchToForget) comeToRest()
+    if (outcome?.backlog === 0 && !outcome.isLoose && hasMuchToForget) comeToRest()
   } finally {
     copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
   }

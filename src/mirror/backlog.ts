@@ -1,3 +1,4 @@
+import { noteLooseRows } from './merge-terms.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { listingTerms } from './write-dictionary.ts'
@@ -41,6 +42,7 @@ export function indexBacklog(db: Mirror): number {
     // FTS5 writes out what it has gathered at each rowid that is less than the one before.
     for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))
+    noteLooseRows(db, cut.length)
     return cut.length
   })
 }

@@ -48,7 +48,7 @@ function runAll(
   meanwhile()
   const well = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
   const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
-  finish({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends })
+  finish({ changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true, ends })
 }
 
 /** What has been found is read, and nothing is asked for any more. */
@@ -227,7 +227,7 @@ test('a source that a run did not find is forgotten, and found anew when it is b
   rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
   const [global, workspace] = follow.sources
   const orders: Order[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'nudge' }]
-  follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends: [] })
+  follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true, ends: [] })
   expect(follow.sources).toEqual([global])
   expect(follow.isUpToDate).toBe(true)
   newWorkspace()

@@ -77,7 +77,7 @@ test('a pass that was cut short is taken up where it stood', () => {
   const steps = indexer.steps()
   const first = steps.next()
   const done = first.done === true ? 0 : (first.value.outcome?.added ?? 0)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
   expect(done).toBeGreaterThan(0)
   expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
@@ -95,7 +95,7 @@ test('a first pass killed while it indexes what it read is finished by the next'
     backlog = next.value.backlog
   }
   expect(indexer.mirror.prepare('select count(*) from messages').pluck().get()).toBe(3000)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
   expect(indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
   const indexed = indexer.mirror.prepare('select count(*) as n from message_terms_docsize').get() as { n: number }
   expect(indexed.n).toBe(3000)

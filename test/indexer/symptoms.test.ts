@@ -58,7 +58,7 @@ test('a store was called missing, and empty, while its first pass ran', () => {
   const steps = indexer.steps()
   expect(steps.next().done).toBe(false)
   expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
 })
 
 test.each([

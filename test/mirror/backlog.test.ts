@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { countBacklog, indexBacklog } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
+import { isLoose, mergeSome } from '../../src/mirror/merge-terms.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
@@ -74,4 +75,29 @@ test('the newest are worked off first, and long messages a few at a time', () =>
   expect([found('newest'), countBacklog(mirror) > 0]).toEqual([1, true])
   while (indexBacklog(mirror) > 0);
   expect(found('word')).toBe(3)
+})
+
+const segments = (): unknown => mirror.prepare('select count(distinct segid) from message_terms_idx').pluck().get()
+
+test('what a large backlog left in many segments is merged into one, and found as before', () => {
+  const rounds = 8
+  for (let round = 0; round < rounds; round += 1) {
+    const texts = Array.from(
+      { length: 600 },
+      (_, at) => [`m${round}-${at}`, `all ${at === 7 ? 'plum' : 'fig'} ${round === 3 ? 'pear' : 'fig'}`] as const,
+    )
+    write(Object.fromEntries(texts), later)
+    expect(isLoose(mirror)).toBe(round * 600 >= 4000)
+    while (indexBacklog(mirror) > 0);
+  }
+  expect([segments(), isLoose(mirror)]).toEqual([rounds, true])
+  const finds = (): number[] => ['all', 'plum', 'pear'].map(found)
+  const before = finds()
+  expect(before).toEqual([4800, 8, 600])
+  while (isLoose(mirror)) {
+    mergeSome(mirror)
+    expect(finds()).toEqual(before)
+  }
+  expect(segments()).toBe(1)
+  mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })

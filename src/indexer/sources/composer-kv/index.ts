@@ -122,11 +122,11 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const isWatched = countMissed(mirror, num) > 0
   const isCountDue =
     isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+  const counts = isReconcile || isCountDue ? file.read(countRows) : null
+  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
   const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
   if (isFirst) yield* inBulk(mirror, () => readNewest(file, pass))
-  const counts = isReconcile || isCountDue ? file.read(countRows) : null
-  if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   if (found !== null) yield* readDirty(file, pass, found, null)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
     const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
@@ -148,7 +148,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   }
 }
 
-/** Before all rows are counted and their keys listed, which takes the longer the larger the store is. */
+/** Before the keys of all rows are listed, which takes the longer the larger the store is. */
 function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   const dirty = new DirtyChats()
   for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
