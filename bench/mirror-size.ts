@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { measureTermsBytes } from '../src/api/queries/measure-terms.ts'
 import { mirrorPath } from '../src/daemon/data-folder.ts'
 import { openReader, type Mirror } from '../src/mirror/open.ts'
@@ -7,11 +8,15 @@ import { searchColumns } from '../src/text/columns.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
+/** Once all can be found, the full-text rows are merged. */
+const REST_MS = 10_000
+
 const DICTIONARY_BYTES = `select sum(pgsize) from dbstat where name = 'terms' and aggregate = true`
 
 /** What the mirror takes on disk, against the text that can be found in it. */
 export async function mirrorSize(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
+  await sleep(REST_MS)
   const path = mirrorPath(daemon.dataDir)
   const mirror = openReader(path)
   const text = measureText(mirror)

@@ -101,3 +101,13 @@ test('what a large backlog left in many segments is merged into one, and found a
   expect(segments()).toBe(1)
   mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })
+
+test('a page of the full-text index fills a page of the file, and never needs a second one', () => {
+  const texts = Array.from({ length: 3000 }, (_, at) => [`m${at}`, `all ${`fig${at} `.repeat(at % 9)}`] as const)
+  write(Object.fromEntries(texts), later)
+  while (indexBacklog(mirror) > 0);
+  const longest = mirror.prepare('select max(length(block)) from message_terms_data').pluck().get()
+  expect(longest).toBeGreaterThan(16_320)
+  const types = `select distinct pagetype from dbstat where name = 'message_terms_data' order by 1`
+  expect(mirror.prepare(types).pluck().all()).toEqual(['internal', 'leaf'])
+})

@@ -6,6 +6,7 @@ import { tokenLedger } from './0006-token-ledger.ts'
 import { identity } from './0007-identity.ts'
 import { chatOfMessage } from './0008-chat-of-message.ts'
 import { purges } from './0009-purges.ts'
+import { fullPages } from './0010-full-pages.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly string[] = [
   identity,
   chatOfMessage,
   purges,
+  fullPages,
 ]
