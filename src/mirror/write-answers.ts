@@ -41,7 +41,7 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
     const [{ ask }] = ofChat
     const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap((answers) => completed(db, answers) ?? [])
     // What was found for it may be what was purged elsewhere.
-    const messages = complete.filter((message) => !isPurged(tombstones, message))
+    const messages = complete.filter((message) => !isPurged(tombstones, ask.chatId, message))
     const write = { id: ask.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
     outcomes.push(writeChat(db, write, { ...batch, source: ask.source }, tools))
   }

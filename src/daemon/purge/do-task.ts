@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import { surveyArchive } from '../../api/archives/purge/survey-archive.ts'
+import { arrangeThread } from '../../indexer/arrange-thread.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
 import { takeArchiveLock } from '../archive-act.ts'
@@ -12,7 +13,7 @@ import { searchRaw } from './raw-search.ts'
 export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   if (given.task === 'survey') {
     const { dir, scope, chatIds } = given.order
-    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }))
+    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }, arrangeThread))
   }
   return given.task === 'rewrite' ? rewrite(given.order) : toEnd(searchRaw(given.order))
 }

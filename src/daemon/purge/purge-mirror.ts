@@ -3,6 +3,7 @@ import { beginPurge } from '../../mirror/purge/begin-purge.ts'
 import { findTargets } from '../../mirror/purge/find-targets.ts'
 import { findHeld } from '../../mirror/purge/held-pieces.ts'
 import { Pieces } from '../../mirror/purge/pieces.ts'
+import { isOfText } from '../../mirror/purge/scope.ts'
 import { endCompaction, endRemoval } from '../../mirror/purge/run-purge.ts'
 import { noteStage, readUnfinished } from '../../mirror/purge/state.ts'
 import { vanishedTerms } from '../../mirror/purge/vanished-terms.ts'
@@ -33,7 +34,7 @@ function* obey(kept: KeptMirror, order: MirrorPurgeOrder, now: () => number): Ge
     case 'remove': {
       const targets = yield* findTargets(kept.db, order.scope)
       beginPurge(kept.db, order.scope, targets, order.archived, now())
-      return yield* remove(kept, order.scope.match, now)
+      return yield* remove(kept, isOfText(order.scope) ? order.scope.match : null, now)
     }
     case 'resume': {
       const { rows, archives } = readUnfinished(kept.db)

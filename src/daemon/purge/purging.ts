@@ -1,6 +1,6 @@
 import type { ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
-import type { PurgeScope } from '../../mirror/purge/scope.ts'
+import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
 import { Trouble } from '../../model/trouble.ts'
 import type { Readers } from '../upkeep.ts'
 import type { MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
@@ -164,11 +164,10 @@ export class Purging implements PurgeActs {
     }
   }
 
-  async #search(
-    { match }: PurgeScope,
-    { terms, pieces }: MirrorPurgeOutcome,
-  ): Promise<NonNullable<PurgeReport['check']>> {
+  async #search(scope: PurgeScope, { terms, pieces }: MirrorPurgeOutcome): Promise<NonNullable<PurgeReport['check']>> {
     const { dataDir, archiveDir } = this.#setup
+    // What stays of other chats, or of another time, may hold the text still.
+    const match = isOfText(scope) ? scope.match : null
     const order = { folders: [dataDir, archiveDir], match, terms, pieces }
     const outcome = await this.#world.doTask('search', order, this.#stop.signal)
     const { files, bytes, unread } = outcome

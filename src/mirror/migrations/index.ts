@@ -7,6 +7,7 @@ import { identity } from './0007-identity.ts'
 import { chatOfMessage } from './0008-chat-of-message.ts'
 import { purges } from './0009-purges.ts'
 import { fullPages } from './0010-full-pages.ts'
+import { tombstonesInTime } from './0011-tombstones-in-time.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly string[] = [
   chatOfMessage,
   purges,
   fullPages,
+  tombstonesInTime,
 ]

@@ -3,18 +3,18 @@ import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import type { PurgeTargets } from './find-targets.ts'
-import { leavesOf } from './leaves.ts'
-import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
+import { removedTexts } from './removed-texts.ts'
+import { needlesOf, type PurgeScope } from './scope.ts'
 import { scrubFacts } from './scrub-facts.ts'
 import { targetName } from './target-name.ts'
-import { addTombstones } from './tombstones.ts'
+import { addTombstones, type RemovedText } from './tombstones.ts'
 
 /** What an archive holds of what is to go, and the mirror does not. */
 export interface ArchivedTargets {
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly chatId: ChatId; readonly id: MessageId }[]
   /** Texts of theirs, and of their chats, that hold the text that is looked for. */
-  readonly texts: readonly string[]
+  readonly texts: readonly RemovedText[]
 }
 
 const ADD_PURGE = `insert into purges (begun_at) values (?)`
@@ -47,22 +47,27 @@ export function beginPurge(
   const needles = scope.match === null ? null : needlesOf(scope.match)
   db.transaction(() => {
     prepared(db, ADD_PURGE).run(nowMs)
+    const time = { until: scope.beforeMs === null ? nowMs : scope.beforeMs - 1, sparesUntimed: scope.beforeMs !== null }
     const target = prepared(db, ADD_TARGET)
     const gone = archived.chatIds.filter((id) => prepared(db, IS_HELD).get(id) === undefined)
-    addTombstones(db, { chats: [...targets.chatIds, ...gone], messages: archived.messages, texts: archived.texts })
+    addTombstones(db, {
+      chats: [...targets.chatIds, ...gone],
+      messages: archived.messages,
+      texts: archived.texts,
+      ...time,
+    })
     for (const id of targets.chatIds) target.run('chat', id)
     for (const keys of targets.messages.values()) {
       for (const key of keys) {
         const row = prepared<MessageRow>(db, READ_MESSAGE).get(BigInt(key))
         if (row === undefined) continue
         target.run('message', targetName(row.chat, row.id))
-        const texts = needles === null ? [] : matchingLeaves(row.parts, needles)
-        addTombstones(db, { chats: [], messages: [row], texts })
+        const texts = needles === null ? [] : removedTexts(partsOf(row), row.chatId, needles, scope)
+        addTombstones(db, { chats: [], messages: [row], texts, ...time })
       }
     }
-    scrubFacts(db, targets.facts)
+    scrubFacts(db, targets.facts, scope)
   })()
 }
 
-const matchingLeaves = (partsJson: string, needles: readonly string[]): string[] =>
-  [...leavesOf(JSON.parse(partsJson) as readonly Part[])].filter((leaf) => holdsAny(leaf, needles))
+const partsOf = ({ parts }: MessageRow): readonly Part[] => JSON.parse(parts) as readonly Part[]

@@ -4,7 +4,8 @@ import { prepared } from '../prepared.ts'
 import { findChats, withSubagents, type ScopedChat } from './find-chats.ts'
 import { findCopiesOf, findPromptsOf } from './find-copies-of.ts'
 import { findFacts, type FactTexts } from './find-facts.ts'
-import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
+import { isMatching } from './said.ts'
+import { needlesOf, type PurgeScope } from './scope.ts'
 
 /** What of a mirror a purge removes. */
 export interface PurgeTargets {
@@ -77,7 +78,7 @@ function* findMatching(
     const rows = prepared<Found & { createdAtMs: number | null; parts: string }>(db, LIST_BODIES).all(BigInt(after))
     for (const { key, chat, createdAtMs, parts } of rows) {
       const isEarly = beforeMs === null || (createdAtMs !== null && createdAtMs < beforeMs)
-      if (isEarly && chats.has(chat) && holdsAny(parts, needles)) found.push({ chat, key })
+      if (isEarly && chats.has(chat) && isMatching(parts, needles)) found.push({ chat, key })
     }
     const last = rows.at(-1)
     if (last === undefined) return found

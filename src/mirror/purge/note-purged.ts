@@ -7,7 +7,7 @@ import { Tombstones } from './tombstones.ts'
 
 const LIST_CHATS = `select id from chats`
 const LIST_MESSAGES = `
-select messages.chat, messages.id, chats.id as chatId, parts
+select messages.chat, messages.id, chats.id as chatId, messages.created_at as atMs, parts
 from messages join chats on chats.num = messages.chat join bodies on bodies.num = messages.body
 `
 const ADD_PURGE = `insert into purges (begun_at, archives_at) values (?, ?)`
@@ -17,6 +17,7 @@ interface Row {
   readonly chat: number
   readonly id: MessageId
   readonly chatId: ChatId
+  readonly atMs: number | null
   readonly parts: string
 }
 
@@ -31,10 +32,10 @@ export function notePurged(db: Mirror, nowMs: number): void {
   for (const { id } of prepared<{ id: ChatId }>(db, LIST_CHATS).iterate()) {
     if (tombstones.hasChat(id)) targets.push(['chat', id])
   }
-  for (const { chat, id, chatId, parts } of prepared<Row>(db, LIST_MESSAGES).iterate()) {
+  for (const { chat, id, chatId, atMs, parts } of prepared<Row>(db, LIST_MESSAGES).iterate()) {
     const isGone =
       tombstones.hasMessage(chatId, id) ||
-      (tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(parts) as readonly Part[]))
+      (tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(parts) as readonly Part[], { chatId, atMs }))
     if (isGone) targets.push(['message', targetName(chat, id)])
   }
   if (targets.length === 0) return

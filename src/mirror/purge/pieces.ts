@@ -1,5 +1,5 @@
 import type { Part } from '../../model/part.ts'
-import { leavesOf } from './leaves.ts'
+import { sayingsOf } from './said.ts'
 
 /** Bytes of a piece: enough to be somebody's words and nobody else's. */
 export const PIECE_OCTETS = 24
@@ -17,8 +17,8 @@ export class Pieces {
     this.#bodies += 1
     if (this.#found.size >= PIECES_MAX) return
     let longest = ''
-    for (const leaf of leavesOf(JSON.parse(partsJson) as readonly Part[]))
-      if (leaf.length > longest.length) longest = leaf
+    for (const { text } of sayingsOf(JSON.parse(partsJson) as readonly Part[]))
+      if (text.length > longest.length) longest = text
     const bytes = Buffer.from(JSON.stringify(longest).slice(1, -1))
     const last = bytes.length - PIECE_OCTETS
     if (last < 0) return

@@ -31,11 +31,18 @@ export function needlesOf(match: string): readonly string[] {
     }
     return quoted
   })
-  return [...new Set(spellings.map((spelling) => spelling.toLowerCase()))]
+  return [...new Set(spellings.map(folded))]
 }
 
 /** Whether a text holds what `needlesOf` gave. */
 export function holdsAny(text: string, needles: readonly string[]): boolean {
-  const folded = text.toLowerCase()
-  return needles.some((needle) => folded.includes(needle))
+  const whole = folded(text)
+  return needles.some((needle) => whole.includes(needle))
 }
+
+/** A capital sigma becomes another letter at the end of a word, and a match may end where its word does not. */
+const folded = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
+
+/** Whether nothing but a text is asked for: then it stands nowhere afterwards. */
+export const isOfText = ({ chatIds, projectUris, beforeMs, match }: PurgeScope): boolean =>
+  match !== null && chatIds === null && projectUris === null && beforeMs === null

@@ -3,6 +3,8 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { nextRevision } from '../revision.ts'
 import type { FactTexts } from './find-facts.ts'
+import { homeOf } from './removed-texts.ts'
+import type { PurgeScope } from './scope.ts'
 import { addTombstones } from './tombstones.ts'
 
 const SCRUB_NAME = `update heads set name = null where chat_id = ? and name = ?`
@@ -24,10 +26,11 @@ interface ChatTexts {
  * Takes texts out of what is said of chats, and has it stay so. What follows from it, a title, is made anew by
  * `removeTargets`.
  */
-export function scrubFacts(db: Mirror, facts: FactTexts): void {
+export function scrubFacts(db: Mirror, facts: FactTexts, scope: PurgeScope): void {
   for (const [id, texts] of facts) {
-    addTombstones(db, { chats: [], messages: [], texts })
-    for (const text of texts) {
+    const removed = [...texts].map(([text, isWords]) => ({ text, chatId: homeOf(id, isWords, scope) }))
+    addTombstones(db, { chats: [], messages: [], texts: removed, until: null, sparesUntimed: false })
+    for (const text of texts.keys()) {
       for (const sql of [SCRUB_NAME, SCRUB_BRANCH, DROP_PATH]) prepared(db, sql).run(id, text)
     }
     prepared(db, ADD_TARGET).run(id)
@@ -36,7 +39,7 @@ export function scrubFacts(db: Mirror, facts: FactTexts): void {
   }
 }
 
-function scrubChat(db: Mirror, chat: ChatTexts, texts: ReadonlySet<string>): void {
+function scrubChat(db: Mirror, chat: ChatTexts, texts: ReadonlyMap<string, boolean>): void {
   const summary = chat.summary !== null && texts.has(chat.summary) ? null : chat.summary
   const todos = scrubTodos(chat.todos, texts)
   if (summary === chat.summary && todos === chat.todos) return
@@ -45,7 +48,7 @@ function scrubChat(db: Mirror, chat: ChatTexts, texts: ReadonlySet<string>): voi
   addTitleTerms(db, chat.num, { title: chat.title, summary, todos })
 }
 
-function scrubTodos(todos: string | null, texts: ReadonlySet<string>): string | null {
+function scrubTodos(todos: string | null, texts: ReadonlyMap<string, boolean>): string | null {
   if (todos === null) return null
   const all = JSON.parse(todos) as readonly { readonly content: string }[]
   const left = all.filter(({ content }) => !texts.has(content))

@@ -1,3 +1,4 @@
+import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import {
   tellsFacts,
@@ -24,9 +25,10 @@ export function withoutPurged(db: Mirror, batch: Batch): Batch {
     chats: batch.chats.flatMap((chat) => spareChat(tombstones, chat) ?? []),
     evidence: batch.evidence.filter(stands),
     heads: batch.heads.filter(stands).map((head) => spareHead(tombstones, head)),
-    paths: batch.paths
-      .filter(stands)
-      .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !tombstones.hasText(uri)) })),
+    paths: batch.paths.filter(stands).map(({ chatId, uris }) => ({
+      chatId,
+      uris: uris.filter((uri) => !tombstones.hasText(uri, { chatId, atMs: null })),
+    })),
   }
 }
 
@@ -34,34 +36,42 @@ export function withoutPurged(db: Mirror, batch: Batch): Batch {
 export function spareChat(tombstones: Tombstones, chat: ChatWrite): ChatWrite | null {
   if (tombstones.hasChat(chat.id)) return null
   const messages = chat.messages.filter(
-    (message) => !tombstones.hasMessage(chat.id, message.id) && !isPurged(tombstones, message),
+    (message) => !tombstones.hasMessage(chat.id, message.id) && !isPurged(tombstones, chat.id, message),
   )
   const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
   if (isNothing && chat.ownRow.kind === 'unread') return null
-  return { ...chat, messages, ownRow: spareRow(tombstones, chat.ownRow) }
+  return { ...chat, messages, ownRow: spareRow(tombstones, chat.id, chat.ownRow) }
 }
 
 /** Whether any text of a message is one that was purged. */
-export const isPurged = (tombstones: Tombstones, { partsJson }: Pick<MessageWrite, 'partsJson'>): boolean =>
-  tombstones.comparesTexts && tombstones.hasTextIn(JSON.parse(partsJson) as readonly Part[])
-
-function spareRow(tombstones: Tombstones, row: OwnRow): OwnRow {
-  return tellsFacts(row) && tombstones.comparesTexts ? { ...row, facts: spareFacts(tombstones, row.facts) } : row
+export function isPurged(tombstones: Tombstones, chatId: ChatId, message: MessageWrite): boolean {
+  if (!tombstones.comparesTexts) return false
+  const atMs = message.sentAtMs ?? message.startedAtMs ?? message.timingAtMs
+  return tombstones.hasTextIn(JSON.parse(message.partsJson) as readonly Part[], { chatId, atMs })
 }
 
-const spareFacts = (tombstones: Tombstones, facts: ChatFacts): ChatFacts => ({
-  ...facts,
-  name: spareText(tombstones, facts.name),
-  summary: spareText(tombstones, facts.summary),
-  branch: spareText(tombstones, facts.branch ?? null),
-  todos: facts.todos.filter(({ content }) => !tombstones.hasText(content)),
-})
+function spareRow(tombstones: Tombstones, chatId: ChatId, row: OwnRow): OwnRow {
+  return tellsFacts(row) && tombstones.comparesTexts
+    ? { ...row, facts: spareFacts(tombstones, chatId, row.facts) }
+    : row
+}
+
+function spareFacts(tombstones: Tombstones, chatId: ChatId, facts: ChatFacts): ChatFacts {
+  const spared = (text: string | null): string | null => spareText(tombstones, chatId, text)
+  return {
+    ...facts,
+    name: spared(facts.name),
+    summary: spared(facts.summary),
+    branch: spared(facts.branch ?? null),
+    todos: facts.todos.filter(({ content }) => spared(content) !== null),
+  }
+}
 
 const spareHead = (tombstones: Tombstones, head: HeadWrite): HeadWrite => ({
   ...head,
-  name: spareText(tombstones, head.name),
-  branch: spareText(tombstones, head.branch),
+  name: spareText(tombstones, head.chatId, head.name),
+  branch: spareText(tombstones, head.chatId, head.branch),
 })
 
-export const spareText = (tombstones: Tombstones, text: string | null): string | null =>
-  tombstones.hasText(text) ? null : text
+const spareText = (tombstones: Tombstones, chatId: ChatId, text: string | null): string | null =>
+  tombstones.hasText(text, { chatId, atMs: null }) ? null : text

@@ -95,7 +95,8 @@ async function sealAnew({ dir, others }: Purging, sealed: SealedManifest, match:
   const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
     const other = others.get(entry.object)
     if (other === undefined) return [entry]
-    return other === null ? [] : [{ ...entry, ...other }]
+    // A revision that no chat has: what the mirror holds is compared anew by the next run.
+    return other === null ? [] : [{ ...entry, ...other, revision: 0 }]
   })
   const objects = new Map(chats.map(({ object, bytes }) => [object, bytes]))
   const counted: Manifest = {

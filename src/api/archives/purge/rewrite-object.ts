@@ -5,6 +5,7 @@ import { asChatId, asMessageId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'
 import { layOut, type LaidOut } from '../pack-object.ts'
 import type { ReadObject } from './read-objects.ts'
+import { saidAtMs } from './said-at.ts'
 
 /** `same`: nothing of it was purged. `gone`: nothing of it is left. */
 export type Rewritten =
@@ -16,10 +17,13 @@ export type Rewritten =
 export function rewriteObject({ chat, messages }: ReadObject, tombstones: Tombstones): Rewritten {
   const chatId = asChatId(chat.id)
   if (tombstones.hasChat(chatId)) return { kind: 'gone' }
-  const left = messages.filter(
-    ({ message: { id, parts } }) =>
-      !tombstones.hasMessage(chatId, asMessageId(id)) && !tombstones.hasTextIn(parts as readonly Part[]),
-  )
+  const left = messages.filter(({ message }) => {
+    const place = { chatId, atMs: saidAtMs(message) }
+    return (
+      !tombstones.hasMessage(chatId, asMessageId(message.id)) &&
+      !tombstones.hasTextIn(message.parts as readonly Part[], place)
+    )
+  })
   const facts = spareFacts(chat, tombstones)
   const removed = messages.length - left.length
   if (removed === 0 && facts === chat) return { kind: 'same' }
@@ -52,7 +56,8 @@ function* linesOf(chat: ArchivedChat, messages: ReadObject['messages']): Generat
 
 /** The same object where nothing in it was purged. */
 function spareFacts(chat: ArchivedChat, tombstones: Tombstones): ArchivedChat {
-  const stands = (text: string | null): boolean => !tombstones.hasText(text)
+  const place = { chatId: asChatId(chat.id), atMs: null }
+  const stands = (text: string | null): boolean => !tombstones.hasText(text, place)
   const spared = {
     ...chat,
     name: stands(chat.name) ? chat.name : null,

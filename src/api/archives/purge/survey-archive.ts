@@ -1,11 +1,16 @@
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
-import { leavesOf } from '../../../mirror/purge/leaves.ts'
+import { homeOf, removedTexts } from '../../../mirror/purge/removed-texts.ts'
+import { isMatching, type Saying } from '../../../mirror/purge/said.ts'
 import { holdsAny, needlesOf, type PurgeScope } from '../../../mirror/purge/scope.ts'
+import type { RemovedText } from '../../../mirror/purge/tombstones.ts'
 import type { ArchivedTargets } from '../../../mirror/purge/begin-purge.ts'
 import { asChatId, asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'
+import type { ArrangeThread } from '../../../model/thread.ts'
 import { listRunNames, readManifest } from '../manifest-files.ts'
+import { archivedFamily } from './archived-family.ts'
 import { readObjects, type DamagedObject, type ReadObject } from './read-objects.ts'
+import { lastActivityMs, timesOf, type Times } from './said-at.ts'
 
 export interface ArchiveSurvey {
   /** Objects that hold something of what is to go, and runs that name one of them. */
@@ -35,14 +40,21 @@ export interface MirrorWord {
 }
 
 interface Survey {
-  readonly chatIds: Set<ChatId>
+  readonly scope: PurgeScope
+  readonly arrange: ArrangeThread
+  /** The chats that are named, their subagents among them; null: any. */
+  readonly named: ReadonlySet<string> | null
+  /** Whether all that is archived of a chat goes. */
+  readonly isWhole: Map<ChatId, boolean>
   readonly messages: Map<string, { chatId: ChatId; id: ReturnType<typeof asMessageId> }>
-  readonly texts: Set<string>
+  readonly texts: RemovedText[]
 }
 
 /** Looks through an archive folder for what a purge would take out of it. Writes nothing, no lock either. */
-export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, ArchiveSurvey> {
-  const found: Survey = { chatIds: new Set(), messages: new Map(), texts: new Set() }
+export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeThread): Generator<void, ArchiveSurvey> {
+  const { scope } = word
+  const named = scope.chatIds === null ? null : yield* archivedFamily(dir, scope.chatIds)
+  const found: Survey = { scope, arrange, named, isWhole: new Map(), messages: new Map(), texts: [] }
   const touched = new Set<string>()
   const damaged: DamagedArchive[] = []
   const seen = new Set<string>()
@@ -52,7 +64,7 @@ export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, A
       damaged.push(tellDamaged(object))
       if (object.chatId !== null && word.chatIds.has(object.chatId)) touched.add(object.hash)
     } else {
-      const count = word.chatIds.has(object.chat.id) ? object.messages.length : look(object, word, found)
+      const count = word.chatIds.has(object.chat.id) ? object.messages.length : look(object, found)
       messages += count ?? 0
       if (word.chatIds.has(object.chat.id)) seen.add(object.chat.id)
       if (count !== null && (count > 0 || word.chatIds.has(object.chat.id))) touched.add(object.hash)
@@ -66,7 +78,8 @@ export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, A
     else if (read.value.chats.some(({ object }) => touched.has(object))) runs.push(name)
     yield
   }
-  const targets = { chatIds: [...found.chatIds], messages: [...found.messages.values()], texts: [...found.texts] }
+  const chatIds = [...found.isWhole].flatMap(([id, isWhole]) => (isWhole ? [id] : []))
+  const targets = { chatIds, messages: [...found.messages.values()], texts: found.texts }
   return { objects: touched.size, runs, messages, damaged, targets, chatIds: [...seen] }
 }
 
@@ -78,44 +91,58 @@ export const tellDamaged = ({ hash, chatId, why }: DamagedObject): DamagedArchiv
 })
 
 /** @returns how many of its messages go; null where nothing of it does */
-function look({ chat, messages }: ReadObject, { scope }: MirrorWord, found: Survey): number | null {
-  if (!isNamed(chat, scope)) return null
-  if (scope.match === null && scope.beforeMs === null) {
-    found.chatIds.add(asChatId(chat.id))
-    return messages.length
-  }
-  const needles = scope.match === null ? null : needlesOf(scope.match)
-  const going = messages.filter(({ message, line }) => goes(message, line, scope, needles))
+function look(object: ReadObject, found: Survey): number | null {
+  const { chat, messages } = object
+  const { scope } = found
+  if (!isNamed(chat, found)) return null
+  const id = asChatId(chat.id)
+  if (scope.match !== null) return lookForText(object, found, needlesOf(scope.match))
+  const times = timesOf(object, found.arrange)
+  const going = messages.filter(({ message }) => isEarly(scope, times, message))
+  const lastMs = lastActivityMs(chat, times)
+  const isWhole = scope.beforeMs === null || (lastMs !== null && lastMs < scope.beforeMs)
+  found.isWhole.set(id, isWhole && found.isWhole.get(id) !== false)
+  // What goes with its chat is known by its chat.
+  if (scope.beforeMs !== null) for (const { message } of going) note(found, id, message)
+  return going.length === 0 && !isWhole ? null : going.length
+}
+
+function lookForText(object: ReadObject, found: Survey, needles: readonly string[]): number | null {
+  const { scope, arrange, texts } = found
+  const chatId = asChatId(object.chat.id)
+  const times = scope.beforeMs === null ? new Map() : timesOf(object, arrange)
+  const going = object.messages.filter(
+    ({ message, line }) => isEarly(scope, times, message) && isMatching(line, needles, partsOf(message)),
+  )
   for (const { message } of going) {
-    const { id } = message
-    const texts =
-      needles === null ? [] : [...leavesOf(message.parts as readonly Part[])].filter((leaf) => holdsAny(leaf, needles))
-    for (const text of texts) found.texts.add(text)
-    found.messages.set(JSON.stringify([chat.id, id]), { chatId: asChatId(chat.id), id: asMessageId(id) })
+    texts.push(...removedTexts(partsOf(message), chatId, needles, scope))
+    note(found, chatId, message)
   }
-  if (needles === null) {
-    if (going.length === messages.length) found.chatIds.add(asChatId(chat.id))
-    return going.length === 0 ? null : going.length
-  }
-  const facts = scope.beforeMs === null ? factTexts(chat).filter((text) => holdsAny(text, needles)) : []
-  for (const text of facts) found.texts.add(text)
+  const facts = scope.beforeMs === null ? factsOf(object.chat).filter(({ text }) => holdsAny(text, needles)) : []
+  for (const { text, isWords } of facts) texts.push({ text, chatId: homeOf(chatId, isWords, scope) })
   return going.length === 0 && facts.length === 0 ? null : Math.max(going.length, facts.length > 0 ? 1 : 0)
 }
 
-function isNamed(chat: ArchivedChat, { chatIds, projectUris }: PurgeScope): boolean {
-  if (chatIds !== null && !chatIds.some((id) => id === chat.id || id === chat.parentChatId)) return false
+const partsOf = ({ parts }: ArchivedMessage): readonly Part[] => parts as readonly Part[]
+
+function note({ messages }: Survey, chatId: ChatId, { id }: ArchivedMessage): void {
+  messages.set(JSON.stringify([chatId, id]), { chatId, id: asMessageId(id) })
+}
+
+function isNamed(chat: ArchivedChat, { named, scope: { projectUris } }: Survey): boolean {
+  if (named !== null && !named.has(chat.id)) return false
   const [best] = chat.evidence
   return projectUris === null || (best !== undefined && projectUris.includes(best.root.uri))
 }
 
-function goes(message: ArchivedMessage, line: string, scope: PurgeScope, needles: readonly string[] | null): boolean {
-  const at = message.sentAt ?? message.startedAt ?? message.timingAt
-  const isEarly = scope.beforeMs === null || (at !== null && Date.parse(at) < scope.beforeMs)
-  return isEarly && (needles === null || holdsAny(line.slice(line.indexOf('"parts":')), needles))
+function isEarly({ beforeMs }: PurgeScope, times: Times, { id }: ArchivedMessage): boolean {
+  return beforeMs === null || (times.get(id) ?? Infinity) < beforeMs
 }
 
 /** What an archived chat says of itself. */
-const factTexts = (chat: ArchivedChat): string[] =>
-  [chat.name, chat.summary, chat.branch, ...chat.todos.map(({ content }) => content), ...chat.paths].filter(
-    (text) => text !== null,
-  )
+const factsOf = ({ name, summary, branch, todos, paths }: ArchivedChat): readonly Saying[] => [
+  ...[name, summary, branch, ...todos.map(({ content }) => content)].flatMap((text) =>
+    text === null ? [] : [{ text, isWords: true }],
+  ),
+  ...paths.map((text) => ({ text, isWords: false })),
+]
