@@ -27,6 +27,8 @@ export type ArchiveOrder = ArchiveRunOrder | ArchiveVerifyOrder
 
 export interface RunResult {
   readonly kind: 'run'
+  /** The one that was ordered, unless another program took it meanwhile. */
+  readonly name: string
   readonly packed: number
   readonly mended: readonly string[]
   /** Names of the runs that were removed. */

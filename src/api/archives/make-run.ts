@@ -7,7 +7,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
+import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
 import { syncFolders, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
 import { heldBy, packRest, type LaidOut } from './pack-object.ts'
@@ -17,6 +17,7 @@ import { removeUnfinished } from './unfinished.ts'
 export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
+  /** Its manifest may say another one, where somebody took this one meanwhile. */
   readonly name: string
   readonly job: string | null
   /** As it was asked for; it stands in the manifest. */
@@ -169,11 +170,11 @@ const unproven = (id: string, why: string, dir: string): Trouble =>
   )
 
 function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[], createdAtMs: number): Manifest {
-  const { name, job, scope, program } = order
+  const { dir, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
-    name,
+    name: settleName(dir, order.name),
     createdAt: new Date(createdAtMs).toISOString(),
     provenAt: new Date(order.now()).toISOString(),
     job,

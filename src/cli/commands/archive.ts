@@ -63,7 +63,7 @@ async function run(command: Command, session: Session, words: readonly string[])
     if (json === true) return session.print(`${printableJson(made)}\n`)
     const { chats, messages, bytes } = made
     const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
-    await session.print(`${name}: ${counts}, read back and compared\n`)
+    await session.print(`${made.name}: ${counts}, read back and compared\n`)
   })
 }
 
