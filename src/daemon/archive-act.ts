@@ -52,7 +52,14 @@ async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, Arch
       now: Date.now,
     })
     const pruned = order.prune === null ? null : await prune(dir, order.prune, manifest.origin)
-    return { kind: 'run', name: manifest.name, packed, mended, removed: pruned?.runs ?? [] }
+    return {
+      kind: 'run',
+      name: manifest.name,
+      packed,
+      mended,
+      leftOut: manifest.leftOut ?? [],
+      removed: pruned?.runs ?? [],
+    }
   } finally {
     db.close()
   }

@@ -40,7 +40,7 @@ export interface ArchivesWorld {
   say(level: 'info' | 'error', sentence: string): void
 }
 
-/** Of many damaged chats so many are noted; verifying tells all. */
+/** Of many damaged chats so many are noted; verifying tells all, and a run all that it left out. */
 const NOTED_MAX = 1000
 
 interface Running {
@@ -179,6 +179,9 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     if (result.mended.length > 0) {
       this.#world.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
     }
+    for (const { id, why } of result.leftOut.slice(0, NOTED_MAX)) {
+      this.#world.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
+    }
     return result
   }
 
@@ -242,6 +245,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       chats: head?.chatCount ?? null,
       messages: head?.messageCount ?? null,
       bytes: head?.bytes ?? null,
+      leftOut: head?.leftOut ?? [],
       sha256,
       state: !isWhole || note?.state === 'damaged' ? 'damaged' : 'verified',
       provenAt:
@@ -268,6 +272,7 @@ const nothing = {
   chats: null,
   messages: null,
   bytes: null,
+  leftOut: [],
   sha256: null,
   provenAt: null,
   error: null,

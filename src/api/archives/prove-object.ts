@@ -49,6 +49,27 @@ export function proveObject(dir: string, entry: ChatEntry, current: Iterable<str
   return isSameMessages ? facts : damaged('its messages are not those that were archived')
 }
 
+/** An object that was just written: `other` where it is as it was packed, and the mirror now says something else. */
+export type WriteProof = 'sound' | 'other' | 'damaged'
+
+/**
+ * Reads back an object whose lines were looked at before they were packed, and compares every byte of it with what was
+ * packed, and with the mirror.
+ * @param current as above
+ */
+export function proveWritten(dir: string, entry: ChatEntry, current: Iterable<string> | null): WriteProof {
+  const packed = readPacked(dir, entry.object)
+  if (packed.kind === 'damaged') return 'damaged'
+  const content = createHash('sha256')
+  const comparison = new Comparison(current)
+  for (const line of linesOf(packed.value, (bytes) => content.update(bytes))) {
+    if (line.kind === 'damaged') return 'damaged'
+    comparison.take(line.value)
+  }
+  if (content.digest('hex') !== entry.content) return 'damaged'
+  return comparison.isSame() ? 'sound' : 'other'
+}
+
 /** Holds lines against those that the mirror has, as both come. */
 class Comparison {
   readonly #current: Iterator<string> | null
