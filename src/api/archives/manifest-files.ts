@@ -20,11 +20,14 @@ export function listRunNames(dir: string): readonly string[] {
     .sort()
 }
 
+/** Codes of errors by which the system says that no folder is there, nor can be. */
+const NO_FOLDER = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
 function listFolder(path: string): readonly string[] {
   try {
     return readdirSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (error instanceof Error && 'code' in error && NO_FOLDER.has(error.code)) return []
     throw error
   }
 }
