@@ -91,12 +91,18 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
   return { kind: 'sound', value: read.data }
 }
 
+/** Within a value no line ends. */
+const HEAD_END = ',\n"chats": [\n'
+
+/** Whether the first piece of a manifest reaches to where the chats begin. */
+export const holdsHead = (start: string): boolean => start.includes(HEAD_END)
+
 /**
  * What a manifest says before it comes to its chats, read without the rest and without its seal: for lists.
  * @param start of the file, to behind the line that begins the chats
  */
 export function readHead(start: string, name: string): Decoded<ManifestHead> {
-  const at = start.indexOf(',\n"chats": [\n')
+  const at = start.indexOf(HEAD_END)
   const head = at < 0 || isTooDeep(start.slice(0, at)) ? null : parseJson(`${start.slice(0, at)}}`)
   const read = headAlone.safeParse(head)
   if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')
