@@ -24,7 +24,13 @@ const chatEntry = z.strictObject({
   /** Of the mirror, when it was archived: an equal one needs not be read again. */
   revision: count,
   /** Of each message's line, in order. */
-  messages: z.array(hash).check(z.maxLength(1_000_000)),
+  messages: z.array(hash).check(z.maxLength(10_000_000)),
+})
+
+const leftOutChat = z.strictObject({
+  id: z.string(),
+  /** What was wrong with it. */
+  why: z.string(),
 })
 
 const headMembers = {
@@ -43,6 +49,8 @@ const headMembers = {
   messageCount: count,
   /** Of all objects that it names, each once. */
   bytes: count,
+  /** Chats that could not be archived as they were; `chats` may hold an older state of one. Missing where there are none. */
+  leftOut: z.optional(z.array(leftOutChat).check(z.minLength(1), z.maxLength(10_000_000))),
 }
 
 const headAlone = z.strictObject(headMembers)
@@ -52,6 +60,7 @@ const sealed = z.strictObject({ ...manifest.shape, sha256: hash })
 export type ManifestHead = z.infer<typeof headAlone>
 export type Manifest = z.infer<typeof manifest>
 export type SealedManifest = z.infer<typeof sealed>
+export type LeftOutChat = z.infer<typeof leftOutChat>
 export type ChatEntry = z.infer<typeof chatEntry>
 
 /**
@@ -59,7 +68,8 @@ export type ChatEntry = z.infer<typeof chatEntry>
  * before that line.
  */
 export function sealManifest({ chats, ...head }: Manifest): string {
-  const members = Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
+  const given = Object.entries(head).filter(([, value]) => value !== undefined)
+  const members = given.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
   const lines = chats.map((entry) => JSON.stringify(entry)).join(',\n')
   const body = `{\n${members.join('')}"chats": [\n${lines}\n],\n`
   return `${body}"sha256": "${sha256(body)}"\n}\n`
@@ -81,12 +91,18 @@ export function openManifest(text: string, name: string): Decoded<SealedManifest
   return { kind: 'sound', value: read.data }
 }
 
+/** Within a value no line ends. */
+const HEAD_END = ',\n"chats": [\n'
+
+/** Whether the first piece of a manifest reaches to where the chats begin. */
+export const holdsHead = (start: string): boolean => start.includes(HEAD_END)
+
 /**
  * What a manifest says before it comes to its chats, read without the rest and without its seal: for lists.
  * @param start of the file, to behind the line that begins the chats
  */
 export function readHead(start: string, name: string): Decoded<ManifestHead> {
-  const at = start.indexOf(',\n"chats": [\n')
+  const at = start.indexOf(HEAD_END)
   const head = at < 0 || isTooDeep(start.slice(0, at)) ? null : parseJson(`${start.slice(0, at)}}`)
   const read = headAlone.safeParse(head)
   if (!read.success || read.data.name !== name) return damaged('it does not begin as a manifest does')

@@ -12,9 +12,13 @@ export const runPath = (name: string): string => `runs/${name}.json`
 /** @param atMs epoch milliseconds  @param taken names that are in use */
 export function runName(atMs: number, job: string, taken: ReadonlySet<string>): string {
   const stamp = new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')
-  const first = `${stamp}-${job}`
+  return freeName(`${stamp}-${job}`, (name) => taken.has(name))
+}
+
+/** The name itself where nobody has it, else with the least number behind it that makes it another. */
+export function freeName(first: string, isTaken: (name: string) => boolean): string {
   for (let number = 2, name = first; ; number += 1) {
-    if (!taken.has(name)) return name
+    if (!isTaken(name)) return name
     name = `${first}-${number}`
   }
 }

@@ -14,7 +14,8 @@ export const FORMAT_VERSION = 1
 
 /** No row of Cursor's that is read is longer; nothing that claims to be is taken in. */
 const TEXT_MAX = 256 * 1024 * 1024
-const LIST_MAX = 1_000_000
+/** More than the longest line holds: what Cursor lists in one row is never too much. */
+const LIST_MAX = 50_000_000
 
 /** Ids, names and paths are whatever a store gave: what stands in the mirror can be archived. */
 const text = z.string().check(z.maxLength(TEXT_MAX))

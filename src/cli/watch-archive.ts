@@ -12,6 +12,7 @@ export const archiveAnswer = z.object({
   chats: z.number().nullable(),
   messages: z.number().nullable(),
   bytes: z.number().nullable(),
+  leftOut: z.array(z.object({ id: z.string(), why: z.string() })).default([]),
   error: z.string().nullable().optional(),
   progress: z.object({ done: z.number(), total: z.number() }).nullable().optional(),
 })

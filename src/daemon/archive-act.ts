@@ -41,7 +41,7 @@ async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, Arch
     const chats = query === null ? null : chatsOfScope(db, query, clock)
     const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
     const job = order.prune?.job ?? null
-    const { packed, mended } = yield* makeRun(db, {
+    const { manifest, packed, mended } = yield* makeRun(db, {
       dir,
       name,
       job,
@@ -51,8 +51,15 @@ async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, Arch
       program,
       now: Date.now,
     })
-    const pruned = order.prune === null ? null : await prune(dir, order.prune)
-    return { kind: 'run', packed, mended, removed: pruned?.runs ?? [] }
+    const pruned = order.prune === null ? null : await prune(dir, order.prune, manifest.origin)
+    return {
+      kind: 'run',
+      name: manifest.name,
+      packed,
+      mended,
+      leftOut: manifest.leftOut ?? [],
+      removed: pruned?.runs ?? [],
+    }
   } finally {
     db.close()
   }

@@ -1,6 +1,7 @@
 import type { Verdict } from '../api/archives/verify-archive.ts'
 import type { PruneOrder } from '../api/archives/prune.ts'
 import type { Scope } from '../api/archives/scope.ts'
+import type { ArchiveRun } from '../api/http/archive-shapes.ts'
 
 export interface ArchiveRunOrder {
   readonly kind: 'run'
@@ -27,8 +28,12 @@ export type ArchiveOrder = ArchiveRunOrder | ArchiveVerifyOrder
 
 export interface RunResult {
   readonly kind: 'run'
+  /** The one that was ordered, unless another program took it meanwhile. */
+  readonly name: string
   readonly packed: number
   readonly mended: readonly string[]
+  /** Chats that could not be archived as they are. */
+  readonly leftOut: ArchiveRun['leftOut']
   /** Names of the runs that were removed. */
   readonly removed: readonly string[]
 }

@@ -40,7 +40,7 @@ export interface ArchivesWorld {
   say(level: 'info' | 'error', sentence: string): void
 }
 
-/** Of many damaged chats so many are noted; verifying tells all. */
+/** Of many damaged chats so many are noted; verifying tells all, and a run all that it left out. */
 const NOTED_MAX = 1000
 
 interface Running {
@@ -57,6 +57,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly #world: ArchivesWorld
   /** Runs that are asked for and not yet made, in order. */
   readonly #running = new Map<string, Running>()
+  /** What runs are called that were to be called otherwise: another program took the name while they waited. */
+  readonly #settled = new Map<string, string>()
   readonly #queue: ArchiveQueue
 
   constructor(setup: ArchivesSetup, world: ArchivesWorld) {
@@ -86,8 +88,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const { dir, mirrorPath, version } = this.#setup
     const job = prune?.job ?? null
     const createdAtMs = this.#world.now()
-    const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
-    const name = nameRun(dir, createdAtMs, job, taken)
+    const name = this.#freeName(createdAtMs, job)
     const running = { name, createdAtMs, job, scope }
     const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, scope, timeZone, version, prune }
     const made = this.#queue
@@ -113,7 +114,9 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
   }
 
-  get(name: string): ArchiveRun | null {
+  /** @param given as it was told when the run began, or as the run is called now */
+  get(given: string): ArchiveRun | null {
+    const name = this.#settled.get(given) ?? given
     return this.list().find((run) => run.name === name) ?? null
   }
 
@@ -165,8 +168,9 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
 
   #onMade(running: Running, result: ArchiveResult): RunResult {
     if (result.kind !== 'run') throw new Error('a run was answered as a proof')
-    const { name, createdAtMs, job, scope } = running
-    this.#running.delete(name)
+    const { createdAtMs, job, scope } = running
+    const { name } = result
+    this.#settle(running, name)
     const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#world.now() }
     this.notes.noteRun(name, { ...facts, state: 'verified' })
     this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
@@ -175,12 +179,17 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     if (result.mended.length > 0) {
       this.#world.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
     }
+    for (const { id, why } of result.leftOut.slice(0, NOTED_MAX)) {
+      this.#world.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
+    }
     return result
   }
 
   #onFailed(running: Running, error: unknown): never {
-    const { name, createdAtMs, job, scope } = running
-    this.#running.delete(name)
+    const { createdAtMs, job, scope } = running
+    this.#running.delete(running.name)
+    const name = this.#freeName(createdAtMs, job)
+    this.#settle(running, name)
     const trouble = error instanceof Trouble ? error : new Trouble('fault', String(error), 'It is tried again.')
     if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
@@ -189,6 +198,19 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       this.#world.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
     }
     throw trouble
+  }
+
+  /** None that a run has or is about to have, as far as this program knows. */
+  #freeName(createdAtMs: number, job: string | null): string {
+    const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
+    return nameRun(this.#setup.dir, createdAtMs, job, taken)
+  }
+
+  #settle(running: Running, name: string): void {
+    this.#running.delete(running.name)
+    if (name === running.name) return
+    this.#settled.set(running.name, name)
+    this.#world.say('info', `The archive ${running.name} is called ${name}: another program took the name.`)
   }
 
   #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: ArchiveVerdict): void {
@@ -223,6 +245,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       chats: head?.chatCount ?? null,
       messages: head?.messageCount ?? null,
       bytes: head?.bytes ?? null,
+      leftOut: head?.leftOut ?? [],
       sha256,
       state: !isWhole || note?.state === 'damaged' ? 'damaged' : 'verified',
       provenAt:
@@ -249,6 +272,7 @@ const nothing = {
   chats: null,
   messages: null,
   bytes: null,
+  leftOut: [],
   sha256: null,
   provenAt: null,
   error: null,

@@ -12,6 +12,7 @@ import { Estimation } from './estimation.ts'
 import { startEstimator } from './estimator.ts'
 import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
+import { requireScopes } from './job-scopes.ts'
 import { lazyReader } from './lazy-reader.ts'
 import { listen } from './listen.ts'
 import { takeLock } from './lock.ts'
@@ -48,6 +49,7 @@ const LOCK_WAIT_MS = 1500
 export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
   process.umask(0o077)
   const { dataDir } = settings
+  await requireScopes(settings, { timeZone: world.timeZone, nowMs: world.now() })
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, world)

@@ -5,7 +5,7 @@ import { configLayer } from './config-text.ts'
 import { defaultConfigFile, defaultCursorHomes, defaultDataDir, discoverCursorUserDirs, pathsOf } from './folders.ts'
 import type { Environment } from './folders.ts'
 import { isTree } from './layer.ts'
-import type { Layer } from './layer.ts'
+import type { KeyPath, Layer } from './layer.ts'
 import { judge } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
 import { CONFIG_VARIABLE, environmentLayer, flagsLayer } from './words.ts'
@@ -110,6 +110,16 @@ function readConfig(file: string, isNamed: boolean): string {
       `Make it readable, or name another with --config or ${CONFIG_VARIABLE}.`,
       { exitCode: 2, cause: error },
     )
+  }
+}
+
+/** Where the config file sets a key: for whoever finds a value wrong by rules that the settings do not know. */
+export function placeInConfig(file: string, path: KeyPath): string {
+  try {
+    return configLayer(readFileSync(file, 'utf8'), file).placeOf(path)
+  } catch {
+    // It was read a moment ago; without it the file alone is named.
+    return file
   }
 }
 

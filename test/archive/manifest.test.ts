@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openManifest, sealManifest, type Manifest } from '../../src/archive/manifest.ts'
+import { openManifest, readHead, sealManifest, type Manifest } from '../../src/archive/manifest.ts'
 
 const NAME = '20261121T030000Z-weekly'
 const hash = (digit: string): string => digit.repeat(64)
@@ -33,6 +33,13 @@ const whyOf = (text: string): string => {
 test('what is sealed is opened as it was', () => {
   const read = open(sealManifest(sound))
   expect(read).toMatchObject({ kind: 'sound', value: sound })
+})
+
+test('a manifest that names what was left out is opened as it was, and its head says it, too', () => {
+  const more = { ...sound, leftOut: [{ id: 'three', why: 'line 1 is not JSON' }] }
+  expect(open(sealManifest(more))).toMatchObject({ kind: 'sound', value: more })
+  expect(readHead(sealManifest(more), NAME)).toMatchObject({ kind: 'sound', value: { leftOut: more.leftOut } })
+  expect(whyOf(sealManifest({ ...sound, leftOut: [{ id: 'three' }] as never }))).toMatch(/leftOut/)
 })
 
 test('a manifest without chats is one', () => {

@@ -52,7 +52,7 @@ class World {
       const made = held.then(() => {
         this.atWork -= 1
         if (isFailing) throw new Error('no')
-        return { kind: 'run' as const, packed: 0, mended: [], removed: [] }
+        return { kind: 'run' as const, name: '', packed: 0, mended: [], leftOut: [], removed: [] }
       })
       return { run: {} as never, made }
     }

@@ -1,9 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { listRunNames, readManifest } from '../../src/api/archives/manifest-files.ts'
+import type { PruneOrder } from '../../src/api/archives/prune.ts'
 import { startArchiveHere } from '../../src/daemon/archive-here.ts'
 import type { StartArchiveWork } from '../../src/daemon/archive-process.ts'
 import { Archives } from '../../src/daemon/archives.ts'
 import { deferred } from '../../src/daemon/deferred.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
+import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
+
+function archivesOf(dir: string, mirrorPath: string, start: StartArchiveWork): Archives {
+  const dataDir = dirname(dir)
+  const setup = { dir, dataDir, mirrorPath, version: '1.2.3', timeZone: 'UTC', canRestore: true }
+  return new Archives(setup, {
+    now: Date.now,
+    start,
+    restore: () => Promise.reject(new Error('nobody writes here')),
+    tell: () => undefined,
+    say: () => undefined,
+  })
+}
+
+const NAME = '20260201T030000Z-weekly'
+const LATER = '20260201T030107Z-weekly'
+
+interface Machine extends Pick<SeededMirror, 'path'> {
+  readonly chatId: string
+}
+
+/** Two data folders with one folder for archives: two computers, or two people. */
+async function withTwo(act: (dir: string, ours: Machine, theirs: Machine) => Promise<void>): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'cursordex-shared-'))
+  const mirrors = ['ours', 'theirs'].map((chatId) => {
+    const mirror = seedMirror()
+    mirror.addMessage(mirror.addChat({ id: chatId, messageCount: 1 }), { id: 'm1', position: 0 })
+    // What is seeded is all of one mirror's.
+    mirror.writer.prepare('update identity set id = ?').run(chatId)
+    return { mirror, machine: { path: mirror.path, chatId } }
+  })
+  try {
+    const [ours, theirs] = mirrors.map(({ machine }) => machine)
+    if (ours !== undefined && theirs !== undefined) await act(join(root, 'archives'), ours, theirs)
+  } finally {
+    for (const { mirror } of mirrors) mirror.dispose()
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+async function makeRunOf(dir: string, { path }: Machine, name: string, prune: PruneOrder | null = null) {
+  const order = { kind: 'run', dir, mirrorPath: path, name, scope: null, timeZone: 'UTC', version: '1', prune } as const
+  return startArchiveHere(order, () => undefined).result
+}
+
+const chatsOf = (dir: string): string[][] =>
+  listRunNames(dir).map((name) => {
+    const read = readManifest(dir, name)
+    return [name, ...(read.kind === 'sound' ? read.value.chats.map(({ id }) => id) : [])]
+  })
+
+test('of two mirrors that archived into one folder in one second, the second run took the place of the first', () =>
+  withTwo(async (dir, ours, theirs) => {
+    await makeRunOf(dir, ours, NAME)
+    expect(await makeRunOf(dir, theirs, NAME)).toMatchObject({ name: `${NAME}-2` })
+    expect(chatsOf(dir)).toEqual([
+      [NAME, 'ours'],
+      [`${NAME}-2`, 'theirs'],
+    ])
+  }))
+
+test('a run whose name another mirror took was told as that mirror’s run', () =>
+  withTwo(async (dir, ours, theirs) => {
+    const archives = archivesOf(dir, theirs.path, (order, onProgress) => {
+      const begun = order.kind === 'run' ? makeRunOf(dir, ours, order.name) : Promise.resolve()
+      const result = begun.then(() => startArchiveHere(order, onProgress).result)
+      return { result, stop: () => undefined }
+    })
+    const { run, made } = archives.begin(null, null, 'UTC')
+    await made
+    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'verified' })
+    expect(archives.list().map(({ name, state }) => [name, state])).toEqual([
+      [`${run.name}-2`, 'verified'],
+      [run.name, 'verified'],
+    ])
+  }))
+
+test('a run that failed after another mirror took its name was told as if that mirror’s run had failed', () =>
+  withTwo(async (dir, ours, theirs) => {
+    const archives = archivesOf(dir, theirs.path, (order) => {
+      const begun = order.kind === 'run' ? makeRunOf(dir, ours, order.name) : Promise.resolve()
+      return { result: begun.then(() => Promise.reject(new Error('no'))), stop: () => undefined }
+    })
+    const { run, made } = archives.begin(null, null, 'UTC')
+    await expect(made).rejects.toThrow('no')
+    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'failed' })
+    expect(archives.list().find(({ name }) => name === run.name)).toMatchObject({ state: 'verified', error: null })
+  }))
+
+test('what one mirror keeps of a job removed the runs of another mirror’s job of that name', () =>
+  withTwo(async (dir, ours, theirs) => {
+    const prune = { job: 'weekly', keep: { daily: 0, weekly: 4, monthly: 0 }, timeZone: 'UTC' }
+    await makeRunOf(dir, ours, NAME, prune)
+    await makeRunOf(dir, theirs, LATER, prune)
+    expect(chatsOf(dir)).toEqual([
+      [NAME, 'ours'],
+      [LATER, 'theirs'],
+    ])
+    expect(await makeRunOf(dir, ours, LATER.replace('0107', '0207'), prune)).toMatchObject({ removed: [NAME] })
+  }))
 
 test('a run was told as verified, and half way, before its maker had said that it is done', async () => {
   const mirror = new OpenMirror()
@@ -19,21 +124,7 @@ test('a run was told as verified, and half way, before its maker had said that i
     return { ...work, result: told }
   }
   const { folder, path } = mirror
-  const setup = {
-    dir: `${folder}/archives`,
-    dataDir: folder,
-    mirrorPath: path,
-    version: '1.2.3',
-    timeZone: 'UTC',
-    canRestore: true,
-  }
-  const archives = new Archives(setup, {
-    now: Date.now,
-    start,
-    restore: () => Promise.reject(new Error('nobody writes here')),
-    tell: () => undefined,
-    say: () => undefined,
-  })
+  const archives = archivesOf(`${folder}/archives`, path, start)
   const { run, made } = archives.begin(null, null, 'UTC')
   await isWritten.promise
   expect(archives.list()).toMatchObject([{ name: run.name, state: 'running' }])

@@ -94,6 +94,9 @@ test.each<[path: string, body: unknown, status: number, why: RegExp]>([
   ['newest', { from: 'archives' }, 400, /"from" must be the absolute path/],
   ['newest', { form: '/a' }, 400, /form/],
   ['newest', { from: '/nowhere/at/all' }, 404, /There is no archive in/],
+  ['newest', { from: '/dev/null' }, 404, /There is no archive in/],
+  ['newest', { from: '/a\u0000b' }, 404, /There is no archive in/],
+  ['newest', { from: `/${'x'.repeat(300)}` }, 404, /There is no archive in/],
   ['20200101T000000Z-none', {}, 404, /No archive has this name/],
 ])('a restore of %s with %j is refused with the reason', async (path, body, status, why) => {
   const { url } = await place.serve()

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { readHead, sealOf, type ManifestHead } from '../../archive/manifest.ts'
+import { holdsHead, readHead, sealOf, type ManifestHead } from '../../archive/manifest.ts'
 import { runPath } from '../../archive/names.ts'
 import { listRunNames } from './manifest-files.ts'
 import { isFile } from './plain-files.ts'
@@ -14,10 +14,13 @@ export interface ListedRun {
   readonly sha256: string | null
 }
 
+/** Enough for nearly all; a scope may be as long as a request, and each chat that was left out is named. */
 const HEAD_BYTES = 256 * 1024
+/** What holds no beginning of chats up to here is no manifest. */
+const HEAD_BYTES_MAX = 64 * 1024 * 1024
 const SEAL_BYTES = 128
 
-/** The runs of an archive folder, the oldest first. Reads the ends of each manifest, however long it is. */
+/** The runs of an archive folder, the oldest first. Reads the two ends of each manifest, however long it is. */
 export const listRuns = (dir: string): readonly ListedRun[] => listRunNames(dir).map((name) => glance(dir, name))
 
 function glance(dir: string, name: string): ListedRun {
@@ -26,11 +29,20 @@ function glance(dir: string, name: string): ListedRun {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
-    const head = readHead(readPiece(file, 0, HEAD_BYTES), name)
+    const head = readHead(readStart(file, size), name)
     const sha256 = sealOf(readPiece(file, Math.max(0, size - SEAL_BYTES), SEAL_BYTES))
     return { name, head: head.kind === 'sound' ? head.value : null, sha256 }
   } finally {
     closeSync(file)
+  }
+}
+
+/** To behind the line that begins the chats. */
+function readStart(file: number, size: number): string {
+  const most = Math.min(size, HEAD_BYTES_MAX)
+  for (let bytes = HEAD_BYTES; ; bytes *= 4) {
+    const start = readPiece(file, 0, Math.min(bytes, most))
+    if (bytes >= most || holdsHead(start)) return start
   }
 }
 

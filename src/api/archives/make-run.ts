@@ -1,22 +1,29 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
+import {
+  MANIFEST_FORMAT,
+  MANIFEST_VERSION,
+  type ChatEntry,
+  type LeftOutChat,
+  type Manifest,
+} from '../../archive/manifest.ts'
 import { objectPath } from '../../archive/names.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
-import { syncFolders, writeObjects } from './object-files.ts'
+import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
+import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
-import { heldBy, packRest, type LaidOut } from './pack-object.ts'
-import { proveObject } from './prove-object.ts'
+import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
+import { proveObject, proveWritten } from './prove-object.ts'
 import { removeUnfinished } from './unfinished.ts'
 
 export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
+  /** Its manifest may say another one, where somebody took this one meanwhile. */
   readonly name: string
   readonly job: string | null
   /** As it was asked for; it stands in the manifest. */
@@ -51,9 +58,11 @@ const UNCHANGED_MAX = 1000
 
 /**
  * Archives the chats that changed since the last run of the same mirror, proves what it wrote and a thirtieth of the
- * rest against the mirror, and then writes the manifest: before that there is no run. What an earlier run left
+ * rest against the mirror, and then writes the manifest: before that there is no run. A chat that cannot be archived as
+ * it is does not keep the others from it: it is named, and stands as it was archived before. What an earlier run left
  * unfinished is removed. Runs in one folder must not overlap; whoever starts one sees to it. Yields as it goes.
- * @throws Trouble `archive-unproven` where what was written is not what is read; NodeJS.ErrnoException of the disk
+ * @throws Trouble `archive-unproven` where what was written is not what is read, which is the disk's fault;
+ *   NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
   const createdAtMs = order.now()
@@ -61,16 +70,17 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunP
   removeUnfinished(order.dir)
   const former = formerEntries(order.dir, origin)
   const chats = listArchivable(db, order.chats)
-  const made: Made = { db, order, origin, entries: [], mended: [], folders: new Set(), packed: 0, waiting: [] }
+  const empty = { entries: [], mended: [], leftOut: [], folders: new Set<string>(), packed: 0, waiting: [] }
+  const made: Made = { db, order, origin, former, ...empty }
   for (const [index, chat] of chats.entries()) {
-    take(made, chat, former.get(chat.id))
+    take(made, chat)
     if (isFull(made.waiting)) await writeAndProve(made)
     else if (index % UNCHANGED_MAX !== 0) continue
     yield { done: index + 1, total: chats.length }
   }
   await writeAndProve(made)
   await syncFolders(made.folders)
-  const manifest = manifestOf(order, origin, made.entries, createdAtMs)
+  const manifest = manifestOf(made, createdAtMs)
   await writeManifest(order.dir, manifest)
   yield { done: chats.length, total: chats.length }
   return { manifest, packed: made.packed, mended: made.mended }
@@ -86,16 +96,20 @@ interface Made {
   readonly db: Mirror
   readonly order: RunOrder
   readonly origin: string
+  /** What earlier runs say of each chat. */
+  readonly former: ReadonlyMap<string, ChatEntry>
   readonly entries: ChatEntry[]
   readonly mended: string[]
+  readonly leftOut: LeftOutChat[]
   /** Those in which objects were written. */
   readonly folders: Set<string>
   packed: number
   waiting: Waiting[]
 }
 
-/** @param held what the run before says of the chat */
-function take({ db, order, origin, entries, mended, waiting }: Made, chat: ArchivableChat, held?: ChatEntry): void {
+function take(made: Made, chat: ArchivableChat): void {
+  const { db, order, origin, former, entries, mended, waiting } = made
+  const held = former.get(chat.id)
   const isHeld = held !== undefined && held.revision === chat.revision
   if (isHeld && hasObject(order.dir, held) && isProven(db, order, chat, held, origin)) {
     entries.push(held)
@@ -103,8 +117,16 @@ function take({ db, order, origin, entries, mended, waiting }: Made, chat: Archi
   }
   const laidOut = layOutChat(db, chat.num, origin)
   if (laidOut === null) return
-  waiting.push({ chat, laidOut })
+  if (laidOut.kind === 'damaged') return leaveOut(made, chat.id, laidOut.why)
+  waiting.push({ chat, laidOut: laidOut.value })
   if (isHeld) mended.push(chat.id)
+}
+
+/** Names a chat that cannot be archived as it is; what was archived of it before stays. */
+function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: string): void {
+  const held = former.get(id)
+  if (held !== undefined && proveObject(order.dir, held, null).kind === 'sound') entries.push(held)
+  leftOut.push({ id, why })
 }
 
 const isFull = (waiting: readonly Waiting[]): boolean =>
@@ -141,39 +163,43 @@ function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string)
 }
 
 async function writeAndProve(made: Made): Promise<void> {
-  const { db, order, origin, entries, folders, waiting } = made
+  const { order, folders, waiting } = made
   const packed = await Promise.all(
     waiting.map(async ({ chat, laidOut }) => ({ chat, object: await packRest(laidOut) })),
   )
-  const written = await writeObjects(
-    order.dir,
-    packed.map(({ object }) => object),
-  )
-  for (const folder of written) folders.add(folder)
+  const written = packed.filter(({ object }) => object.bytes <= TEXT_BYTES_MAX)
+  const objects = written.map(({ object }) => object)
+  for (const folder of await writeObjects(order.dir, objects)) folders.add(folder)
+  for (const { chat, object } of written) prove(made, chat, object)
   for (const { chat, object } of packed) {
-    const { hash, content, bytes, messages } = object
-    const entry = { id: chat.id, object: hash, content, bytes, revision: chat.revision, messages: [...messages] }
-    const proof = inSnapshot(db, () => proveObject(order.dir, entry, linesNow(db, chat, origin)))
-    if (proof.kind === 'damaged') throw unproven(chat.id, proof.why, order.dir)
-    entries.push(entry)
+    if (object.bytes > TEXT_BYTES_MAX) leaveOut(made, chat.id, `it is ${object.bytes} bytes long, packed`)
   }
-  made.packed += waiting.length
+  made.packed += written.length
   made.waiting = []
 }
 
-const unproven = (id: string, why: string, dir: string): Trouble =>
+function prove(made: Made, chat: ArchivableChat, { hash, content, bytes, messages }: PackedObject): void {
+  const { db, order, origin, entries } = made
+  const entry = { id: chat.id, object: hash, content, bytes, revision: chat.revision, messages: [...messages] }
+  const proof = inSnapshot(db, () => proveWritten(order.dir, entry, linesNow(db, chat, origin)))
+  if (proof === 'damaged') throw unproven(chat.id, order.dir)
+  if (proof === 'sound') entries.push(entry)
+  else leaveOut(made, chat.id, 'the mirror says something else of it each time')
+}
+
+const unproven = (id: string, dir: string): Trouble =>
   new Trouble(
     'archive-unproven',
-    `What was archived of the chat ${id} is not what is read back: ${why}.`,
+    `What was archived of the chat ${id} is not what is read back.`,
     `Look at the disk that holds ${dir}; the runs before are as they were.`,
   )
 
-function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[], createdAtMs: number): Manifest {
-  const { name, job, scope, program } = order
+function manifestOf({ order, origin, entries: chats, leftOut }: Made, createdAtMs: number): Manifest {
+  const { dir, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
-    name,
+    name: settleName(dir, order.name),
     createdAt: new Date(createdAtMs).toISOString(),
     provenAt: new Date(order.now()).toISOString(),
     job,
@@ -183,6 +209,7 @@ function manifestOf(order: RunOrder, origin: string, chats: readonly ChatEntry[]
     chatCount: chats.length,
     messageCount: sum(chats.map((entry) => entry.messages.length)),
     bytes: sum([...new Map(chats.map((entry) => [entry.object, entry.bytes])).values()]),
+    ...(leftOut.length === 0 ? {} : { leftOut }),
     chats: [...chats],
   }
 }

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
-import { isRunName, runName, runPath } from '../../archive/names.ts'
+import { freeName, isRunName, runName, runPath } from '../../archive/names.ts'
 import { writeWhole } from './object-files.ts'
 import { readPlainFile, saysWhy } from './plain-files.ts'
 
@@ -20,11 +20,14 @@ export function listRunNames(dir: string): readonly string[] {
     .sort()
 }
 
+/** Codes of errors by which the system says that no folder is there, nor can be. */
+const NO_FOLDER = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
 function listFolder(path: string): readonly string[] {
   try {
     return readdirSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (error instanceof Error && 'code' in error && NO_FOLDER.has(error.code)) return []
     throw error
   }
 }
@@ -40,11 +43,19 @@ export function readManifest(dir: string, name: string): Decoded<SealedManifest>
   return openManifest(text, name)
 }
 
+/** Takes the place of the run's manifest where there is one: a run that is new needs a name that is free. */
 export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
   await writeWhole(dir, join(dir, runPath(manifest.name)), [Buffer.from(sealManifest(manifest))])
 }
 
-/** The name of a run that begins now. @param taken names that are in use though no file has them */
+/**
+ * The name under which a run that is made is written: the one it began with, unless another program that archives into
+ * the folder gave it away meanwhile. To be asked for by whoever holds the folder's lock, and written at once.
+ */
+export const settleName = (dir: string, name: string): string =>
+  freeName(name, (each) => lstatSync(join(dir, runPath(each)), { throwIfNoEntry: false }) !== undefined)
+
+/** The name of a run that begins now; others that hold no lock yet may give it away, too. @param taken names that are in use though no file has them */
 export const nameRun = (
   dir: string,
   atMs: number,

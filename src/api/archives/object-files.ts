@@ -10,7 +10,7 @@ import type { PackedObject } from './pack-object.ts'
 import { makeFolder, readPlainFile, saysWhy } from './plain-files.ts'
 
 /** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
-const TEXT_BYTES_MAX = 500 * 1024 * 1024
+export const TEXT_BYTES_MAX = 500 * 1024 * 1024
 /** While a file is being written its name ends so. */
 export const UNFINISHED = '.tmp'
 

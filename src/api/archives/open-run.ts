@@ -4,6 +4,7 @@ import type { DamagedChat, ProvenChat } from '../../archive/proven-chat.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { guessChatId } from './guess-chat-id.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
+import { saysWhy } from './plain-files.ts'
 import { proveChat } from './prove-chat.ts'
 import { listObjects } from './purge/read-objects.ts'
 
@@ -25,7 +26,7 @@ export interface OpenRun {
 export function openRun(given: string, name: string | null): OpenRun {
   // It may be reached by a link; nothing below it may be one.
   const dir = existsSync(given) ? realpathSync(given) : given
-  const names = listRunNames(dir).toReversed()
+  const names = namesIn(dir, given).toReversed()
   if (name !== null && !names.includes(name)) {
     const which =
       names.length === 0
@@ -41,8 +42,20 @@ export function openRun(given: string, name: string | null): OpenRun {
   const [first] = asked
   const read = first === undefined ? null : readManifest(dir, first)
   if (first !== undefined && read?.kind === 'damaged') return { dir, name: first, why: read.why, entries: null }
-  const hint = 'Name the folder in which the folders runs and objects lie.'
-  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, hint)
+  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
+}
+
+const WHICH_FOLDER = 'Name the folder in which the folders runs and objects lie.'
+
+/** Whatever keeps a folder from being read, it is the asker's: this program can do nothing about it. */
+function namesIn(dir: string, given: string): readonly string[] {
+  try {
+    return listRunNames(dir)
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : saysWhy(error)
+    const cannot = `${given} cannot be read as an archive folder (${why}).`
+    throw new Trouble('archive-not-found', cannot, WHICH_FOLDER, { cause: error })
+  }
 }
 
 export interface ReadChat {

@@ -1,13 +1,14 @@
-import { hash as digest } from 'node:crypto'
-import { lineHash, readChat, type Decoded } from '../../archive/chat-file.ts'
+import { createHash } from 'node:crypto'
+import { ChatLines, lineHash, type Decoded } from '../../archive/chat-file.ts'
 import type { ChatEntry } from '../../archive/manifest.ts'
-import { readPacked, unpack } from './object-files.ts'
+import { readPacked } from './object-files.ts'
+import { linesOf } from './unpack-members.ts'
 
 /** What an object says of itself: what a manifest that names it must say, too. */
 export type ObjectFacts = Omit<ChatEntry, 'revision'>
 
 /**
- * Reads an object back as a restore would.
+ * Reads an object back as a restore would, a member of it at a time.
  * @param current the chat's lines as the mirror has them now, to be compared one by one; null where there are none to
  *   compare with
  */
@@ -18,15 +19,22 @@ export function examineObject(
 ): Decoded<ObjectFacts> {
   const packed = readPacked(dir, object)
   if (packed.kind === 'damaged') return packed
-  const text = unpack(packed.value)
-  if (text.kind === 'damaged') return text
+  const content = createHash('sha256')
+  const lines = new ChatLines()
+  const comparison = new Comparison(current)
   const messages: string[] = []
-  const lines = text.value.toString()
-  const chat = readChat(lines, (_, line) => messages.push(lineHash(line)))
+  for (const line of linesOf(packed.value, (bytes) => content.update(bytes))) {
+    if (line.kind === 'damaged') return line
+    const message = lines.take(line.value)
+    if (message.kind === 'damaged') return message
+    if (message.value !== null) messages.push(lineHash(line.value))
+    comparison.take(line.value)
+  }
+  const chat = lines.end()
   if (chat.kind === 'damaged') return chat
-  if (current !== null && !isSame(lines, current)) return damaged('the mirror differs')
-  const content = digest('sha256', text.value)
-  return { kind: 'sound', value: { id: chat.value.id, object, content, bytes: packed.value.length, messages } }
+  if (!comparison.isSame()) return damaged('the mirror differs')
+  const bytes = packed.value.length
+  return { kind: 'sound', value: { id: chat.value.id, object, content: content.digest('hex'), bytes, messages } }
 }
 
 /** Compares every byte of an object with what the manifest says of it. @param current as above */
@@ -41,13 +49,47 @@ export function proveObject(dir: string, entry: ChatEntry, current: Iterable<str
   return isSameMessages ? facts : damaged('its messages are not those that were archived')
 }
 
-function isSame(text: string, current: Iterable<string>): boolean {
-  let at = 0
-  for (const line of current) {
-    if (!text.startsWith(line, at)) return false
-    at += line.length
+/** An object that was just written: `other` where it is as it was packed, and the mirror now says something else. */
+export type WriteProof = 'sound' | 'other' | 'damaged'
+
+/**
+ * Reads back an object whose lines were looked at before they were packed, and compares every byte of it with what was
+ * packed, and with the mirror.
+ * @param current as above
+ */
+export function proveWritten(dir: string, entry: ChatEntry, current: Iterable<string> | null): WriteProof {
+  const packed = readPacked(dir, entry.object)
+  if (packed.kind === 'damaged') return 'damaged'
+  const content = createHash('sha256')
+  const comparison = new Comparison(current)
+  for (const line of linesOf(packed.value, (bytes) => content.update(bytes))) {
+    if (line.kind === 'damaged') return 'damaged'
+    comparison.take(line.value)
   }
-  return at === text.length
+  if (content.digest('hex') !== entry.content) return 'damaged'
+  return comparison.isSame() ? 'sound' : 'other'
+}
+
+/** Holds lines against those that the mirror has, as both come. */
+class Comparison {
+  readonly #current: Iterator<string> | null
+  #isSame = true
+
+  constructor(current: Iterable<string> | null) {
+    this.#current = current?.[Symbol.iterator]() ?? null
+  }
+
+  take(line: string): void {
+    if (this.#current === null || !this.#isSame) return
+    const next = this.#current.next()
+    // The mirror's has its line feed.
+    this.#isSame = next.done !== true && next.value.length === line.length + 1 && next.value.startsWith(line)
+  }
+
+  /** To be asked behind the last line. */
+  isSame(): boolean {
+    return this.#isSame && (this.#current === null || this.#current.next().done === true)
+  }
 }
 
 const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

@@ -20,10 +20,15 @@ export interface PruneOutcome {
   readonly objects: number
 }
 
-/** Removes the runs of a job that are not kept, and then what no run names. Only while no other run is being made. */
-export async function prune(dir: string, { job, keep, timeZone }: PruneOrder): Promise<PruneOutcome> {
+/**
+ * Removes the runs of a job that are not kept, and then what no run names. Only while no other run is being made.
+ * @param origin whose runs they are: another mirror's job may have the same name, and its runs are all that it has
+ */
+export async function prune(dir: string, { job, keep, timeZone }: PruneOrder, origin: string): Promise<PruneOutcome> {
   const ofJob = listRuns(dir).flatMap(({ name, head, sha256 }) =>
-    head?.job === job && sha256 !== null ? [{ name, createdAtMs: Date.parse(head.createdAt) }] : [],
+    head?.job === job && head.origin === origin && sha256 !== null
+      ? [{ name, createdAtMs: Date.parse(head.createdAt) }]
+      : [],
   )
   const runs = runsToRemove(ofJob, keep, timeZone)
   for (const name of runs) rmSync(join(dir, runPath(name)))

@@ -1,3 +1,4 @@
+import type { LeftOutChat } from '../../archive/manifest.ts'
 import type { Scope } from '../archives/scope.ts'
 import type { DamagedRun } from '../archives/verify-archive.ts'
 
@@ -11,6 +12,8 @@ export interface ArchiveRun {
   readonly chats: number | null
   readonly messages: number | null
   readonly bytes: number | null
+  /** Chats that are not in it as they were then, and why; of each it may hold what was archived before. */
+  readonly leftOut: readonly LeftOutChat[]
   readonly sha256: string | null
   readonly state: 'running' | 'verified' | 'damaged' | 'failed'
   /** When it was last read back and compared. */

@@ -60,12 +60,27 @@ async function run(command: Command, session: Session, words: readonly string[])
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const made = await watchArchive(answers, name, session)
     if (made.state === 'failed') throw failed(made)
-    if (json === true) return session.print(`${printableJson(made)}\n`)
-    const { chats, messages, bytes } = made
-    const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
-    await session.print(`${name}: ${counts}, read back and compared\n`)
+    await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
+    if (made.leftOut.length > 0) throw incomplete(made)
   })
 }
+
+function madeText({ name, chats, messages, bytes, leftOut }: ArchiveAnswer): string {
+  const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
+  const lines = [
+    `${name}: ${counts}, read back and compared`,
+    ...leftOut.map(({ id, why }) => `left out as it is now: ${id} (${why})`),
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+/** What was made is whole, and a script must hear that it is not everything. */
+const incomplete = ({ leftOut }: ArchiveAnswer): Trouble =>
+  new Trouble(
+    'archive-incomplete',
+    `${countText(leftOut.length, 'chat')} left out; all others are archived.`,
+    'Of such a chat the archive holds what was archived before, where it was.',
+  )
 
 const failed = ({ name, error }: ArchiveAnswer): Trouble =>
   new Trouble('archive-failed', `The archive ${name} could not be made. ${error ?? ''}`, 'The ones before are whole.')
