@@ -5,21 +5,21 @@ import type { Remote } from '../model/project.ts'
 /**
  * Brings the spellings of one root folder to one URI: percent-encoding undone and done again, a Windows drive in lower
  * case, no trailing slash. Hosts and remotes stay part of the identity. Paths of POSIX systems are case-sensitive and
- * compared exactly.
+ * compared exactly. The URI of a root is the root of that URI: what was kept, archived and brought back stays one project.
  * @param uri `file:///home/a/b`, `file:///c%3A/x`, `file://host/share`, `vscode-remote://ssh-remote%2Bhost/path`, or a
  * plain absolute path
  * @returns null where the text names no folder
  */
 export function normaliseRoot(uri: string): Root | null {
-  const parts = splitUri(uri.trim())
+  const parts = splitUri(uri.toWellFormed().trim())
   if (parts === null) return null
   const path = cleanPath(parts.path)
   if (path === null) return null
-  const authority = parts.scheme === 'file' ? parts.authority.toLowerCase() : decodeText(parts.authority)
+  const authority = parts.scheme === 'file' ? parts.authority.toLowerCase() : parts.authority
   const remote = parts.scheme === 'vscode-remote' ? readRemote(authority) : null
   const shown = shownPath(path, parts.scheme, authority)
   return {
-    uri: `${parts.scheme}://${encodeAuthority(authority)}${encodePath(path)}`,
+    uri: `${parts.scheme}://${encodeURIComponent(authority)}${encodePath(path)}`,
     path: shown,
     name: posix.basename(path).replace(/\.code-workspace$/, '') || shown,
     remote,
@@ -34,12 +34,19 @@ interface UriParts {
 
 function splitUri(uri: string): UriParts | null {
   if (/^[A-Za-z]:[\\/]/.test(uri)) return { scheme: 'file', authority: '', path: `/${uri.replaceAll('\\', '/')}` }
-  if (uri.startsWith('\\\\')) return splitUri(`file:${uri.replaceAll('\\', '/')}`)
+  if (uri.startsWith('\\\\')) return splitShare(uri.replaceAll('\\', '/'))
   if (uri.startsWith('/')) return { scheme: 'file', authority: '', path: uri }
   const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/]*)(\/.*)?$/s.exec(uri)
   if (match === null) return null
   const [, scheme = '', authority = '', path = '/'] = match
-  return { scheme: scheme.toLowerCase(), authority, path: decodeText(path) }
+  return { scheme: scheme.toLowerCase(), authority: decodeText(authority), path: decodeText(path) }
+}
+
+/** `//wsl$/Ubuntu/home`: nothing of a plain path is encoded. */
+function splitShare(path: string): UriParts {
+  const slash = path.indexOf('/', 2)
+  const end = slash < 0 ? path.length : slash
+  return { scheme: 'file', authority: path.slice(2, end), path: path.slice(end) || '/' }
 }
 
 function cleanPath(path: string): string | null {
@@ -97,5 +104,4 @@ function decodeText(text: string): string {
 }
 
 const encodePath = (path: string): string => path.split('/').map(encodeText).join('/')
-const encodeText = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':')
-const encodeAuthority = (authority: string): string => encodeURIComponent(authority.toWellFormed())
+const encodeText = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':')

@@ -60,12 +60,15 @@ export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
   return placeChats(db, [...concerned])
 }
 
-/** A chat that moved takes its subagents with it. @returns the chats that moved */
+/**
+ * A chat that moved takes its subagents with it, those too that were placed already: where a chat belongs does not
+ * depend on which of the two is looked at first. @returns the chats that moved
+ */
 export function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
   const moved = new Set<ChatId>()
   const waiting = [...chatIds]
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (moved.has(id) || !placeChat(db, id)) continue
+    if (!placeChat(db, id)) continue
     moved.add(id)
     waiting.push(...listChildren(db, id))
   }
@@ -83,17 +86,18 @@ export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
 /** Where a parent belongs outranks the weakest evidence of one's own. */
 const PARENT_RANK = 75
 
-/** The least rank decides; among equals the newest evidence, for a chat can move on. */
+/** The least rank decides; among equals the newest evidence, for a chat can move on; then the roots themselves. */
 const BEST_EVIDENCE = `
 select project, method from evidence where chat_id = ? and rank >= ? and rank < ?
-order by rank, noted_at desc, project desc limit 1
+order by rank, noted_at desc, (select uri from projects where num = project) desc limit 1
 `
+/** Of several parents the one that the chat itself names, then by their ids: numbers tell only which was written first. */
 const PARENT_PROJECT = `
 select parents.project, 'parent' as method from chats parents
 where parents.project is not null and parents.id <> @id and parents.id in (
   select parent_chat_id from chats where id = @id union select parent_id from chat_links where child_id = @id
 )
-order by parents.num limit 1
+order by parents.id is not (select parent_chat_id from chats where id = @id), parents.id limit 1
 `
 
 interface Place {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { normaliseRoot } from '../../src/indexer/root-uri.ts'
 
@@ -11,6 +13,10 @@ test.each([
   ['file:///C:/Users/Me/Shop', 'file:///c:/Users/Me/Shop', 'c:/Users/Me/Shop', 'Shop'],
   ['C:\\Users\\Me\\Shop', 'file:///c:/Users/Me/Shop', 'c:/Users/Me/Shop', 'Shop'],
   ['file://Server/share/shop', 'file://server/share/shop', '//server/share/shop', 'shop'],
+  ['\\\\Server\\share\\50%20', 'file://server/share/50%2520', '//server/share/50%20', '50%20'],
+  ['\\\\wsl$\\Ubuntu\\shop', 'file://wsl%24/Ubuntu/shop', '//wsl$/Ubuntu/shop', 'shop'],
+  ['file://wsl%24/Ubuntu/shop', 'file://wsl%24/Ubuntu/shop', '//wsl$/Ubuntu/shop', 'shop'],
+  ['file://wsl$/Ubuntu/shop', 'file://wsl%24/Ubuntu/shop', '//wsl$/Ubuntu/shop', 'shop'],
   ['file:///', 'file:///', '/', '/'],
   ['file:///home/me/all.code-workspace', 'file:///home/me/all.code-workspace', '/home/me/all.code-workspace', 'all'],
 ])('%s is %s', (given, uri, path, name) => {
@@ -41,4 +47,46 @@ test('paths that differ in case are two projects', () => {
 
 test.each(['', 'shop', './shop', 'untitled:'])('%j names no folder', (given) => {
   expect(normaliseRoot(given)).toBeNull()
+})
+
+const segment = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.constantFrom(
+    'shop',
+    'José',
+    '100%',
+    '50%20',
+    '%24',
+    '%2524',
+    '%2F',
+    'wsl$',
+    'a b',
+    '..',
+    '.',
+    '',
+    'C:',
+    'c%3A',
+    '%',
+  ),
+  fc.constantFrom('?q', '#1', 'a\\b', '\ud800', 'all.code-workspace', '\u0130', 'ssh-remote+box', 'ssh-remote%2BBox'),
+)
+const path = fc.array(segment, { maxLength: 4 })
+const root = fc.oneof(
+  path.map((names) => `/${names.join('/')}`),
+  path.map((names) => `C:\\${names.join('\\')}`),
+  path.map((names) => `\\\\${names.join('\\')}`),
+  fc
+    .tuple(fc.constantFrom('file', 'FILE', 'vscode-remote', 'vscode-vfs'), segment, path)
+    .map(([scheme, authority, names]) => `${scheme}://${authority}/${names.join('/')}`),
+  fc.string(),
+)
+
+test('a root that was spelt anew is spelt the same however often that is done', () => {
+  const isStable = fc.property(root, (given) => {
+    const once = normaliseRoot(given)
+    return once === null || isDeepStrictEqual(normaliseRoot(once.uri), once)
+  })
+  expect(() => {
+    fc.assert(isStable, { numRuns: 3000 })
+  }).not.toThrow()
 })

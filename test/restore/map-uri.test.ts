@@ -24,6 +24,16 @@ describe('folders are mapped by whole names', () => {
     [{ 'c:/users/A': '/home/b' }, 'file:///C%3A/Users/a/shop', '/home/b/shop'],
     [{ '/home/b': 'D:\\work' }, '/home/b/shop', 'D:\\work\\shop'],
     [{ '\\\\box\\share': '/mnt/share' }, 'file://box/share/shop', '/mnt/share/shop'],
+    // Windows does not tell upper case from lower, whatever the letters; other systems do.
+    [{ 'C:\\JOSÉ': '/home/b' }, 'C:\\José\\shop', '/home/b/shop'],
+    [{ 'C:\\ΟΔΟΣ': '/home/b' }, 'C:\\οδος\\Straße 1', '/home/b/Straße 1'],
+    [{ 'C:\\STRASSE': '/home/b' }, 'C:\\Straße\\x', 'C:\\Straße\\x'],
+    [{ '\\\\BOX\\Share': '/home/b' }, '\\\\box\\share\\Shop', '/home/b/Shop'],
+    [{ 'file://wsl%24/ubuntu/home': '/home' }, '\\\\WSL$\\Ubuntu\\home\\ada', '/home/ada'],
+    [{ 'vscode-remote://ssh-remote+box/c:/work': '/w' }, 'vscode-remote://ssh-remote%2Bbox/C:/Work/x', '/w/x'],
+    [{ '/srv/JOSÉ': '/home/b' }, '/srv/José/x', '/srv/José/x'],
+    [{ '/home/A': '/home/b' }, '/home/a/x', '/home/a/x'],
+    [{ '/': '/mnt/old' }, '\\\\box\\share\\x', '\\\\box\\share\\x'],
     // A folder of this machine is not one of a machine beyond.
     [
       { '/home/a': '/home/b' },
@@ -43,6 +53,7 @@ test.each<[map: FolderMap, why: RegExp]>([
   [{ '/Users/a': '~/b' }, /"~\/b" is not an absolute path/],
   [{ '/Users/a': '/srv/\u0000' }, /is not an absolute path/],
   [{ '/Users/a': '/home/a', 'file:///Users/a/': '/home/b' }, /is mapped twice/],
+  [{ 'C:\\É': '/home/a', 'c:/é': '/home/b' }, /is mapped twice/],
 ])('the map %j is refused with the reason', (map, why) => {
   expect(() => readMap(map)).toThrow(Trouble)
   expect(() => readMap(map)).toThrow(why)

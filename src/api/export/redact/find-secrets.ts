@@ -34,8 +34,8 @@ function findOurs(text: string): SecretSpan[] {
     for (const match of text.matchAll(shape)) {
       const secret = match.groups?.['secret'] ?? match[0]
       if (isSecret?.(secret) === false) continue
-      const start = match.index + match[0].lastIndexOf(secret)
-      spans.push({ kind, start, end: start + secret.length })
+      const end = match.index + match[0].length
+      spans.push({ kind, start: end - secret.length, end })
     }
   }
   return spans

@@ -1,8 +1,13 @@
+import { isPlaceholder } from './placeholder.ts'
+
 /** A shape that a secret has, whatever stands around it. */
 export interface SecretRule {
   /** What a person is told. */
   readonly kind: string
-  /** Global. Where it has a group `secret`, only that is masked. No part of it may be tried over and over on one run of signs. */
+  /**
+   * Global. Where it has a group `secret`, with which it ends, only that is masked. No part of it may be tried over and
+   * over on one run of signs.
+   */
   readonly shape: RegExp
   /** For what has the shape and may be something else. */
   readonly isSecret?: (secret: string) => boolean
@@ -10,13 +15,19 @@ export interface SecretRule {
 
 const hasDigit = (text: string): boolean => /\d/.test(text)
 const hasLetter = (text: string): boolean => /[a-z]/i.test(text)
-const isPlaceholder = (text: string): boolean =>
-  /^(?:[x*.]+|your|example|change.?me|process\.|os\.|env\.|\$|<|\{|%)/i.test(text) || /^(.)\1+$/.test(text)
-const isRandom = (text: string): boolean => hasDigit(text) && hasLetter(text) && !isPlaceholder(text)
+/** `./keys/a1.pem`, `C:\keys\a1.pem`: where it lies is not what it is. */
+const isPath = (text: string): boolean => /^(?:\.{1,2}\/|[a-z]:\\)[^:*?<>|]*$/i.test(text)
+const isRandom = (text: string): boolean => hasDigit(text) && hasLetter(text) && !isPlaceholder(text) && !isPath(text)
+
+const isCall = (text: string): boolean => /^[a-z_$][\w$.]*\(.*\)$/i.test(text)
+const isBareSecret = (text: string): boolean => {
+  const value = text.replace(/[,;]$/, '')
+  return value.length >= 8 && isRandom(value) && !isCall(value)
+}
 
 /** Names of settings whose values are secrets. */
 const NAMES =
-  'secret|token|passw(?:or)?d|passwd|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth[_-]?key'
+  'secret(?:[_-]?key)?|token|passw(?:or)?d|passwd|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth[_-]?key'
 const secretName = new RegExp(`(?:${NAMES})s?$`, 'i')
 
 /** Whether what stands under this key of an object is a secret, by its name and by what it looks like. */
@@ -55,7 +66,9 @@ export const rules: readonly SecretRule[] = [
   { kind: 'jwt', shape: /(?<![\w-])eyJ[\w-]{10,8192}\.eyJ[\w-]{10,8192}\.[\w-]{10,2048}/g },
   {
     kind: 'url-password',
-    shape: /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>\\]{0,200}:(?<secret>[^\s/@"'<>\\]{1,200})@/gi,
+    // As far as the last @ before the host; one in what is asked for, behind the host, is none. A name can be an address.
+    shape:
+      /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:"'<>\\]{0,200}:(?<secret>[^\s/@"'<>\\]{1,200}(?:@(?:(?!\?[\w.-]{1,40}=)[^\s/@"'<>\\]){0,200}){0,20})(?=@)/gi,
     isSecret: (secret) => !isPlaceholder(secret),
   },
   {
@@ -65,9 +78,9 @@ export const rules: readonly SecretRule[] = [
   },
   {
     kind: 'named-secret',
-    // Quoted, or quoted within a quoted text.
+    // Quoted, or quoted within a quoted text: as far as the same quote, whatever other quotes and escapes stand before it.
     shape: new RegExp(
-      String.raw`(?:${NAMES})s?\\{0,3}["'\x60]?\s{0,4}(?:=>|:=|[:=])\s{0,4}\\{0,3}["'\x60](?<secret>[^\s"'\x60\\]{8,4096})\\{0,3}["'\x60]`,
+      String.raw`(?:${NAMES})s?\\{0,3}["'\x60]?\s{0,4}(?:=>|:=|[:=])\s{0,4}(?<quote>\\{0,3}["'\x60])(?<secret>(?:(?!\k<quote>)(?:\\{1,8}[^\s\\]|[^\s\\])){8,4096})(?=\\{0,3}["'\x60])`,
       'gi',
     ),
     isSecret: isRandom,
@@ -76,9 +89,24 @@ export const rules: readonly SecretRule[] = [
     kind: 'named-secret',
     // Bare, as in a file of settings.
     shape: new RegExp(
-      String.raw`(?:${NAMES})s?\s{0,4}[:=]\s{0,4}(?<secret>[A-Za-z0-9+/_=~-]{16,4096})(?![\w(.\[])`,
+      String.raw`(?:${NAMES})s?\s{0,4}[:=]\s{0,4}(?<secret>[A-Za-z0-9+/_=~-]{16,4096}(?:[#@!%^*:$]{1,8}[A-Za-z0-9+/_=~-]{1,4096}){0,20})(?![\w(.\[])`,
       'gi',
     ),
     isSecret: (secret) => isRandom(secret) && secret.replace(/\D/g, '').length > 1,
+  },
+  {
+    kind: 'named-secret',
+    // Bare, under a name that can only be that of a variable: any sign belongs to the value, a quote too, if it goes on.
+    shape: new RegExp(
+      String.raw`(?<![^\s"'\x60])[A-Z0-9_]{0,80}(?:${NAMES.toUpperCase()})S?=(?<secret>[^\s"'\x60]{1,4096}(?:["'\x60](?![,;:)\]}])[^\s"'\x60]{1,4096}){0,20})`,
+      'g',
+    ),
+    isSecret: isBareSecret,
+  },
+  {
+    kind: 'named-secret',
+    // Between others: `Server=db;Password=…;Database=shop`.
+    shape: /(?<![^\s;"'`])(?:password|pwd)\s?=\s?(?<secret>[^\s;"'`]{8,200})(?=;\s?[a-z][\w ]{1,40}=)/gi,
+    isSecret: isBareSecret,
   },
 ]

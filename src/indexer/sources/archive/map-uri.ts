@@ -8,10 +8,8 @@ export type MapUri = (uri: string) => string
 export type FolderMap = Readonly<Record<string, string>>
 
 interface Rule {
-  readonly from: string
+  readonly from: readonly string[]
   readonly to: string
-  /** Windows does not tell upper case from lower. */
-  readonly isFolded: boolean
 }
 
 /**
@@ -20,23 +18,21 @@ interface Rule {
  * @throws Trouble `bad-map`, exit code 2, that names what is wrong with it
  */
 export function readMap(map: FolderMap): MapUri {
-  const rules = Object.entries(map).map(([from, to]) => {
-    const rule = { from: prefixOf(from), to: prefixOf(to), isFolded: isOnDrive(prefixOf(from)) }
-    return { ...rule, from: fold(rule.from, rule.isFolded) }
-  })
-  const repeated = rules.find(({ from }, index) => rules.findIndex((rule) => rule.from === from) !== index)
-  if (repeated !== undefined) throw badMap(`The folder ${repeated.from} is mapped twice.`)
-  rules.sort((a, b) => b.from.length - a.from.length)
-  return (uri) => mapped(uri, rules)
+  const rules = new Map<string, Rule>()
+  for (const [folder, target] of Object.entries(map)) {
+    const from = compared(prefixOf(folder))
+    const key = from.join('/')
+    if (rules.has(key)) throw badMap(`The folder ${prefixOf(folder)} is mapped twice.`)
+    rules.set(key, { from, to: prefixOf(target) })
+  }
+  const ordered = [...rules.values()].sort((a, b) => b.from.length - a.from.length)
+  return (uri) => mapped(uri, ordered)
 }
 
 function mapped(uri: string, rules: readonly Rule[]): string {
-  for (const { from, to, isFolded } of rules) {
-    if (!fold(uri, isFolded).startsWith(from)) continue
-    const rest = uri.slice(from.length)
-    if (rest === '' || rest.startsWith('/')) return `${to}${rest}`
-  }
-  return uri
+  const segments = compared(uri)
+  const rule = rules.find(({ from }) => from.every((segment, at) => segment === segments[at]))
+  return rule === undefined ? uri : [rule.to, ...uri.split('/').slice(rule.from.length)].join('/')
 }
 
 /** As projects' roots are spelt, without a slash at the end, so that a root alone is the beginning of all below it. */
@@ -47,8 +43,26 @@ function prefixOf(folder: string): string {
   return root.uri.replace(/\/$/, '')
 }
 
-const isOnDrive = (prefix: string): boolean => /^file:\/\/\/[a-z]:/.test(prefix)
-const fold = (text: string, isFolded: boolean): string => (isFolded ? text.toLowerCase() : text)
+/** A drive, here or on a machine beyond, or a network folder. */
+const isOfWindows = (uri: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/[a-z]:(?:\/|$)|file:\/\/[^/])/.test(uri)
+
+/** The segments of a URI as they are compared: Windows does not tell upper case from lower, whatever the letters. */
+const compared = (uri: string): readonly string[] =>
+  isOfWindows(uri) ? uri.split('/').map((segment) => folded(decoded(segment))) : uri.split('/')
+
+/** Sign by sign, as Windows does it: what has no capital of its own, as ß, is left. */
+const folded = (text: string): string =>
+  text.replaceAll(/./gsu, (sign) => (sign.toUpperCase().length === sign.length ? sign.toUpperCase() : sign))
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch (error) {
+    // Of a path that was not spelt as roots are.
+    if (error instanceof URIError) return segment
+    throw error
+  }
+}
 
 const badMap = (text: string): Trouble =>
   new Trouble('bad-map', text, 'Map folders as in /Users/a=/home/b, each with the whole path.', { exitCode: 2 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
+import { isNamedSecret } from '../../../../src/api/export/redact/rules.ts'
 
 async function find(text: string): Promise<readonly (readonly [kind: string, secret: string])[]> {
   const steps = findSecrets(text)
@@ -121,6 +122,12 @@ const innocent = [
   'import { x } from "@scope/pkg"; // sk-learn, npm_config_cache, xoxo',
   '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----',
   '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----',
+  'token = createToken1(a, b)',
+  'API_TOKEN=createToken1(a)',
+  'TOKEN=$1; PASSWORD=$2',
+  'MAX_TOKENS=200000',
+  'https://example.com/@scope/pkg@1.2.3 and ssh://git@github.com:22/ada/shop.git',
+  String.raw`"private_key": "C:\\keys\\server1.pem"`,
   'AKIA is how they begin, and so does ASIA',
   'postgres://localhost:5432/orders',
   'token: "your-token-here", secret: "<your secret>", password: "********"',
@@ -140,6 +147,80 @@ test('a secret over the edge of what is looked through at once is found, and onc
   }
 })
 
+test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that begins with %s is masked', async (first) => {
+  const secret = `${first}7Kq2mPz94LwR8tB5vN1d`
+  const texts = [`DB_PASSWORD="${secret}"`, `{"password": "${secret}"}`, `DB_PASSWORD=${secret}`]
+  for (const text of texts) expect((await find(text)).map(([, each]) => each)).toContain(secret)
+  expect(isNamedSecret('password', secret)).toBe(true)
+})
+
+const placeholders = [
+  'xxxxxxxx1234',
+  '********ab12',
+  '<your-key-1>',
+  '${DB_PASSWORD_1}',
+  '${process.env.DB2_PASSWORD}',
+  '${{secrets.TOKEN_1}}',
+  '${DB_USER1}:${DB_PASSWORD1}',
+  '${DB_PASSWORD1:-changeme}',
+  '$DB1_PASSWORD',
+  '$password1',
+  '$env:DB_PASSWORD1',
+  '$(get-secret-1)',
+  '%DB_PASSWORD_1%',
+  '%(password1)s',
+  '{{password1}}',
+  '{password1}',
+  '#{password1}',
+  'changeme123',
+  'change-me-1',
+  'your-256-bit-secret',
+  'YOUR_API_KEY_123',
+  'example-token-1',
+  'process.env.TOKEN_1',
+  'os.environ[TOKEN_1]',
+  './keys/server1.pem',
+]
+
+test.each(placeholders)('%s stands for a value, and is left as it is', async (value) => {
+  expect(await find(`password: "${value}"`)).toEqual([])
+  expect(await find(`PASSWORD=${value}`)).toEqual([])
+  expect(isNamedSecret('password', value)).toBe(false)
+})
+
+test.each(['$PASSWORD', '${PASSWORD}', '%s', '%PASSWORD%', '{{password}}', '****', 'xxxx', '...', '$1'])(
+  'in a URL %s stands for a password, and is left as it is',
+  async (value) => {
+    expect(await find(`https://ada:${value}@git.example.com/x.git`)).toEqual([])
+  },
+)
+
+test('what a variable is where it is not set can be a secret', async () => {
+  expect(await find('DB_PASSWORD="${DB_PASSWORD:-c0rrect-h0rse}"')).toHaveLength(1)
+})
+
+const whole: readonly (readonly [secret: string, text: (secret: string) => string])[] = [
+  ['pa@ss82word', (secret) => `amqp://app:${secret}@db.local/shop`],
+  ['p@@ss82:word@', (secret) => `amqp://app:${secret}@db.local?mail=ada@example.com`],
+  ['pa55word', (secret) => `smtp://ada@example.com:${secret}@mail.example.com:587`],
+  [String.raw`ab\"c7Kq2mPz`, (secret) => `password = "${secret}"`],
+  [String.raw`ab\\c7Kq2mPz`, (secret) => `password = "${secret}"`],
+  [String.raw`ab\\\"c7Kq2mPz`, (secret) => String.raw`{\"password\":\"${secret}\",\"user\":\"a1b2c3d4\"}`],
+  [`it's7Kq2mPz`, (secret) => `{"password": "${secret}", "user": "ada"}`],
+  ['7Kq2mPz94LwR8tB5vN1d#x;y', (secret) => `API_TOKEN=${secret}`],
+  ['p@ss#7Kq2;m', (secret) => `export DB_PASSWORD=${secret}\nA=1`],
+  ['pa:ss7Kq2', (secret) => `docker run -e DB_PASSWORD=${secret} shop`],
+  [`p"ss7Kq'2m`, (secret) => `DB_PASSWORD=${secret}`],
+  ['pass7Kq2', (secret) => `["DB_PASSWORD=${secret}","A=1"]`],
+  ['7Kq2mPz94LwR8tB5:vN1d', (secret) => `password: ${secret}`],
+  ['p@ss#7Kq2', (secret) => `Server=db;User Id=ada;Password=${secret};Database=shop`],
+  ['django-1nsecure-#x7', (secret) => `SECRET_KEY = '${secret}'`],
+]
+
+test.each(whole)('of %s nothing stays in clear, %#', async (secret, text) => {
+  expect((await find(text(secret))).map(([, each]) => each)).toEqual([secret])
+})
+
 /** What invites a pattern to try the same signs over and over. */
 const hostile: readonly (readonly [name: string, text: string])[] = [
   'a',
@@ -151,6 +232,17 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   '-----BEGIN PRIVATE KEY-----\\n',
   'password="',
   'password',
+  'password="\\\\',
+  'password="\\\\"',
+  `password="'`,
+  'PASSWORD=',
+  'PASSWORD= ',
+  `PASSWORD="a`,
+  'password=aaaaaaaaaaaaaaaa#',
+  'pwd=aaaaaaaa;a ',
+  'x://a:b@c@',
+  '@',
+  'A',
   'secret=',
   'token: ',
   'postgres://',
