@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listRunNames, nameRun, readManifest } from '../../src/api/archives/manifest-files.ts'
+import { listRunNames, nameRun, readManifest, writeManifest } from '../../src/api/archives/manifest-files.ts'
 import { listObjects } from '../../src/api/archives/purge/read-objects.ts'
 import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
 import { makeRun } from '../../src/api/archives/make-run.ts'
@@ -160,4 +160,17 @@ test('rows that come by another way, as a restore writes them, stay out', async 
   ).toEqual(['other words under the same id', 'second of c'])
   mirror.close()
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('a chat that a run left out is named by it no longer', async () => {
+  const [name = ''] = listRunNames(dir)
+  const read = readManifest(dir, name)
+  if (read.kind === 'damaged') throw new Error(read.why)
+  const { sha256: _, ...manifest } = read.value
+  const leftOut = ['a', 'b'].map((id) => ({ id, why: 'it is too long' }))
+  await writeManifest(dir, { ...manifest, leftOut })
+  await new PurgeHere(indexer.folder).purge(chatsOf('a'))
+  expect(readManifest(dir, name)).toMatchObject({ value: { leftOut: [{ id: 'b', why: 'it is too long' }] } })
+  await new PurgeHere(indexer.folder).purge(chatsOf('b'))
+  expect(readManifest(dir, name)).not.toHaveProperty('value.leftOut')
 })

@@ -88,10 +88,16 @@ async function takeOut(purging: Purging, object: Parameters<typeof rewriteObject
 }
 
 /** @returns whether anything in it had to change */
-async function sealAnew({ dir, others }: Purging, sealed: SealedManifest, match: string | null): Promise<boolean> {
-  const { sha256: _, ...manifest } = sealed
+async function sealAnew(
+  { dir, others, tombstones }: Purging,
+  sealed: SealedManifest,
+  match: string | null,
+): Promise<boolean> {
+  const { sha256: _, leftOut: before = [], ...manifest } = sealed
   const scope = scrubScope(manifest.scope, match)
-  if (!manifest.chats.some(({ object }) => others.has(object)) && scope === manifest.scope) return false
+  const leftOut = before.filter(({ id }) => !tombstones.hasChat(asChatId(id)))
+  const isSame = scope === manifest.scope && leftOut.length === before.length
+  if (isSame && !manifest.chats.some(({ object }) => others.has(object))) return false
   const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
     const other = others.get(entry.object)
     if (other === undefined) return [entry]
@@ -101,6 +107,7 @@ async function sealAnew({ dir, others }: Purging, sealed: SealedManifest, match:
   const objects = new Map(chats.map(({ object, bytes }) => [object, bytes]))
   const counted: Manifest = {
     ...manifest,
+    ...(leftOut.length === 0 ? {} : { leftOut }),
     scope,
     chatCount: chats.length,
     messageCount: chats.reduce((sum, { messages }) => sum + messages.length, 0),
