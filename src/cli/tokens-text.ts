@@ -15,7 +15,7 @@ const sources = z.object({
   estimated: counted,
   contextSnapshot: z.object({ tokens: z.number(), chats: z.number() }).nullable(),
   recordedCents: count,
-  priced: z.object({ cents: z.number(), messages: z.number(), unpriced: z.number() }).nullable(),
+  priced: z.object({ cents: count, messages: z.number(), unpriced: z.number() }).nullable(),
   coverage: z.object({ messages: z.number(), recorded: z.number(), estimated: z.number(), unknown: z.number() }),
 })
 type Sources = z.infer<typeof sources>

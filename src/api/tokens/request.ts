@@ -51,7 +51,8 @@ export interface ContextSnapshot {
 
 /** What recorded tokens would cost by list prices, without any discount for what was cached. */
 export interface PricedTokens {
-  readonly cents: number
+  /** Null where none of them has a known price. */
+  readonly cents: number | null
   readonly messages: number
   /** Recorded messages whose model has no known price. */
   readonly unpriced: number

@@ -17,7 +17,7 @@ export class Tally {
   #cents: number | null = null
   #events = 0
   #imported: Map<ImportedField, number> | null = null
-  #priced: { cents: number; messages: number; unpriced: number } | null = null
+  #priced: { cents: number | null; messages: number; unpriced: number } | null = null
 
   addMessages({ messages, estimated, input, output }: MessageSum): void {
     this.#messages += messages
@@ -40,10 +40,10 @@ export class Tally {
 
   /** @param cents what a recorded message costs by list price, or null where that is not known */
   addPrice(cents: number | null): void {
-    this.#priced ??= { cents: 0, messages: 0, unpriced: 0 }
+    this.#priced ??= { cents: null, messages: 0, unpriced: 0 }
     if (cents === null) this.#priced.unpriced += 1
     else {
-      this.#priced.cents += cents
+      this.#priced.cents = (this.#priced.cents ?? 0) + cents
       this.#priced.messages += 1
     }
   }
@@ -86,7 +86,7 @@ export class Tally {
       estimated: estimated.messages === 0 ? null : estimated,
       contextSnapshot: this.#snapshot,
       recordedCents: rounded(this.#cents),
-      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) ?? 0 },
+      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) },
       coverage: {
         messages: this.#messages,
         recorded,
