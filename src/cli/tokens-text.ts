@@ -6,13 +6,12 @@ import { renderTable } from './table.ts'
 import type { Column } from './table.ts'
 
 const count = z.number().nullable()
-const counted = z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable()
 const sources = z.object({
-  recorded: counted,
+  recorded: z.object({ input: count, output: count, messages: z.number() }).nullable(),
   imported: z
     .object({ input: count, output: count, cacheRead: count, cacheWrite: count, cents: count, events: z.number() })
     .nullable(),
-  estimated: counted,
+  estimated: z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable(),
   contextSnapshot: z.object({ tokens: z.number(), chats: z.number() }).nullable(),
   recordedCents: count,
   priced: z.object({ cents: count, messages: z.number(), unpriced: z.number() }).nullable(),

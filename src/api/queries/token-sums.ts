@@ -144,8 +144,9 @@ export interface RecordedMessage {
   readonly project: number | null
   readonly model: string | null
   readonly atMs: number | null
-  readonly input: number
-  readonly output: number
+  /** Null where the other alone is recorded. */
+  readonly input: number | null
+  readonly output: number | null
   /** An estimate that was made before the record was there. */
   readonly estimatedInput: number | null
   readonly estimatedOutput: number | null
@@ -153,7 +154,7 @@ export interface RecordedMessage {
 
 const listRecorded = (scope: TokenScope): string => `
   select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
-    ifnull(m.input_tokens, 0) as input, ifnull(m.output_tokens, 0) as output,
+    iif(m.input_tokens > 0, m.input_tokens, null) as input, iif(m.output_tokens > 0, m.output_tokens, null) as output,
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
   from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat
   where m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)

@@ -26,11 +26,11 @@ export class PriceBook {
 
   /**
    * What a request of so many tokens costs by list price on its day, as if nothing of it had been cached.
-   * @returns cents, or null for a model that has no known price
+   * @returns cents, or null for a model that has no known price, or where one of the counts is not known
    */
-  centsOf(model: string | null, input: number, output: number, atMs: number | null): number | null {
+  centsOf(model: string | null, input: number | null, output: number | null, atMs: number | null): number | null {
     const listed = model === null ? null : listedModel(model)
-    if (listed === null) return null
+    if (listed === null || input === null || output === null) return null
     const day = new Date(Math.floor((atMs ?? Date.parse(priceList.asOf)) / DAY_MS) * DAY_MS)
     const unit = this.#unitOf(listed, day)
     if (unit === null) return null

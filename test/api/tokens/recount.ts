@@ -14,8 +14,9 @@ export interface RecountRequest {
 }
 
 interface Counted {
-  input: number
-  output: number
+  /** Null where no message of them tells it. */
+  input: number | null
+  output: number | null
   messages: number
 }
 
@@ -104,10 +105,10 @@ function messageItem(message: ExpectedMessage, frame: Frame, onlyModel: string |
       row.coverage.messages += 1
       const name = tokens === null ? 'estimated' : 'recorded'
       row.coverage[name] += 1
-      const counted = (row[name] ??= { input: 0, output: 0, messages: 0 })
+      const counted = (row[name] ??= { input: null, output: null, messages: 0 })
       const { input, output } = tokens ?? plainEstimate(message)
-      counted.input += input
-      counted.output += output
+      if (input !== null) counted.input = (counted.input ?? 0) + input
+      if (output !== null) counted.output = (counted.output ?? 0) + output
       counted.messages += 1
     },
   }

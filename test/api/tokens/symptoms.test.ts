@@ -13,3 +13,16 @@ test('tokens of which no price is known cost null, not 0', async () => {
   const [row] = await world.csv('?model=composer-unheard-of')
   expect(row).toMatchObject({ 'recorded input': '900', 'recorded at list price, cents': '' })
 })
+
+test.each([
+  ['a zero beside it', { inputTokens: 0, outputTokens: 50 }],
+  ['no word of it', { outputTokens: 50 }],
+  ['a negative one', { inputTokens: -1, outputTokens: 50 }],
+  ['an absurd one', { inputTokens: 1e16, outputTokens: 50 }],
+])('an input that is not recorded is null, and leaves the message unpriced: %s', async (name, tokenCount) => {
+  world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
+  const { rows } = await world.told('?groupBy=chat')
+  const row = rows.find(({ key }) => key === name)
+  expect(row?.recorded).toEqual({ input: null, output: 50, messages: 1 })
+  expect(row?.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
+})
