@@ -26,3 +26,14 @@ test.each([
   expect(row?.recorded).toEqual({ input: null, output: 50, messages: 1 })
   expect(row?.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
 })
+
+test.each([
+  ['grok-4', 'grok-4-fast'],
+  ['kimi-k2', 'kimi-k2-thinking'],
+])('an event of another model than %s, %s, is not given to its chat', async (modelName, billed) => {
+  const other = new TokenWorld()
+  other.exchange('c', { modelInfo: { modelName } })
+  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
+  expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
+  other.remove()
+})
