@@ -49,7 +49,9 @@ class Ledger {
     else this.#addGroups(groupBy)
     const hasPrices = this.#addRecorded()
     for (const record of readChatRecords(this.#db, this.#scope)) {
-      this.#each(record, (tally) => tally.addChat(record))
+      if ((record.contextTokens ?? 0) > 0) this.#each(record, (tally) => tally.addContext(record))
+      // Cursor writes cents under a model's name, which need not be the one that the chat has now.
+      if (record.cents !== null) this.#each({ ...record, model: null }, (tally) => tally.addCents(record))
     }
     const imports = this.#addEvents()
     const shown = this.#sorted().slice(0, limit)

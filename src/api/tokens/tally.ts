@@ -48,12 +48,14 @@ export class Tally {
     }
   }
 
-  addChat({ contextTokens, cents }: ChatRecord): void {
-    if (contextTokens !== null && contextTokens > 0) {
-      this.#snapshot ??= { tokens: 0, chats: 0 }
-      this.#snapshot.tokens += contextTokens
-      this.#snapshot.chats += 1
-    }
+  addContext({ contextTokens }: ChatRecord): void {
+    if (contextTokens === null) return
+    this.#snapshot ??= { tokens: 0, chats: 0 }
+    this.#snapshot.tokens += contextTokens
+    this.#snapshot.chats += 1
+  }
+
+  addCents({ cents }: ChatRecord): void {
     this.#cents = sumOf(this.#cents, cents)
   }
 

@@ -58,7 +58,7 @@ export class Recount {
       const frame = { project: project === null ? null : encodeProject(project), chatId: chat.id }
       const messages = threadOf(chat).map((message): Item => messageItem(message, frame, onlyModel))
       const isCounted = planned !== undefined && !drafts.has(chat.id)
-      return isCounted ? [...messages, chatItem(chat, planned, frame, onlyModel)] : messages
+      return isCounted ? [...messages, ...chatItems(chat, planned, frame, onlyModel)] : messages
     })
   }
 
@@ -125,24 +125,24 @@ function plainEstimate({ role, holdings }: ExpectedMessage): { input: number; ou
   return role === 'user' ? { input: words, output: 0 } : { input: returned, output: words + written }
 }
 
-function chatItem(chat: ExpectedChat, planned: YearPlan['chats'][number], frame: Frame, model: string | null): Item {
+function chatItems(chat: ExpectedChat, planned: YearPlan['chats'][number], frame: Frame, model: string | null): Item[] {
   const own = threadOf(chat).filter(({ createdAtSource }) =>
     ['message', 'header', 'timing'].includes(createdAtSource ?? ''),
   )
   const times = own.map(({ createdAt }) => Date.parse(createdAt ?? ''))
-  return {
-    ...frame,
-    atMs: times.length > 0 ? Math.max(...times) : planned.createdAtMs,
-    model,
-    add: (row) => {
-      if (planned.contextTokens !== null) {
-        row.contextSnapshot ??= { tokens: 0, chats: 0 }
-        row.contextSnapshot.tokens += planned.contextTokens
-        row.contextSnapshot.chats += 1
-      }
-      if (planned.costCents !== null) row.recordedCents = (row.recordedCents ?? 0) + planned.costCents
-    },
+  const placed = { ...frame, atMs: times.length > 0 ? Math.max(...times) : planned.createdAtMs }
+  const { contextTokens, costCents } = planned
+  const context = (row: RecountedRow): void => {
+    row.contextSnapshot ??= { tokens: 0, chats: 0 }
+    row.contextSnapshot.tokens += contextTokens ?? 0
+    row.contextSnapshot.chats += 1
   }
+  // Which model it was paid for is not kept.
+  const cost = (row: RecountedRow): void => void (row.recordedCents = (row.recordedCents ?? 0) + (costCents ?? 0))
+  return [
+    ...(contextTokens === null ? [] : [{ ...placed, model, add: context }]),
+    ...(costCents === null ? [] : [{ ...placed, model: null, add: cost }]),
+  ]
 }
 
 function isAskedFor({ atMs, project, model }: Item, request: RecountRequest): boolean {

@@ -37,3 +37,12 @@ test.each([
   expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
   other.remove()
 })
+
+test('cents that were written under one model’s name are not told as another’s', async () => {
+  const facts = { usageData: { 'gpt-4': { costInCents: 8 } }, modelConfig: { modelName: 'claude-3.5-sonnet' } }
+  world.exchange('paid', {}, facts)
+  const { rows, totals } = await world.told('?groupBy=model')
+  const centsOf = (model: string | null) => rows.find(({ key }) => key === model)?.recordedCents
+  expect([centsOf('claude-3.5-sonnet'), centsOf(null), totals.recordedCents]).toEqual([null, 8, 8])
+  expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
+})
