@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { headers } from '../../../src/sample/cursor-home.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
 
 let world: TokenWorld
@@ -45,4 +46,19 @@ test('cents that were written under one modelâ€™s name are not told as anotherâ€
   const centsOf = (model: string | null) => rows.find(({ key }) => key === model)?.recordedCents
   expect([centsOf('claude-3.5-sonnet'), centsOf(null), totals.recordedCents]).toEqual([null, 8, 8])
   expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
+})
+
+test('the ledger as CSV has every row, and where fewer were asked for tells how many there are', async () => {
+  const many = new TokenWorld()
+  many.store.db.transaction(() => {
+    for (let n = 0; n < 1005; n += 1) {
+      many.store.message(`c${n}`, `m${n}`, { type: 1, text: 'q', createdAt: '2026-03-01T10:00:00.000Z' })
+      many.store.chat(`c${n}`, { fullConversationHeadersOnly: headers([`m${n}`]) })
+    }
+  })()
+  many.indexer.pass('reconcile')
+  expect(await many.csv('?groupBy=chat')).toHaveLength(1005)
+  expect(await many.csv('?groupBy=chat&limit=3')).toHaveLength(3)
+  expect((await many.ask('?groupBy=chat&limit=3&as=csv')).headers.get('x-rows-total')).toBe('1005')
+  many.remove()
 })
