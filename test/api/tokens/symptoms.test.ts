@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { headers } from '../../../src/sample/cursor-home.ts'
+import { estimateAll } from '../../helpers/estimate-all.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
 
 let world: TokenWorld
@@ -61,4 +62,18 @@ test('the ledger as CSV has every row, and where fewer were asked for tells how 
   expect(await many.csv('?groupBy=chat&limit=3')).toHaveLength(3)
   expect((await many.ask('?groupBy=chat&limit=3&as=csv')).headers.get('x-rows-total')).toBe('1005')
   many.remove()
+})
+
+test('words that were found to be the user’s are no longer estimated as the model’s', async () => {
+  const other = new TokenWorld()
+  // The row does not say who spoke; the chat's list does, which Cursor wrote a moment later.
+  other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
+  other.indexer.pass('reconcile')
+  estimateAll(other.indexer.mirror)
+  expect((await other.told()).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
+  other.store.chat('c', { fullConversationHeadersOnly: headers(['m1']) })
+  other.indexer.pass('reconcile')
+  estimateAll(other.indexer.mirror)
+  expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
+  other.remove()
 })
