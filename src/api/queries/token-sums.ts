@@ -5,6 +5,8 @@ import { sortKeyFloor } from '../../mirror/sort-key.ts'
 export interface TokenScope {
   /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
   readonly projectNums: readonly number[] | null
+  /** Chats that were never sent: what they hold counts nowhere. From `readDrafts`. */
+  readonly draftNums: readonly number[]
   /** Exact names; null: any. */
   readonly models: readonly string[] | null
   /** Epoch milliseconds, inclusive. */
@@ -38,12 +40,22 @@ const OF_MODELS = `(
 type Bound = Readonly<Record<string, string | number | bigint | null>>
 
 /** Values for all that a scope can ask; names that a statement does not hold are no matter. */
-function bind({ projectNums, models, fromMs, toMs }: TokenScope): Bound {
-  return { projects: JSON.stringify(projectNums), models: JSON.stringify(models), fromMs, toMs }
+function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
+  return {
+    projects: JSON.stringify(projectNums),
+    drafts: JSON.stringify(draftNums),
+    models: JSON.stringify(models),
+    fromMs,
+    toMs,
+  }
 }
 
-function narrow({ projectNums, models }: TokenScope): string {
-  const tests = [projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`, models === null ? '' : `and ${OF_MODELS}`]
+function narrow({ projectNums, draftNums, models }: TokenScope): string {
+  const tests = [
+    projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`,
+    draftNums.length === 0 ? '' : `and m.chat not in (select value from json_each(@drafts))`,
+    models === null ? '' : `and ${OF_MODELS}`,
+  ]
   return tests.join(' ')
 }
 
@@ -103,6 +115,11 @@ const NEXT_TIME = `
   select created_at from messages not indexed
   where key >= ? and created_at >= ? and is_orphan = 0 order by key limit 1
 `
+
+const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
+
+/** Drafts that hold messages: there are few. */
+export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
 
 /** What is known of the messages of one stretch of time after the other. */
 export class StretchSums {

@@ -5,7 +5,7 @@ import { bucketAt } from '../periods.ts'
 import { resolveProjects } from '../queries/resolve-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/token-sources.ts'
-import { readGroupSums, readRecorded, StretchSums, type TokenScope } from '../queries/token-sums.ts'
+import { readDrafts, readGroupSums, readRecorded, StretchSums, type TokenScope } from '../queries/token-sums.ts'
 import { tokenNotes } from './notes.ts'
 import { PriceBook, priceList } from './prices.ts'
 import type { TokenGrouping, TokensAnswer, TokensRequest, TokensRow } from './request.ts'
@@ -40,7 +40,13 @@ class Ledger {
     this.#db = db
     this.#request = request
     const projectNums = request.projects === null ? null : resolveProjects(db, request.projects)
-    this.#scope = { projectNums, models: request.models, fromMs: request.fromMs, toMs: request.toMs }
+    this.#scope = {
+      projectNums,
+      draftNums: readDrafts(db),
+      models: request.models,
+      fromMs: request.fromMs,
+      toMs: request.toMs,
+    }
   }
 
   tell(): TokensAnswer {

@@ -49,6 +49,7 @@ export class Recount {
     const projectOf = new Map(plan.chats.map(({ id, project, parentId }) => [id, { project, parentId }]))
     const drafts = new Set(plan.chats.filter(({ isDraft, row }) => isDraft && row === 'whole').map(({ id }) => id))
     this.#items = [...chats.values()].flatMap((chat) => {
+      if (drafts.has(chat.id)) return []
       const own = projectOf.get(chat.id)
       const project = own?.project ?? projectOf.get(own?.parentId ?? '')?.project ?? null
       const planned = plan.chats.find(({ id, row }) => id === chat.id && row === 'whole')
@@ -57,8 +58,7 @@ export class Recount {
       const onlyModel = models.size === 1 ? ([...models][0] ?? null) : null
       const frame = { project: project === null ? null : encodeProject(project), chatId: chat.id }
       const messages = threadOf(chat).map((message): Item => messageItem(message, frame, onlyModel))
-      const isCounted = planned !== undefined && !drafts.has(chat.id)
-      return isCounted ? [...messages, ...chatItems(chat, planned, frame, onlyModel)] : messages
+      return planned !== undefined ? [...messages, ...chatItems(chat, planned, frame, onlyModel)] : messages
     })
   }
 

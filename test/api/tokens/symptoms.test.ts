@@ -77,3 +77,16 @@ test('words that were found to be the user’s are no longer estimated as the mo
   expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
   other.remove()
 })
+
+test('messages of drafts count no more in tokens than in statistics', async () => {
+  const other = new TokenWorld()
+  const tokenCount = { inputTokens: 900, outputTokens: 50 }
+  other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
+  other.exchange('c', { tokenCount })
+  for (const groupBy of ['day', 'project', 'model', 'chat']) {
+    const { rows, totals } = await other.told(`?groupBy=${groupBy}`)
+    expect([rows.length, totals.coverage.messages, totals.recorded?.messages]).toEqual([1, 2, 1])
+    expect(totals.contextSnapshot).toBeNull()
+  }
+  other.remove()
+})
