@@ -30,6 +30,7 @@ type Sources = z.infer<typeof sources>
 
 export const tokensAnswer = z.object({
   rows: z.array(sources.extend({ key: z.string().nullable(), label: z.string() })),
+  rowsTotal: z.number(),
   totals: sources,
   imports: z.object({ events: z.number(), matched: z.number(), unmatched: z.number() }).nullable(),
   prices: z.object({ source: z.string(), asOf: z.string() }).nullable(),

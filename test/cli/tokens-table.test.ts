@@ -4,6 +4,7 @@ import type { Screen } from '../../src/cli/screen.ts'
 import { renderTokens } from '../../src/cli/tokens-text.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
 import { TokenWorld } from '../helpers/token-world.ts'
+import { run } from './fake-world.ts'
 
 const world = new TokenWorld()
 afterAll(() => world.remove())
@@ -32,4 +33,12 @@ test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns
   for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context']) expect(told).toContain(title)
   // Side by side where there is room for it.
   expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
+})
+
+test('a CSV of fewer rows than there are says so on stderr, and one of all says nothing', async () => {
+  const answer = { ...(await world.told()), rowsTotal: 7 }
+  const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)
+  const bounded = await run(['tokens', '--csv', '--limit', '2'], ({ path, query }) => reply(path, query))
+  expect([bounded.out, bounded.err]).toEqual(['key\r\n', 'Only the first 2 of 7 rows are printed.\n'])
+  expect((await run(['tokens', '--csv'], ({ path, query }) => reply(path, query))).err).toBe('')
 })
