@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { displayWidth } from './display-width.ts'
 import { countText, localTime, numberText } from './formats.ts'
 import { printableLine } from './printable.ts'
 import type { Screen } from './screen.ts'
@@ -6,22 +7,30 @@ import { renderTable } from './table.ts'
 import type { Column } from './table.ts'
 
 const count = z.number().nullable()
-const counted = z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable()
 const sources = z.object({
-  recorded: counted,
+  recorded: z.object({ input: count, output: count, messages: z.number() }).nullable(),
   imported: z
-    .object({ input: count, output: count, cacheRead: count, cacheWrite: count, cents: count, events: z.number() })
+    .object({
+      input: count,
+      output: count,
+      cacheRead: count,
+      cacheWrite: count,
+      cents: count,
+      total: count,
+      events: z.number(),
+    })
     .nullable(),
-  estimated: counted,
+  estimated: z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable(),
   contextSnapshot: z.object({ tokens: z.number(), chats: z.number() }).nullable(),
   recordedCents: count,
-  priced: z.object({ cents: z.number(), messages: z.number(), unpriced: z.number() }).nullable(),
+  priced: z.object({ cents: count, messages: z.number(), unpriced: z.number() }).nullable(),
   coverage: z.object({ messages: z.number(), recorded: z.number(), estimated: z.number(), unknown: z.number() }),
 })
 type Sources = z.infer<typeof sources>
 
 export const tokensAnswer = z.object({
   rows: z.array(sources.extend({ key: z.string().nullable(), label: z.string() })),
+  rowsTotal: z.number(),
   totals: sources,
   imports: z.object({ events: z.number(), matched: z.number(), unmatched: z.number() }).nullable(),
   prices: z.object({ source: z.string(), asOf: z.string() }).nullable(),
@@ -35,6 +44,12 @@ const dollars = (cents: number | null | undefined): string =>
   cents === null || cents === undefined ? '-' : `$${(cents / 100).toFixed(2)}`
 const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
   row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
+
+/** Files of 2025 tell a total alone. */
+const importedText = (imported: Sources['imported']): string => {
+  const hasParts = imported === null || imported.input !== null || imported.output !== null
+  return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} in all`
+}
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
@@ -64,10 +79,10 @@ const shownSources: readonly Source[] = [
   {
     column: right('imported in / out'),
     isKnown: ({ imported }) => imported !== null,
-    read: ({ imported }) => pair(imported),
+    read: ({ imported }) => importedText(imported),
   },
   {
-    column: right('charged'),
+    column: right('imported cost'),
     isKnown: ({ imported }) => imported !== null,
     read: ({ imported }) => dollars(imported?.cents),
   },
@@ -86,13 +101,44 @@ const coverageText = ({ coverage: { messages, unknown } }: Sources): string =>
 /** For programs, to whom no head is shown, all columns in their order. */
 export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
   const shown = shownSources.filter(({ isKnown }) => screen.width === null || isKnown(totals))
-  const columns = [{ title: '', widthMin: 10 }, right('messages known'), ...shown.map(({ column }) => column)]
-  const line = (label: string, row: Sources): string[] => [
-    label,
-    coverageText(row),
-    ...shown.map(({ read }) => read(row)),
-  ]
-  return renderTable(columns, [...rows.map((row) => line(row.label, row)), line('all', totals)], screen)
+  const columns = [right('messages known'), ...shown.map(({ column }) => column)]
+  const line = (row: Sources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
+  const labels = [...rows.map(({ label }) => label), 'all']
+  const lines = [...rows.map(line), line(totals)]
+  const tables = groupsThatFit(columns, lines, screen.width ?? Infinity).map((group) =>
+    renderTable(
+      [{ title: '', widthMin: LABEL_WIDTH }, ...group.map((at) => columns[at] ?? right(''))],
+      lines.map((cells, row) => [labels[row] ?? '', ...group.map((at) => cells[at] ?? '')]),
+      screen,
+    ),
+  )
+  return tables.join('\n')
+}
+
+const LABEL_WIDTH = 10
+const GAP_WIDTH = 2
+
+/** Columns that stand beside each other; what a narrow terminal has no room for stands in a table below. */
+function groupsThatFit(
+  columns: readonly Column[],
+  lines: readonly (readonly string[])[],
+  widthMax: number,
+): number[][] {
+  const groups: number[][] = [[]]
+  let room = widthMax - LABEL_WIDTH
+  for (const [at, { title }] of columns.entries()) {
+    const widths = [title, ...lines.map((cells) => cells[at] ?? '')].map(displayWidth)
+    const needed = GAP_WIDTH + widths.reduce((most, width) => Math.max(most, width), 0)
+    const group = groups.at(-1)
+    if (group === undefined || (group.length > 0 && needed > room)) {
+      groups.push([at])
+      room = widthMax - LABEL_WIDTH - needed
+    } else {
+      group.push(at)
+      room -= needed
+    }
+  }
+  return groups
 }
 
 /** What the numbers are and are not. */

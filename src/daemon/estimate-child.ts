@@ -87,12 +87,13 @@ function* countAll(mirror: Mirror, counting: CountingTokens): Work {
   }
 }
 
-const stateOf = ({ key, contentHash, octets }: Uncounted): string => `${key} ${contentHash} ${octets}`
+const stateOf = ({ key, role, contentHash, octets }: Uncounted): string => `${key} ${role} ${contentHash} ${octets}`
 
 function* countMessage({ role, parts, ...state }: Uncounted, counting: CountingTokens): Work {
   const { input, output } = spokenTexts(role, parts)
   yield {
     key: state.key,
+    role,
     body: state.body,
     contentHash: state.contentHash,
     octets: state.octets,

@@ -3,7 +3,7 @@ import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Json } from '../model/json.ts'
 import type { Loss } from '../model/loss.ts'
-import type { Role } from '../model/message.ts'
+import type { RecordedTokens, Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
 import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
@@ -31,7 +31,8 @@ export interface MessageDraft {
   /** Epoch milliseconds out of the request's timings. */
   readonly timingAtMs: number | null
   readonly model: string | null
-  readonly tokens: { readonly input: number; readonly output: number } | null
+  /** As Cursor recorded them, each null where it did not; null where it recorded neither. */
+  readonly tokens: RecordedTokens | null
   /** Never empty: a row that holds nothing to show is no message. */
   readonly parts: readonly Part[]
   readonly isSimulated: boolean

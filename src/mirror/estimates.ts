@@ -6,13 +6,13 @@ import { prepared } from './prepared.ts'
 /** What a message was when it was counted: counts of what it is no longer are not kept. */
 export interface MessageState {
   readonly key: number
+  readonly role: Role
   readonly body: number
   readonly contentHash: string
   readonly octets: number
 }
 
 export interface Uncounted extends MessageState {
-  readonly role: Role
   readonly parts: readonly Part[]
 }
 
@@ -49,13 +49,13 @@ where m.key = ?
 
 /** Null for one that is gone from its place meanwhile. */
 export function readUncounted(db: Mirror, key: number): Uncounted | null {
-  const row = prepared<MessageState & { role: Role; parts: string }>(db, READ).get(BigInt(key))
+  const row = prepared<MessageState & { parts: string }>(db, READ).get(BigInt(key))
   return row === undefined ? null : { ...row, parts: JSON.parse(row.parts) as Part[] }
 }
 
 const SAVE = `
 update messages set estimated_input = @input, estimated_output = @output
-where key = @key and body = @body and content_hash = @contentHash and octets = @octets
+where key = @key and role = @role and body = @body and content_hash = @contentHash and octets = @octets
 `
 
 /**
@@ -65,8 +65,8 @@ where key = @key and body = @body and content_hash = @contentHash and octets = @
 export function saveEstimates(db: Mirror, estimates: readonly Estimate[]): number {
   return db.transaction(() =>
     estimates.reduce((kept, estimate) => {
-      const { key, body, contentHash, octets, input, output } = estimate
-      const bound = { key: BigInt(key), body: BigInt(body), contentHash, octets, input, output }
+      const { key, role, body, contentHash, octets, input, output } = estimate
+      const bound = { key: BigInt(key), role, body: BigInt(body), contentHash, octets, input, output }
       return kept + prepared(db, SAVE).run(bound).changes
     }, 0),
   )()
@@ -76,7 +76,7 @@ const FORGET = `
 update messages set estimated_input = null, estimated_output = null where key = ? and estimated_input is not null
 `
 
-/** For a message whose text became another. */
+/** For a message whose text became another, or was found to be somebody else's. */
 export function forgetEstimate(db: Mirror, key: number): void {
   prepared(db, FORGET).run(BigInt(key))
 }

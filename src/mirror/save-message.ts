@@ -66,10 +66,8 @@ export function saveMessage(
   const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
-  if (hasNewBody) {
-    prepared(db, SAVE_BODY).run(partsJson, held.body)
-    forgetEstimate(db, key)
-  }
+  if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
+  if (hasNewBody || held.role !== columns.role) forgetEstimate(db, key)
   writeNames(db, columns.marks, columns.model)
   return held.body
 }

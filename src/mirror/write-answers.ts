@@ -1,5 +1,6 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { Json } from '../model/json.ts'
+import { recordedTokens, type RecordedTokens } from '../model/message.ts'
 import type { Part } from '../model/part.ts'
 import type { AnswerWrite, Ask, Batch, MessageWrite } from './batch.ts'
 import type { HeldMessage } from './message-columns.ts'
@@ -90,11 +91,8 @@ function completed(db: Mirror, answers: Group<Answered>): MessageWrite | null {
   })
 }
 
-const tokensOf = ({
-  input_tokens: input,
-  output_tokens: output,
-}: HeldMessage): { input: number; output: number } | null =>
-  input === null || output === null ? null : { input, output }
+const tokensOf = ({ input_tokens: input, output_tokens: output }: HeldMessage): RecordedTokens | null =>
+  recordedTokens(input, output)
 
 function answered(parts: readonly Part[], ask: Ask, { value, cappedFrom }: AnswerWrite): readonly Part[] {
   if (ask.kind === 'output') return parts.map((part) => withOutput(part, ask.name, value))

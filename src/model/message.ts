@@ -10,9 +10,21 @@ export type Role = (typeof roles)[number]
  */
 export type TimeSource = 'message' | 'header' | 'timing' | 'neighbour' | 'chat'
 
-export interface Tokens {
-  readonly input: number
-  readonly output: number
+/** What Cursor wrote down of a message. Null where it recorded the other alone. */
+export interface RecordedTokens {
+  readonly input: number | null
+  readonly output: number | null
+}
+
+/** Zero is how Cursor writes what it did not record. Null where neither is recorded. */
+export function recordedTokens(input: number | null, output: number | null): RecordedTokens | null {
+  const tokens = { input: positive(input), output: positive(output) }
+  return tokens.input === null && tokens.output === null ? null : tokens
+}
+
+const positive = (count: number | null): number | null => (count !== null && count > 0 ? count : null)
+
+export interface Tokens extends RecordedTokens {
   readonly source: 'recorded' | 'estimated'
 }
 

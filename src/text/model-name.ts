@@ -1,9 +1,13 @@
 /** Names under which the program chooses the model itself: which one it was is not told. */
 const CHOSEN = new Set(['auto', 'default', 'cursor-auto'])
-/** How hard a model was told to think, and how fast to answer: it is the same model. */
-const EFFORT = /-(?:thinking|minimal|none|low|medium|high|xhigh)$/
-const SPEED = /-(?:fast|slow|priority)$/
-const RELEASE = /-(?:latest|preview|exp|20\d{6}|20\d\d-\d\d-\d\d)$/
+/**
+ * How hard a model was told to think, and how fast to answer: it is the same model. Of these makers only: with others
+ * such a word belongs to the name, as in `kimi-k2-thinking`, `mistral-medium` and `grok-4-fast`.
+ */
+const EFFORT = /^((?:claude|gpt|gemini|grok|o\d|\d|sonnet|opus|haiku)\b.*)-(?:minimal|none|low|medium|high|xhigh)$/
+const THINKING = /^((?:claude|gpt|gemini|\d|sonnet|opus|haiku)\b.*)-thinking$/
+const SPEED = /^((?:claude|gpt|\d|sonnet|opus|haiku)\b.*)-(?:fast|slow|priority)$/
+const RELEASE = /^(.*)-(?:latest|preview|exp|20\d{6}|20\d\d-\d\d-\d\d)$/
 const CLAUDE = /^(?:claude-)?(?:(\d)(?:[.-](\d))?-(sonnet|opus|haiku)|(sonnet|opus|haiku)-(\d)(?:[.-](\d))?)$/
 
 /** Names that a list of prices knows by another one. */
@@ -24,7 +28,7 @@ export function modelLabel(name: string | null): string {
 
 /** The model behind a name, by which two spellings are known as one: `claude-4.5-sonnet-thinking`, `claude-sonnet-4-5`. */
 export function modelFamily(name: string): string {
-  return isChosenModel(name) ? 'auto' : claudeName(withoutSuffixes(bare(name), [EFFORT, SPEED, RELEASE]))
+  return isChosenModel(name) ? 'auto' : claudeName(withoutSuffixes(bare(name), [EFFORT, THINKING, SPEED, RELEASE]))
 }
 
 /**
@@ -33,7 +37,7 @@ export function modelFamily(name: string): string {
  */
 export function listedModel(name: string): string | null {
   if (isChosenModel(name)) return null
-  const plain = claudeName(withoutSuffixes(bare(name), [EFFORT]))
+  const plain = claudeName(withoutSuffixes(bare(name), [EFFORT, THINKING]))
   return SPEED.test(plain) ? null : (listedAs.get(plain) ?? plain)
 }
 
@@ -44,7 +48,7 @@ const bare = (name: string): string =>
     .replace(/^[\w.-]+\//, '')
 
 function withoutSuffixes(name: string, suffixes: readonly RegExp[]): string {
-  const shorter = suffixes.reduce((left, suffix) => left.replace(suffix, ''), name)
+  const shorter = suffixes.reduce((left, suffix) => left.replace(suffix, '$1'), name)
   return shorter === name ? name : withoutSuffixes(shorter, suffixes)
 }
 

@@ -14,6 +14,7 @@ import { FakeClock, settle } from './fake-clock.ts'
 
 const estimate = (key: number): Estimate => ({
   key,
+  role: 'assistant',
   body: key,
   contentHash: '',
   octets: 1,

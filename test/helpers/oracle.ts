@@ -16,7 +16,7 @@ export interface ExpectedMessage {
   readonly createdAt: string | null
   readonly createdAtSource: Timed['timeSource']
   readonly model: string | null
-  readonly tokens: { readonly input: number; readonly output: number } | null
+  readonly tokens: { readonly input: number | null; readonly output: number | null } | null
   readonly isOrphan: boolean
   readonly isSimulated: boolean
   readonly deletedInCursor: boolean
@@ -171,9 +171,10 @@ function expectMessage({ bubble, header, position, timeMs, timeSource }: Timed):
 }
 
 function tokensOf(count: Fields | null): ExpectedMessage['tokens'] {
-  const { inputTokens: input = 0, outputTokens: output = 0 } = count ?? {}
-  if (typeof input !== 'number' || typeof output !== 'number') return null
-  return input === 0 && output === 0 ? null : { input, output }
+  const [input, output] = [count?.['inputTokens'], count?.['outputTokens']].map((told) =>
+    typeof told === 'number' && told >= 1 && told < 2 ** 40 ? told : null,
+  )
+  return input === null && output === null ? null : { input: input ?? null, output: output ?? null }
 }
 
 /** @returns undefined where it stands open: a chat that names no model, while its messages do */

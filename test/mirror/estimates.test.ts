@@ -86,7 +86,7 @@ test('what a message says is told by who made it, each text once', () => {
 })
 
 test('sums are read out of one index, or down the rows of a stretch of time, and nothing is sorted', () => {
-  const any = { projectNums: null, models: null, fromMs: null, toMs: null }
+  const any = { projectNums: null, draftNums: [], models: null, fromMs: null, toMs: null }
   const plan = (sql: string): string =>
     indexer.mirror
       .prepare<[object], { detail: string }>(`explain query plan ${sql}`)

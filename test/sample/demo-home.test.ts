@@ -47,7 +47,7 @@ interface Message {
   readonly id: string
   readonly chatId: string
   readonly createdAt: string | null
-  readonly tokens: { readonly input: number; readonly output: number; readonly source: string } | null
+  readonly tokens: { readonly input: number | null; readonly output: number | null; readonly source: string } | null
   readonly isOrphan: boolean
   readonly parts: readonly Part[]
 }

@@ -22,6 +22,9 @@ test.each([
   ['claude-4.5-sonnet', 'claude-4.5-opus'],
   ['claude-4-sonnet', 'claude-4.5-sonnet'],
   ['composer-1', 'auto'],
+  ['grok-4', 'grok-4-fast'],
+  ['kimi-k2', 'kimi-k2-thinking'],
+  ['mistral', 'mistral-medium'],
 ])('%s and %s are two', (one, other) => {
   expect(modelFamily(one)).not.toBe(modelFamily(other))
 })
@@ -31,6 +34,9 @@ test.each([
   ['claude-4.1-opus-thinking', 'claude-opus-4-1'],
   ['gpt-5-codex-high', 'gpt-5-codex'],
   ['gemini-3-pro', 'gemini-3-pro-preview'],
+  ['kimi-k2-thinking', 'kimi-k2-thinking'],
+  ['grok-4-fast', 'grok-4-fast'],
+  ['mistral-medium', 'mistral-medium'],
   // A faster answer is dearer, and no list says how much.
   ['gpt-5-fast', null],
   ['auto', null],

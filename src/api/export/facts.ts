@@ -51,12 +51,17 @@ export function messageMarks(message: Message): string[] {
   const { tokens } = message
   const marks = [
     message.model,
-    tokens === null ? null : `${figure(tokens.input)} tokens in, ${figure(tokens.output)} out`,
+    tokens === null ? null : tokensText(tokens),
     message.isSimulated ? 'sent by Cursor' : null,
     message.isOrphan ? 'orphan' : null,
     message.deletedInCursor ? 'deleted in Cursor' : null,
   ]
   return marks.filter((mark) => mark !== null && mark !== '').map(String)
+}
+
+function tokensText({ input, output }: NonNullable<Message['tokens']>): string {
+  if (input === null) return `${figure(output ?? 0)} tokens out`
+  return output === null ? `${figure(input)} tokens in` : `${figure(input)} tokens in, ${figure(output)} out`
 }
 
 /** A time that is not the message's own is told as what it is. */

@@ -51,9 +51,6 @@ export const flag = () =>
 /** A list's page: 1 to 200 items, 20 where nothing is said. */
 export const limit = (max = 200, usual = 20) => z._default(integer({ min: 1, max }), usual)
 
-/** Rows of a report: 1 to 10,000, 1,000 where nothing is said. */
-export const rowLimit = () => limit(10_000, 1000)
-
 /** @param max the deepest start; unlimited where left out */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)
 

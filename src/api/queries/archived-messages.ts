@@ -61,7 +61,10 @@ const headOf = (row: MessageRow): Omit<ArchivedMessage, 'parts'> => ({
   timingAt: toIso(row.timingAtMs),
   model: row.model,
   tokens:
-    row.inputTokens === null || row.outputTokens === null ? null : { input: row.inputTokens, output: row.outputTokens },
+    // As in Cursor's own rows, 0 is what was not recorded.
+    row.inputTokens === null && row.outputTokens === null
+      ? null
+      : { input: row.inputTokens ?? 0, output: row.outputTokens ?? 0 },
   isSimulated: row.isSimulated === 1,
   isOrphan: row.isOrphan === 1,
   deletedAt: toIso(row.deletedAtMs),

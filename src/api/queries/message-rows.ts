@@ -1,6 +1,6 @@
 import { asMessageId } from '../../model/ids.ts'
 import type { ChatId } from '../../model/ids.ts'
-import type { Message, Role, TimeSource, Tokens } from '../../model/message.ts'
+import { recordedTokens, type Message, type Role, type TimeSource, type Tokens } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { toIso } from '../iso.ts'
@@ -65,9 +65,8 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
 
 /** Cursor writes 0 and 0 where it did not count: that is not a record. */
 function toTokens({ inputTokens, outputTokens, estimatedInput, estimatedOutput }: MessageRow): Tokens | null {
-  if (inputTokens !== null && outputTokens !== null && inputTokens + outputTokens > 0) {
-    return { input: inputTokens, output: outputTokens, source: 'recorded' }
-  }
+  const recorded = recordedTokens(inputTokens, outputTokens)
+  if (recorded !== null) return { ...recorded, source: 'recorded' }
   if (estimatedInput === null || estimatedOutput === null) return null
   return { input: estimatedInput, output: estimatedOutput, source: 'estimated' }
 }

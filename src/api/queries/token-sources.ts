@@ -9,6 +9,7 @@ export interface ChatRecord {
   /** Of a chat that names one only. */
   readonly model: string | null
   readonly contextTokens: number | null
+  /** Of whichever models the chat used: the mirror does not hold of which. Null where only some models are asked about. */
   readonly cents: number | null
 }
 
@@ -17,7 +18,7 @@ type Bound = Readonly<Record<string, string | number | null>>
 const ONLY_MODEL = `case when json_array_length(c.models) = 1 then c.models ->> 0 end`
 const CHAT_RECORDS = `
   select c.num as chat, c.project, c.last_activity_at as atMs, ${ONLY_MODEL} as model,
-    c.context_used as contextTokens, c.recorded_cost_cents as cents
+    c.context_used as contextTokens, iif(@models is null, c.recorded_cost_cents, null) as cents
   from chats c
   where c.is_draft = 0 and (c.context_used > 0 or c.recorded_cost_cents is not null)
     and (@fromMs is null or c.last_activity_at >= @fromMs) and (@toMs is null or c.last_activity_at < @toMs)

@@ -5,6 +5,8 @@ import { sortKeyFloor } from '../../mirror/sort-key.ts'
 export interface TokenScope {
   /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
   readonly projectNums: readonly number[] | null
+  /** Chats that were never sent: what they hold counts nowhere. From `readDrafts`. */
+  readonly draftNums: readonly number[]
   /** Exact names; null: any. */
   readonly models: readonly string[] | null
   /** Epoch milliseconds, inclusive. */
@@ -38,12 +40,22 @@ const OF_MODELS = `(
 type Bound = Readonly<Record<string, string | number | bigint | null>>
 
 /** Values for all that a scope can ask; names that a statement does not hold are no matter. */
-function bind({ projectNums, models, fromMs, toMs }: TokenScope): Bound {
-  return { projects: JSON.stringify(projectNums), models: JSON.stringify(models), fromMs, toMs }
+function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
+  return {
+    projects: JSON.stringify(projectNums),
+    drafts: JSON.stringify(draftNums),
+    models: JSON.stringify(models),
+    fromMs,
+    toMs,
+  }
 }
 
-function narrow({ projectNums, models }: TokenScope): string {
-  const tests = [projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`, models === null ? '' : `and ${OF_MODELS}`]
+function narrow({ projectNums, draftNums, models }: TokenScope): string {
+  const tests = [
+    projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`,
+    draftNums.length === 0 ? '' : `and m.chat not in (select value from json_each(@drafts))`,
+    models === null ? '' : `and ${OF_MODELS}`,
+  ]
   return tests.join(' ')
 }
 
@@ -104,6 +116,11 @@ const NEXT_TIME = `
   where key >= ? and created_at >= ? and is_orphan = 0 order by key limit 1
 `
 
+const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
+
+/** Drafts that hold messages: there are few. */
+export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
+
 /** What is known of the messages of one stretch of time after the other. */
 export class StretchSums {
   readonly #db: Mirror
@@ -144,8 +161,9 @@ export interface RecordedMessage {
   readonly project: number | null
   readonly model: string | null
   readonly atMs: number | null
-  readonly input: number
-  readonly output: number
+  /** Null where the other alone is recorded. */
+  readonly input: number | null
+  readonly output: number | null
   /** An estimate that was made before the record was there. */
   readonly estimatedInput: number | null
   readonly estimatedOutput: number | null
@@ -153,7 +171,7 @@ export interface RecordedMessage {
 
 const listRecorded = (scope: TokenScope): string => `
   select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
-    ifnull(m.input_tokens, 0) as input, ifnull(m.output_tokens, 0) as output,
+    iif(m.input_tokens > 0, m.input_tokens, null) as input, iif(m.output_tokens > 0, m.output_tokens, null) as output,
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
   from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat
   where m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)

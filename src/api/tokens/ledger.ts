@@ -5,7 +5,7 @@ import { bucketAt } from '../periods.ts'
 import { resolveProjects } from '../queries/resolve-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/token-sources.ts'
-import { readGroupSums, readRecorded, StretchSums, type TokenScope } from '../queries/token-sums.ts'
+import { readDrafts, readGroupSums, readRecorded, StretchSums, type TokenScope } from '../queries/token-sums.ts'
 import { tokenNotes } from './notes.ts'
 import { PriceBook, priceList } from './prices.ts'
 import type { TokenGrouping, TokensAnswer, TokensRequest, TokensRow } from './request.ts'
@@ -40,7 +40,13 @@ class Ledger {
     this.#db = db
     this.#request = request
     const projectNums = request.projects === null ? null : resolveProjects(db, request.projects)
-    this.#scope = { projectNums, models: request.models, fromMs: request.fromMs, toMs: request.toMs }
+    this.#scope = {
+      projectNums,
+      draftNums: readDrafts(db),
+      models: request.models,
+      fromMs: request.fromMs,
+      toMs: request.toMs,
+    }
   }
 
   tell(): TokensAnswer {
@@ -49,7 +55,9 @@ class Ledger {
     else this.#addGroups(groupBy)
     const hasPrices = this.#addRecorded()
     for (const record of readChatRecords(this.#db, this.#scope)) {
-      this.#each(record, (tally) => tally.addChat(record))
+      if ((record.contextTokens ?? 0) > 0) this.#each(record, (tally) => tally.addContext(record))
+      // Cursor writes cents under a model's name, which need not be the one that the chat has now.
+      if (record.cents !== null) this.#each({ ...record, model: null }, (tally) => tally.addCents(record))
     }
     const imports = this.#addEvents()
     const shown = this.#sorted().slice(0, limit)

@@ -20,33 +20,34 @@ interface Unit {
 
 const DAY_MS = 86_400_000
 
+/** Priced by a graded list, by the hour of the day, or not at all. */
+type Kind = Unit | 'graded' | 'timed' | null
+
 /** List prices, each looked up once. */
 export class PriceBook {
-  readonly #units = new Map<string, Unit | 'graded' | null>()
+  readonly #units = new Map<string, Kind>()
 
   /**
-   * What a request of so many tokens costs by list price on its day, as if nothing of it had been cached.
-   * @returns cents, or null for a model that has no known price
+   * What a request of so many tokens costs by list price at its time, as if nothing of it had been cached.
+   * @returns cents, or null for a model that has no known price, or where one of the counts is not known
    */
-  centsOf(model: string | null, input: number, output: number, atMs: number | null): number | null {
+  centsOf(model: string | null, input: number | null, output: number | null, atMs: number | null): number | null {
     const listed = model === null ? null : listedModel(model)
-    if (listed === null) return null
+    if (listed === null || input === null || output === null) return null
     const day = new Date(Math.floor((atMs ?? Date.parse(priceList.asOf)) / DAY_MS) * DAY_MS)
     const unit = this.#unitOf(listed, day)
     if (unit === null) return null
-    if (unit === 'graded') return (priceOf(listed, input, output, day)?.total_price ?? 0) * 100
+    if (unit === 'timed') return atMs === null ? null : centsAt(listed, input, output, new Date(atMs))
+    if (unit === 'graded') return centsAt(listed, input, output, day)
     return (input * unit.input + output * unit.output) / 10_000
   }
 
-  #unitOf(listed: string, day: Date): Unit | 'graded' | null {
+  #unitOf(listed: string, day: Date): Kind {
     const name = `${listed} ${day.getTime()}`
     const known = this.#units.get(name)
     if (known !== undefined) return known
     const price = priceOf(listed, 1, 1, day)
-    const input = price?.model_price['input_mtok']
-    const output = price?.model_price['output_mtok']
-    const isPlain = typeof input === 'number' && typeof output === 'number'
-    const unit = price === null ? null : isPlain ? { input, output } : 'graded'
+    const unit = price === null || !isNameOf(price.model, listed) ? null : kindOf(price)
     this.#units.set(name, unit)
     return unit
   }
@@ -54,3 +55,31 @@ export class PriceBook {
 
 const priceOf = (model: string, input: number, output: number, timestamp: Date): Prices.PriceCalculationResult =>
   calcPrice({ input_tokens: input, output_tokens: output }, model, { timestamp })
+
+function centsAt(model: string, input: number, output: number, at: Date): number | null {
+  const price = priceOf(model, input, output, at)
+  return price === null ? null : price.total_price * 100
+}
+
+function kindOf({ model, model_price: price }: Prices.PriceCalculation): Kind {
+  const { prices } = model
+  if (Array.isArray(prices) && prices.some(({ constraint }) => constraint?.type === 'time_of_date')) return 'timed'
+  const { input_mtok: input, output_mtok: output } = price
+  return typeof input === 'number' && typeof output === 'number' ? { input, output } : 'graded'
+}
+
+/** A mark of when a model was made, behind a name that the list has: `claude-3-5-sonnet-20241022`. */
+const RELEASE = /-(?:latest|20\d{6}|20\d\d-\d\d-\d\d|(?:preview|exp)(?:-\d\d-\d\d)?)$/
+
+/** The list takes whatever begins like a name for that model; here it must be the name itself. */
+function isNameOf({ id, match }: Prices.ModelInfo, name: string): boolean {
+  const names = new Set([id, ...namesIn(match)])
+  return names.has(name) || names.has(name.replace(RELEASE, ''))
+}
+
+function namesIn(match: Prices.MatchLogic): string[] {
+  if ('or' in match) return match.or.flatMap(namesIn)
+  if ('and' in match) return match.and.flatMap(namesIn)
+  if ('equals' in match) return [match.equals]
+  return 'starts_with' in match ? [match.starts_with] : []
+}

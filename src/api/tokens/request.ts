@@ -23,13 +23,18 @@ export interface TokensRequest {
 
 /** Tokens that the message's own row holds: those of the last answer of a turn, until early 2026. */
 export interface RecordedTokens {
-  readonly input: number
-  readonly output: number
+  /** Null where no message of them tells it. */
+  readonly input: number | null
+  readonly output: number | null
   readonly messages: number
 }
 
 /** Tokens of visible text, each message once, of messages without a record. */
-export type EstimatedTokens = RecordedTokens
+export interface EstimatedTokens {
+  readonly input: number
+  readonly output: number
+  readonly messages: number
+}
 
 /** What files that were handed in tell; null where none of their rows tells it. */
 export interface ImportedTokens {
@@ -51,9 +56,10 @@ export interface ContextSnapshot {
 
 /** What recorded tokens would cost by list prices, without any discount for what was cached. */
 export interface PricedTokens {
-  readonly cents: number
+  /** Null where none of them has a known price. */
+  readonly cents: number | null
   readonly messages: number
-  /** Recorded messages whose model has no known price. */
+  /** Recorded messages whose model has no known price, or of which the input or the output is not recorded. */
   readonly unpriced: number
 }
 

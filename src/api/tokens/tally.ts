@@ -12,12 +12,12 @@ export class Tally {
   #estimated = 0
   #estimatedInput = 0
   #estimatedOutput = 0
-  #recorded: { messages: number; input: number; output: number } | null = null
+  #recorded: { messages: number; input: number | null; output: number | null } | null = null
   #snapshot: { tokens: number; chats: number } | null = null
   #cents: number | null = null
   #events = 0
   #imported: Map<ImportedField, number> | null = null
-  #priced: { cents: number; messages: number; unpriced: number } | null = null
+  #priced: { cents: number | null; messages: number; unpriced: number } | null = null
 
   addMessages({ messages, estimated, input, output }: MessageSum): void {
     this.#messages += messages
@@ -27,10 +27,10 @@ export class Tally {
   }
 
   addRecorded({ input, output, estimatedInput, estimatedOutput }: RecordedMessage): void {
-    this.#recorded ??= { messages: 0, input: 0, output: 0 }
+    this.#recorded ??= { messages: 0, input: null, output: null }
     this.#recorded.messages += 1
-    this.#recorded.input += input
-    this.#recorded.output += output
+    this.#recorded.input = sumOf(this.#recorded.input, input)
+    this.#recorded.output = sumOf(this.#recorded.output, output)
     if (estimatedInput === null) return
     // A record that came after the estimate takes its place.
     this.#estimated -= 1
@@ -40,21 +40,23 @@ export class Tally {
 
   /** @param cents what a recorded message costs by list price, or null where that is not known */
   addPrice(cents: number | null): void {
-    this.#priced ??= { cents: 0, messages: 0, unpriced: 0 }
+    this.#priced ??= { cents: null, messages: 0, unpriced: 0 }
     if (cents === null) this.#priced.unpriced += 1
     else {
-      this.#priced.cents += cents
+      this.#priced.cents = sumOf(this.#priced.cents, cents)
       this.#priced.messages += 1
     }
   }
 
-  addChat({ contextTokens, cents }: ChatRecord): void {
-    if (contextTokens !== null && contextTokens > 0) {
-      this.#snapshot ??= { tokens: 0, chats: 0 }
-      this.#snapshot.tokens += contextTokens
-      this.#snapshot.chats += 1
-    }
-    if (cents !== null) this.#cents = (this.#cents ?? 0) + cents
+  addContext({ contextTokens }: ChatRecord): void {
+    if (contextTokens === null) return
+    this.#snapshot ??= { tokens: 0, chats: 0 }
+    this.#snapshot.tokens += contextTokens
+    this.#snapshot.chats += 1
+  }
+
+  addCents({ cents }: ChatRecord): void {
+    this.#cents = sumOf(this.#cents, cents)
   }
 
   addEvent(event: ImportedEvent): void {
@@ -86,7 +88,7 @@ export class Tally {
       estimated: estimated.messages === 0 ? null : estimated,
       contextSnapshot: this.#snapshot,
       recordedCents: rounded(this.#cents),
-      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) ?? 0 },
+      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) },
       coverage: {
         messages: this.#messages,
         recorded,
@@ -110,6 +112,9 @@ export class Tally {
     }
   }
 }
+
+/** What is not known adds nothing, and does not become 0. */
+const sumOf = (sum: number | null, more: number | null): number | null => (more === null ? sum : (sum ?? 0) + more)
 
 /** Sums of fractions of a cent, without the dust of adding them. */
 const rounded = (cents: number | null): number | null => (cents === null ? null : Math.round(cents * 1e6) / 1e6)

@@ -3,6 +3,7 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { tokenGroupings } from '../../api/tokens/request.ts'
 import { Trouble } from '../../model/trouble.ts'
+import type { Answers } from '../answers.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printable, printableJson } from '../printable.ts'
@@ -42,7 +43,8 @@ async function tokens(command: Command, session: Session): Promise<void> {
       const shown = session.screen.width === null ? (text: string) => text : printable
       query.set('as', 'csv')
       for await (const stretch of answers.text('/api/tokens', query)) await session.print(shown(stretch))
-      return
+      query.delete('as')
+      return filters.limit === undefined ? undefined : noteLeftOut(filters.limit, answers, query, session)
     }
     const answer = await answers.get('/api/tokens', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
@@ -50,6 +52,12 @@ async function tokens(command: Command, session: Session): Promise<void> {
     await session.print(renderTokens(told, session.screen))
     await session.note(explainTokens(told))
   })
+}
+
+/** No row of the file says that others are left out. */
+async function noteLeftOut(limit: number, answers: Answers, query: URLSearchParams, session: Session): Promise<void> {
+  const { rowsTotal } = decodeAnswer(tokensAnswer, await answers.get('/api/tokens', query))
+  if (rowsTotal > limit) await session.note(`Only the first ${limit} of ${rowsTotal} rows are printed.\n`)
 }
 
 function addImportCommand(tokensCommand: Command, session: Session): void {

@@ -33,6 +33,33 @@ test('a price is what the list makes of it, graded ones too', () => {
   }
 })
 
+test.each([
+  // By the hour: half the price or less at night.
+  ['deepseek-r1', Date.UTC(2025, 2, 3, 10)],
+  ['deepseek-r1', Date.UTC(2025, 2, 3, 20)],
+  // What looks like an effort or a speed belongs to the name.
+  ['kimi-k2-thinking', JAN],
+  ['grok-4-fast', JAN],
+  ['mistral-medium', JAN],
+  ['claude-3-5-sonnet-20241022', JAN],
+])('%s at %d is not priced as its sister, nor by another hour', (model, atMs) => {
+  const tokens = { input_tokens: 100_000, output_tokens: 100_000 }
+  const price = calcPrice(tokens, model, { timestamp: new Date(atMs) })
+  const cents = new PriceBook().centsOf(model, 100_000, 100_000, atMs)
+  expect(cents).toBeCloseTo((price?.total_price ?? Number.NaN) * 100, 9)
+})
+
+test.each(['deepseek-r1-distill-llama-8b', 'claude-3-opus-of-our-own', 'claude-opus-4-6-fast'])(
+  '%s only begins like a name in the list, and is unpriced',
+  (model) => {
+    expect(new PriceBook().centsOf(model, 1000, 1000, JAN)).toBeNull()
+  },
+)
+
+test('what is priced by the hour is unpriced where no hour is known', () => {
+  expect(new PriceBook().centsOf('deepseek-r1', 1000, 1000, null)).toBeNull()
+})
+
 test('the list that is named is the one that is installed', () => {
   const text = readFileSync('node_modules/@pydantic/genai-prices/package.json', 'utf8')
   const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string }

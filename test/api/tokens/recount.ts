@@ -14,8 +14,9 @@ export interface RecountRequest {
 }
 
 interface Counted {
-  input: number
-  output: number
+  /** Null where no message of them tells it. */
+  input: number | null
+  output: number | null
   messages: number
 }
 
@@ -48,6 +49,7 @@ export class Recount {
     const projectOf = new Map(plan.chats.map(({ id, project, parentId }) => [id, { project, parentId }]))
     const drafts = new Set(plan.chats.filter(({ isDraft, row }) => isDraft && row === 'whole').map(({ id }) => id))
     this.#items = [...chats.values()].flatMap((chat) => {
+      if (drafts.has(chat.id)) return []
       const own = projectOf.get(chat.id)
       const project = own?.project ?? projectOf.get(own?.parentId ?? '')?.project ?? null
       const planned = plan.chats.find(({ id, row }) => id === chat.id && row === 'whole')
@@ -56,8 +58,7 @@ export class Recount {
       const onlyModel = models.size === 1 ? ([...models][0] ?? null) : null
       const frame = { project: project === null ? null : encodeProject(project), chatId: chat.id }
       const messages = threadOf(chat).map((message): Item => messageItem(message, frame, onlyModel))
-      const isCounted = planned !== undefined && !drafts.has(chat.id)
-      return isCounted ? [...messages, chatItem(chat, planned, frame, onlyModel)] : messages
+      return planned !== undefined ? [...messages, ...chatItems(chat, planned, frame, onlyModel)] : messages
     })
   }
 
@@ -104,10 +105,10 @@ function messageItem(message: ExpectedMessage, frame: Frame, onlyModel: string |
       row.coverage.messages += 1
       const name = tokens === null ? 'estimated' : 'recorded'
       row.coverage[name] += 1
-      const counted = (row[name] ??= { input: 0, output: 0, messages: 0 })
+      const counted = (row[name] ??= { input: null, output: null, messages: 0 })
       const { input, output } = tokens ?? plainEstimate(message)
-      counted.input += input
-      counted.output += output
+      if (input !== null) counted.input = (counted.input ?? 0) + input
+      if (output !== null) counted.output = (counted.output ?? 0) + output
       counted.messages += 1
     },
   }
@@ -124,24 +125,24 @@ function plainEstimate({ role, holdings }: ExpectedMessage): { input: number; ou
   return role === 'user' ? { input: words, output: 0 } : { input: returned, output: words + written }
 }
 
-function chatItem(chat: ExpectedChat, planned: YearPlan['chats'][number], frame: Frame, model: string | null): Item {
+function chatItems(chat: ExpectedChat, planned: YearPlan['chats'][number], frame: Frame, model: string | null): Item[] {
   const own = threadOf(chat).filter(({ createdAtSource }) =>
     ['message', 'header', 'timing'].includes(createdAtSource ?? ''),
   )
   const times = own.map(({ createdAt }) => Date.parse(createdAt ?? ''))
-  return {
-    ...frame,
-    atMs: times.length > 0 ? Math.max(...times) : planned.createdAtMs,
-    model,
-    add: (row) => {
-      if (planned.contextTokens !== null) {
-        row.contextSnapshot ??= { tokens: 0, chats: 0 }
-        row.contextSnapshot.tokens += planned.contextTokens
-        row.contextSnapshot.chats += 1
-      }
-      if (planned.costCents !== null) row.recordedCents = (row.recordedCents ?? 0) + planned.costCents
-    },
+  const placed = { ...frame, atMs: times.length > 0 ? Math.max(...times) : planned.createdAtMs }
+  const { contextTokens, costCents } = planned
+  const context = (row: RecountedRow): void => {
+    row.contextSnapshot ??= { tokens: 0, chats: 0 }
+    row.contextSnapshot.tokens += contextTokens ?? 0
+    row.contextSnapshot.chats += 1
   }
+  // Which model it was paid for is not kept.
+  const cost = (row: RecountedRow): void => void (row.recordedCents = (row.recordedCents ?? 0) + (costCents ?? 0))
+  return [
+    ...(contextTokens === null ? [] : [{ ...placed, model, add: context }]),
+    ...(costCents === null ? [] : [{ ...placed, model: null, add: cost }]),
+  ]
 }
 
 function isAskedFor({ atMs, project, model }: Item, request: RecountRequest): boolean {

@@ -23,7 +23,7 @@ export interface AnsweredMessage {
   readonly createdAt: string | null
   readonly createdAtSource: ExpectedMessage['createdAtSource']
   readonly model: string | null
-  readonly tokens: { readonly input: number; readonly output: number; readonly source: string } | null
+  readonly tokens: { readonly input: number | null; readonly output: number | null; readonly source: string } | null
   readonly isOrphan: boolean
   readonly isSimulated: boolean
   readonly deletedInCursor: boolean

@@ -93,7 +93,7 @@ describe('model and tokens', () => {
     ],
     [
       { inputTokens: 3.7, outputTokens: 'x' },
-      { input: 3, output: 0 },
+      { input: 3, output: null },
     ],
     [{ inputTokens: -4, outputTokens: 1e300 }, null],
     [{ inputTokens: 0, outputTokens: 0 }, null],

@@ -3,7 +3,7 @@ import { Trouble } from '../../../model/trouble.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
 import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { flag, oneOf, readQuery, rowLimit, word, words } from '../params.ts'
+import { flag, oneOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -16,27 +16,32 @@ const parameters = {
   tz: word(),
   prices: flag(),
   as: oneOf(['json', 'csv']),
-  limit: rowLimit(),
+  limit: wholeNumber({ min: 1, max: 10_000 }),
 }
+
+/** How many rows are told where nothing is said. A file is read by programs, which would not see that it ends early. */
+const ROWS = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
 
 export function tokenRoutes(world: ApiWorld): Hono {
   return new Hono()
     .get('/api/tokens', async (c) => {
       const query = readQuery(c, parameters)
       const clock = readClock(query.tz, world)
+      const format = query.as ?? acceptedFormat(c)
       const request: TokensRequest = {
         groupBy: query.groupBy ?? 'day',
         projects: query.project,
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),
-        limit: query.limit,
+        limit: query.limit ?? ROWS[format],
         hasPrices: query.prices ?? true,
       }
       const answer = await world.ask({ kind: 'tokens', request })
-      if ((query.as ?? acceptedFormat(c)) === 'json') return c.json(answer)
+      if (format === 'json') return c.json(answer)
       c.header('content-type', 'text/csv; charset=utf-8; header=present')
       c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy}.csv"`)
+      c.header('x-rows-total', String(answer.rowsTotal))
       return c.body(ledgerCsv(answer))
     })
     .post('/api/tokens/import', async (c) => {

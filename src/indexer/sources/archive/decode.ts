@@ -2,6 +2,7 @@ import type { ArchivedPlace } from '../../../archive/proven-chat.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
 import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
+import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import { normaliseRoot } from '../../root-uri.ts'
@@ -100,7 +101,7 @@ export function decodeMessage(message: ArchivedMessage): MessageDraft {
     startedAtMs: atMs(message.startedAt),
     timingAtMs: atMs(message.timingAt),
     model: message.model,
-    tokens: message.tokens,
+    tokens: message.tokens === null ? null : recordedTokens(message.tokens.input, message.tokens.output),
     // As deep as its line may be, and mended where somebody put half a character into it.
     parts: boundJson(message.parts).value as unknown as readonly Part[],
     isSimulated: message.isSimulated,

@@ -2,7 +2,7 @@ import type { MessageDraft } from '../../../mirror/batch.ts'
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { Role } from '../../../model/message.ts'
+import { recordedTokens, type Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { DecodedMessage } from '../../decoded.ts'
 import { boundJson } from './bound-json.ts'
@@ -101,11 +101,9 @@ export function readRole(type: unknown): Role | null {
   return type === undefined || type === null ? null : 'assistant'
 }
 
-/** Every row carries a count; since early 2026 it is zero on all, which means not recorded. */
+/** Every row carries both counts; zero, as on all rows since early 2026, means not recorded, and so does nonsense. */
 function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
-  const input = countIn(count, 'inputTokens') ?? 0
-  const output = countIn(count, 'outputTokens') ?? 0
-  return input > 0 || output > 0 ? { input, output } : null
+  return recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
 }
 
 interface DecodedParts {

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { headers } from '../../../src/sample/cursor-home.ts'
+import { estimateAll } from '../../helpers/estimate-all.ts'
+import { TokenWorld } from '../../helpers/token-world.ts'
+
+let world: TokenWorld
+beforeAll(() => (world = new TokenWorld()))
+afterAll(() => world.remove())
+
+test('tokens of which no price is known cost null, not 0', async () => {
+  const tokenCount = { inputTokens: 900, outputTokens: 50 }
+  world.exchange('unheard', { tokenCount }, { modelConfig: { modelName: 'composer-unheard-of' } })
+  const { totals } = await world.told('?model=composer-unheard-of')
+  expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
+  const [row] = await world.csv('?model=composer-unheard-of')
+  expect(row).toMatchObject({ 'recorded input': '900', 'recorded at list price, cents': '' })
+})
+
+test.each([
+  ['a zero beside it', { inputTokens: 0, outputTokens: 50 }],
+  ['no word of it', { outputTokens: 50 }],
+  ['a negative one', { inputTokens: -1, outputTokens: 50 }],
+  ['an absurd one', { inputTokens: 1e16, outputTokens: 50 }],
+])('an input that is not recorded is null, and leaves the message unpriced: %s', async (name, tokenCount) => {
+  world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
+  const { rows } = await world.told('?groupBy=chat')
+  const row = rows.find(({ key }) => key === name)
+  expect(row?.recorded).toEqual({ input: null, output: 50, messages: 1 })
+  expect(row?.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
+})
+
+test.each([
+  ['grok-4', 'grok-4-fast'],
+  ['kimi-k2', 'kimi-k2-thinking'],
+])('an event of another model than %s, %s, is not given to its chat', async (modelName, billed) => {
+  const other = new TokenWorld()
+  other.exchange('c', { modelInfo: { modelName } })
+  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
+  expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
+  other.remove()
+})
+
+test('cents that were written under one model’s name are not told as another’s', async () => {
+  const facts = { usageData: { 'gpt-4': { costInCents: 8 } }, modelConfig: { modelName: 'claude-3.5-sonnet' } }
+  world.exchange('paid', {}, facts)
+  const { rows, totals } = await world.told('?groupBy=model')
+  const centsOf = (model: string | null) => rows.find(({ key }) => key === model)?.recordedCents
+  expect([centsOf('claude-3.5-sonnet'), centsOf(null), totals.recordedCents]).toEqual([null, 8, 8])
+  expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
+})
+
+test('the ledger as CSV has every row, and where fewer were asked for tells how many there are', async () => {
+  const many = new TokenWorld()
+  many.store.db.transaction(() => {
+    for (let n = 0; n < 1005; n += 1) {
+      many.store.message(`c${n}`, `m${n}`, { type: 1, text: 'q', createdAt: '2026-03-01T10:00:00.000Z' })
+      many.store.chat(`c${n}`, { fullConversationHeadersOnly: headers([`m${n}`]) })
+    }
+  })()
+  many.indexer.pass('reconcile')
+  expect(await many.csv('?groupBy=chat')).toHaveLength(1005)
+  expect(await many.csv('?groupBy=chat&limit=3')).toHaveLength(3)
+  expect((await many.ask('?groupBy=chat&limit=3&as=csv')).headers.get('x-rows-total')).toBe('1005')
+  many.remove()
+})
+
+test('words that were found to be the user’s are no longer estimated as the model’s', async () => {
+  const other = new TokenWorld()
+  // The row does not say who spoke; the chat's list does, which Cursor wrote a moment later.
+  other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
+  other.indexer.pass('reconcile')
+  estimateAll(other.indexer.mirror)
+  expect((await other.told()).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
+  other.store.chat('c', { fullConversationHeadersOnly: headers(['m1']) })
+  other.indexer.pass('reconcile')
+  estimateAll(other.indexer.mirror)
+  expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
+  other.remove()
+})
+
+test('messages of drafts count no more in tokens than in statistics', async () => {
+  const other = new TokenWorld()
+  const tokenCount = { inputTokens: 900, outputTokens: 50 }
+  other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
+  other.exchange('c', { tokenCount })
+  for (const groupBy of ['day', 'project', 'model', 'chat']) {
+    const { rows, totals } = await other.told(`?groupBy=${groupBy}`)
+    expect([rows.length, totals.coverage.messages, totals.recorded?.messages]).toEqual([1, 2, 1])
+    expect(totals.contextSnapshot).toBeNull()
+  }
+  other.remove()
+})

@@ -1,0 +1,44 @@
+import { afterAll, expect, test } from 'vitest'
+import { displayWidth } from '../../src/cli/display-width.ts'
+import type { Screen } from '../../src/cli/screen.ts'
+import { renderTokens } from '../../src/cli/tokens-text.ts'
+import { estimateAll } from '../helpers/estimate-all.ts'
+import { TokenWorld } from '../helpers/token-world.ts'
+import { run } from './fake-world.ts'
+
+const world = new TokenWorld()
+afterAll(() => world.remove())
+
+const plain = new Proxy({}, { get: () => (text: string) => text })
+const screenOf = (width: number | null) =>
+  ({ width, hasBlocks: true, timeZone: 'UTC', colours: plain }) as unknown as Screen
+
+test('a file that tells a total alone has it in the table, and a cost is not told as charged', async () => {
+  await world.import(
+    'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\n"Jul 3, 2025, 01:06 PM",me,Included,No,gpt-5,"12,345",0.71\n',
+  )
+  const told = renderTokens(await world.told(), screenOf(200))
+  expect(told).toContain('12,345 in all')
+  expect(told).toContain('imported cost')
+  expect(told).not.toContain('charged')
+})
+
+test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns', async (width) => {
+  const tokenCount = { inputTokens: 12_345, outputTokens: 678 }
+  world.exchange('c', { tokenCount }, { usageData: { default: { costInCents: 4 } }, contextTokensUsed: 12_345 })
+  estimateAll(world.indexer.mirror)
+  const told = renderTokens(await world.told(), screenOf(width))
+  const lines = told.split('\n')
+  expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(width)
+  for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context']) expect(told).toContain(title)
+  // Side by side where there is room for it.
+  expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
+})
+
+test('a CSV of fewer rows than there are says so on stderr, and one of all says nothing', async () => {
+  const answer = { ...(await world.told()), rowsTotal: 7 }
+  const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)
+  const bounded = await run(['tokens', '--csv', '--limit', '2'], ({ path, query }) => reply(path, query))
+  expect([bounded.out, bounded.err]).toEqual(['key\r\n', 'Only the first 2 of 7 rows are printed.\n'])
+  expect((await run(['tokens', '--csv'], ({ path, query }) => reply(path, query))).err).toBe('')
+})

@@ -1,0 +1,68 @@
+import { createApp } from '../../src/api/http/app.ts'
+import type { ApiWorld } from '../../src/api/http/world.ts'
+import { answerQuestion } from '../../src/api/questions.ts'
+import { takeUsageFile } from '../../src/daemon/take-usage-file.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { tokensAnswer } from '../../src/cli/tokens-text.ts'
+import { Indexer } from './in-process.ts'
+
+const HOST = '127.0.0.1:4870'
+
+/** A made Cursor, indexed in the test's process, and asked for its tokens over the app. */
+export class TokenWorld {
+  readonly home = new CursorHome()
+  readonly store = this.home.global()
+  readonly indexer = new Indexer(this.home.userDir)
+  readonly #app = createApp({
+    version: '0',
+    timeZone: 'UTC',
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+    mirror: () => this.indexer.mirror,
+    now: Date.now,
+    ask: async (question: Parameters<typeof answerQuestion>[1]) =>
+      Promise.resolve(answerQuestion(this.indexer.mirror, question, 60_000)),
+    importUsage: async (file: Parameters<typeof takeUsageFile>[1]) =>
+      Promise.resolve(takeUsageFile(this.indexer.mirror, file, Date.now())),
+    reportFault: (error: unknown) => {
+      throw error
+    },
+  } as unknown as ApiWorld)
+
+  /** A question, and an answer which may carry counts, in a chat of its own. */
+  exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): void {
+    const [asked, told] = [`${chat}-1`, `${chat}-2`]
+    this.store.message(chat, asked, { type: 1, text: 'q', createdAt: '2025-03-01T10:00:00.000Z' })
+    this.store.message(chat, told, { type: 2, text: 'a', createdAt: '2025-03-01T10:01:00.000Z', ...answer })
+    const createdAt = Date.parse('2025-03-01T10:00:00Z')
+    this.store.chat(chat, { createdAt, fullConversationHeadersOnly: headers([asked, told]), ...facts })
+    this.indexer.pass('reconcile')
+  }
+
+  async ask(query = ''): Promise<Response> {
+    return this.#app.request(`/api/tokens${query}`, { headers: { host: HOST } })
+  }
+
+  async told(query = ''): Promise<ReturnType<typeof tokensAnswer.parse>> {
+    return tokensAnswer.parse(await (await this.ask(query)).json())
+  }
+
+  /** The CSV's rows, each cell by its column's name; no cell of theirs may hold a comma or a quote. */
+  async csv(query = '?'): Promise<Record<string, string>[]> {
+    const text = await (await this.ask(`${query}&as=csv`)).text()
+    const [head = [], ...rows] = text.split('\r\n').map((line) => line.split(/,(?! )/))
+    return rows
+      .filter((cells) => cells.length > 1)
+      .map((cells) => Object.fromEntries(head.map((name, at) => [name.replaceAll('"', ''), cells[at] ?? ''])))
+  }
+
+  async import(csv: string): Promise<unknown> {
+    const head = { host: HOST, 'content-type': 'text/csv' }
+    const sent = { method: 'POST', body: csv, headers: head }
+    return (await this.#app.request('/api/tokens/import?tz=UTC', sent)).json()
+  }
+
+  remove(): void {
+    this.indexer.remove()
+    this.home.remove()
+  }
+}
