@@ -91,14 +91,39 @@ test('commits of all branches are listed, and of a detached head', async () => {
   expect(recent.commits.map(({ sha }) => sha)).toEqual([detached])
 })
 
+test('a commit that a wrong clock made old does not hide those before it from a stretch', async () => {
+  const first = repository.commit({ atMs: AT_MS, files: { a: '1' } })
+  repository.commit({ atMs: Date.UTC(2001, 0), files: { a: '2' } })
+  const opened = await histories.open(repository.root)
+  const recent = await histories.list(opened, { ...whole, sinceMs: AT_MS })
+  expect(recent.commits.map(({ sha }) => sha)).toEqual([first])
+  expect(recent.isWhole).toBe(true)
+})
+
+test('a history beyond the bound says that it was cut where more may lie in the stretch', async () => {
+  const commits = Array.from({ length: 50_001 }, (_, n) => {
+    const from = n === 0 ? '' : `from :${n}\n`
+    return `commit refs/heads/main\nmark :${n + 1}\ncommitter A <a@b> ${AT_MS / 1000 + n} +0000\ndata 1\nx\n${from}\n`
+  })
+  execFileSync('git', ['-C', repository.root, 'fast-import', '--quiet'], { input: commits.join('') })
+  const opened = await histories.open(repository.root)
+  const all = await histories.list(opened, whole)
+  expect([all.commits.length, all.isWhole]).toEqual([50_000, false])
+  const recent = await histories.list(opened, { ...whole, sinceMs: AT_MS + 50_000_000 })
+  expect([recent.commits.length, recent.isWhole]).toEqual([1, true])
+})
+
 test('of a folder within a repository, the commits that changed something below it', async () => {
   const first = repository.commit({ atMs: AT_MS, files: { 'packages/app/a': '1', 'packages/other': '1' } })
   repository.commit({ atMs: AT_MS + 1000, files: { 'packages/other': '2' } })
   const third = repository.commit({ atMs: AT_MS + 2000, files: { 'packages/app/a': '2' } })
+  repository.git(['checkout', '--quiet', '-b', 'side', first])
+  repository.commit({ atMs: AT_MS + 3000, files: { 'packages/other': '3' } })
+  repository.git(['merge', '--quiet', '--strategy=ours', '--message=a merge that adds nothing', third])
   const opened = await histories.open(join(repository.root, 'packages', 'app'))
   expect(opened).toMatchObject({ topLevel: repository.root, prefix: 'packages/app/' })
   const { commits, within } = await histories.list(opened, whole)
-  expect(commits).toHaveLength(3)
+  expect(commits).toHaveLength(5)
   expect([...(within ?? [])].sort()).toEqual([first, third].sort())
 })
 
