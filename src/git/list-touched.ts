@@ -10,10 +10,15 @@ const FILES_MAX = 3000
 const RENAMES_MAX = 400
 
 const DIFF_TREE = ['diff-tree', '--stdin', '-r', '-z', '--root', '--name-status', ...HARMLESS_DIFF]
+/** Each commit without parents, and whether it is one that was cut off; names of branches and tags are not told. */
+const ENDS = [
+  ...['log', '--no-walk=unsorted', '--max-parents=0', '--stdin', '-z', '--decorate=full', '--decorate-refs=refs/none'],
+  ...['--no-notes', '--no-show-signature', '--format=tformat:%H%x00%D'],
+]
 
 /**
  * By commit, what each changed: against its parent, and a merge what differs from all of them, which is what was done
- * in the merge itself. A commit of which that cannot be told is left out.
+ * in the merge itself. A commit of which that cannot be told, as its parents are not here, is left out.
  * @throws Trouble as `gitTokens` does
  */
 export async function listTouched(
@@ -21,10 +26,12 @@ export async function listTouched(
   shas: readonly string[],
   ask: AskTokens,
 ): Promise<Map<string, TouchedFile[]>> {
-  if (shas.length === 0) return new Map()
-  const input = shas.map((sha) => `${checked(sha)}\n`).join('')
+  const asked = new Set(shas)
+  for (const sha of await listCutOff(root, shas, ask)) asked.delete(sha)
+  if (asked.size === 0) return new Map()
+  const input = inputOf([...asked])
   const read = (renames: readonly string[]) =>
-    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), new Set(shas))
+    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), asked)
   try {
     return await read(['--find-renames', `-l${RENAMES_MAX}`])
   } catch (error) {
@@ -32,6 +39,20 @@ export async function listTouched(
     // A partial clone lacks the files' contents, without which only files that moved unchanged are known again.
     return read(['--find-renames=100%', `-l${RENAMES_MAX}`])
   }
+}
+
+const inputOf = (shas: readonly string[]): string => shas.map((sha) => `${checked(sha)}\n`).join('')
+
+/** Where a shallow clone ends, git shows commits without their parents, and all that there was as if they had made it. */
+async function listCutOff(root: string, shas: readonly string[], ask: AskTokens): Promise<string[]> {
+  const cutOff: string[] = []
+  if (shas.length === 0) return cutOff
+  let sha: string | null = null
+  for await (const token of ask({ root, arguments: ENDS, input: inputOf(shas) })) {
+    if (sha !== null && token === 'grafted') cutOff.push(sha)
+    sha = sha === null ? token : null
+  }
+  return cutOff
 }
 
 /** A sha begins a commit; then come a status and its path, or two paths where it tells of a new name. */

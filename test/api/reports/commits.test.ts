@@ -448,3 +448,16 @@ test('a project whose history cannot be read says why, and does not spoil the ot
   const response = await world.ask(`/api/commits?repo=${encodeURIComponent(repository.root)}&repo=away`)
   expect(await response.json()).toMatchObject({ total: 2, warnings: [expect.stringContaining('away')] })
 })
+
+test('of the oldest commit of a shallow clone nobody knows what it touched: time alone counts', async () => {
+  repository.commit({ atMs: at(0), files: { 'a.ts': '1', 'c.ts': '1' } })
+  const clone = join(repository.root, 'clone')
+  repository.git(['clone', '--quiet', '--depth', '1', pathToFileURL(repository.root).href, clone])
+  world.index({ p: pathToFileURL(clone).href }, [
+    { id: 'c', project: 'p', acts: [{ atMs: at(-10), edits: `${clone}/README.md` }] },
+  ])
+  const [commit] = (await world.commits({ repo: clone })).items
+  expect(commit?.filesChanged).toBeNull()
+  expect(commit?.chats[0]?.evidence.files).toBeNull()
+  expect(commit?.chats[0]?.confidence).toBe('low')
+})
