@@ -11,10 +11,10 @@ const RENAMES_MAX = 400
 
 const DIFF_TREE = ['diff-tree', '--stdin', '-r', '-z', '--root', '--name-status', ...HARMLESS_DIFF]
 /** Each commit without parents, and whether it is one that was cut off; names of branches and tags are not told. */
-const ENDS = [
-  ...['log', '--no-walk=unsorted', '--max-parents=0', '--stdin', '-z', '--decorate=full', '--decorate-refs=refs/none'],
-  ...['--no-notes', '--no-show-signature', '--format=tformat:%H%x00%D'],
-]
+const ENDS: readonly string[] =
+  'log --no-walk=unsorted --max-parents=0 --stdin -z --no-notes --no-show-signature --format=tformat:%H%x00%D'
+    .split(' ')
+    .concat('--decorate=full', '--decorate-refs=refs/none')
 
 /**
  * By commit, what each changed: against its parent, and a merge what differs from all of them, which is what was done

@@ -32,6 +32,8 @@ export function readUsageFile(text: string, timeZone: string): UsageFile {
   return { events, unknownColumns: columns.unknown }
 }
 
+const RIGHT_TIME = 'a time from 2000 to 2099 such as 2026-02-19T13:06:04.478Z'
+
 type SaidEvent = Omit<UsageEvent, 'identity' | 'occurrence'>
 
 function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): SaidEvent {
@@ -44,8 +46,8 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Sa
     return value
   }
   const atMs = readMoment(cell('date'), timeZone)
-  if (atMs === null) throw badCell(record, columns, 'date', 'a time such as 2026-02-19T13:06:04.478Z')
-  const cents = readCents(cell('cost'))
+  if (atMs === null) throw badCell(record, columns, 'date', RIGHT_TIME)
+  const cents = readCents(cell('cost'), record.separator === ';')
   if (cents === undefined) throw badCell(record, columns, 'cost', 'an amount such as $0.12, or a word such as Included')
   const isCharge = !/requests/i.test(names[places.get('cost') ?? -1] ?? '') || cell('cost').includes('$')
   const counts = { output: count('output'), cacheRead: count('cacheRead'), total: count('total') }

@@ -195,3 +195,14 @@ test('what is no such file is refused, with what is wrong, and nothing of it is 
   expect(detail).toMatch(/Line 3, column "Date"/)
   expect((await tokens()).imports).toBeNull()
 })
+
+test('a row at the calendar’s end that an earlier version let in does not keep the others from being told', async () => {
+  await importFile(file(line('10:00:00', 'gpt-5', 1)))
+  world.mirror.writer
+    .prepare(
+      `insert into usage_events (identity, occurrence, at, model, total, imported_at) values ('x', 1, 8640000000000000, 'gpt-5', 7, 0)`,
+    )
+    .run()
+  expect((await tokens('?groupBy=day')).totals.imported).toMatchObject({ events: 2 })
+  expect(await bodyOf(await importFile(file(line('10:00:00', 'gpt-5', 1))))).toMatchObject({ already: 1 })
+})

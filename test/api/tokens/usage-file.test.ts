@@ -90,6 +90,46 @@ test.each([
 })
 
 test.each([
+  ['0,123', 12.3],
+  ['0,1234', 12.34],
+  ['0,04', 4],
+  ['1,234', 123.4],
+  ['1.234,50', 123_450],
+  ['1,234.50', 123_450],
+  ['0.123', 12.3],
+])('in a file of semicolons, a cost of %j is %j cents: a comma is that of decimals', (cost, cents) => {
+  expect(first(`Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;${cost}`)).toMatchObject({ cents })
+})
+
+test.each([
+  ['2026-01-01T10:00:00+02'],
+  ['2026-01-01 10:00:00+02:00'],
+  ['2026-01-01T10:00:00+02:00[Europe/Helsinki]'],
+  ['2026-01-01T10:00:00[Europe/Helsinki]'],
+  ['2026-01-01T08:00:00z'],
+])('a time with its zone, %s, is read in that zone', (date) => {
+  const event = first(`Date,Model,Total Tokens\n${date},gpt-5,7`, 'America/New_York')
+  expect(event?.atMs).toBe(Date.UTC(2026, 0, 1, 8))
+})
+
+test.each([
+  ['2026-01-01T10:00:00+05:00[Europe/Helsinki]'],
+  ['2026-01-01T10:00:00[Nowhere/Land]'],
+  ['2026-01-01 10:00 PST'],
+  ['+275760-09-13T00:00:00Z'],
+  ['1999-12-31T00:00:00Z'],
+  ['9999999999999'],
+])('a time of %s is refused by its line, its column and what would be right', (date) => {
+  const text = `Date,Model,Total Tokens\n${date},gpt-5,7`
+  expect(() => read(text)).toThrow(/Line 2, column "Date": .* is not a time from 2000 to 2099 such as/)
+})
+
+test('a cost that may be a thousand times as much is refused', () => {
+  const text = 'Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;1.234'
+  expect(() => read(text)).toThrow(/Line 2, column "Cost"/)
+})
+
+test.each([
   ['12345', 12_345],
   ['12,345', 12_345],
   ['1.234.567', 1_234_567],
