@@ -160,6 +160,27 @@ test('a file that is handed in again, or overlaps with another, adds nothing twi
   expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
 })
 
+test('one event in two versions of the usage file is taken once, and equal events of one file as often as they stand', async () => {
+  const old = `Date,User,Kind,Model,Tokens,Cost ($)\n${'"Jan 10, 2026, 10:00 AM",me@x.org,Included,gpt-5,"12,345",0.04\n'.repeat(2)}`
+  const row = (time: string) => `2026-01-10T10:00:${time}Z,Included,gpt-5,0,2345,9000,1000,12345,0.04\n`
+  const head =
+    'Date,Kind,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n'
+  const now = `${head}${row('04.478')}${row('59.999')}${row('59.999')}`
+  const take = async (text: string) => bodyOf(await importFile(text, 'text/csv', '?tz=UTC'))
+  for (const order of [
+    [old, now],
+    [now, old],
+  ]) {
+    world.mirror.writer.exec('delete from usage_events')
+    for (const text of order) await take(text)
+    expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
+    expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
+    expect(await take(now)).toMatchObject({ rows: 3, already: 3 })
+    // Another moment of that minute is another event.
+    expect(await take(head + row('30.000'))).toMatchObject({ rows: 1, already: 0 })
+  }
+})
+
 test('a row whose chat comes later finds it with the next import', async () => {
   const text = file(line('10:00:00', 'gpt-5', 1))
   await importFile(text)
