@@ -181,6 +181,27 @@ test('one event in two versions of the usage file is taken once, and equal event
   }
 })
 
+test('what colleagues used at that minute is not told of my chat', async () => {
+  addAnswer('mine', 'gpt-5', '10:01:00')
+  const rows = (...users: string[]) =>
+    file(...users.map((user, n) => line(`10:00:0${n}`, 'gpt-5', n + 1).replace('me@x.org', `${user}@x.org`)))
+  const matchedOf = async () => (await tokens()).imports
+  const answer = await bodyOf(await importFile(rows('ann', 'me', 'bob')))
+  expect(answer).toMatchObject({ matched: 0, unmatched: 3 })
+  expect(answer['firstUnmatched']).toMatchObject([{ line: 2, reason: 'several-users' }, {}, {}])
+  // As a version before gave them all a chat.
+  world.mirror.writer.exec('update usage_events set chat = (select num from chats)')
+  await importFile(rows('ann', 'me', 'bob'))
+  expect(await matchedOf()).toEqual({ events: 3, matched: 0, unmatched: 3 })
+  world.mirror.writer.exec('delete from usage_events')
+  expect(await bodyOf(await importFile(rows('me')))).toMatchObject({ matched: 1 })
+  expect(await bodyOf(await importFile(rows('me', 'ann', 'bob')))).toMatchObject({
+    matched: 0,
+    unmatched: 2,
+    already: 1,
+  })
+})
+
 test('a row whose chat comes later finds it with the next import', async () => {
   const text = file(line('10:00:00', 'gpt-5', 1))
   await importFile(text)
