@@ -461,3 +461,26 @@ test('of the oldest commit of a shallow clone nobody knows what it touched: time
   expect(commit?.chats[0]?.evidence.files).toBeNull()
   expect(commit?.chats[0]?.confidence).toBe('low')
 })
+
+test('what a subagent did counts for its chat, whatever is asked', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'parent', acts: [{ atMs: NOON_MS - 40 * DAY_MS }] },
+    { id: 'child', parentId: 'parent', acts: [{ atMs: at(-1), edits: 'src/a.ts' }] },
+  )
+  for (const query of [{}, { from: '2026-03-10' }, { chat: 'parent' }]) {
+    expect(Object.keys(await chatsOf(sha, query))).toEqual(['parent'])
+  }
+})
+
+test('of chats that each name the other as its parent the first has what both did', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'x', parentId: 'y', acts: [{ atMs: at(-2), edits: 'src/a.ts' }] },
+    { id: 'y', parentId: 'x', acts: [{ atMs: at(-1), edits: 'src/a.ts' }] },
+    { id: 'z', parentId: 'y', acts: [{ atMs: at(-1) }] },
+  )
+  const matches = Object.values(await chatsOf(sha))
+  expect(matches).toHaveLength(1)
+  expect(matches[0]?.evidence.time?.messages).toBe(3)
+})
