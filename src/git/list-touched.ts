@@ -1,4 +1,4 @@
-import type { TouchedFile } from '../model/commit.ts'
+import type { TouchedFile, TouchedFiles } from '../model/commit.ts'
 import { Trouble } from '../model/trouble.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import { checked } from './list-commits.ts'
@@ -25,7 +25,7 @@ export async function listTouched(
   root: string,
   shas: readonly string[],
   ask: AskTokens,
-): Promise<Map<string, TouchedFile[]>> {
+): Promise<Map<string, TouchedFiles>> {
   const asked = new Set(shas)
   for (const sha of await listCutOff(root, shas, ask)) asked.delete(sha)
   if (asked.size === 0) return new Map()
@@ -59,22 +59,24 @@ async function listCutOff(root: string, shas: readonly string[], ask: AskTokens)
 async function readTouched(
   tokens: AsyncGenerator<string, void>,
   asked: ReadonlySet<string>,
-): Promise<Map<string, TouchedFile[]>> {
+): Promise<Map<string, TouchedFiles>> {
   // What changed nothing is not told at all.
-  const touched = new Map([...asked].map((sha): [string, TouchedFile[]] => [sha, []]))
-  let files: TouchedFile[] = []
+  const touched = new Map([...asked].map((sha) => [sha, { files: new Array<TouchedFile>(), count: 0 }]))
+  let current = { files: new Array<TouchedFile>(), count: 0 }
   let status: string | null = null
   let formerPath: string | null = null
   for await (const token of tokens) {
     if (status === null) {
       const next = touched.get(token)
       if (next === undefined) status = token
-      else files = next
+      else current = next
     } else if (/^[RC]\d/.test(status) && formerPath === null) {
       formerPath = token
     } else {
       // A copy leaves its origin as it was.
-      if (files.length < FILES_MAX) files.push({ path: token, formerPath: status.startsWith('R') ? formerPath : null })
+      const file = { path: token, formerPath: status.startsWith('R') ? formerPath : null }
+      if (current.files.length < FILES_MAX) current.files.push(file)
+      current.count += 1
       status = null
       formerPath = null
     }

@@ -54,8 +54,8 @@ test('a commit is told with its times, its parents and its files', async () => {
     subject: 'A\ttitle',
   })
   const touched = await histories.touched(opened, [first, second])
-  expect(touched.get(first)?.map(({ path }) => path)).toEqual(['x.txt', 'ä b/ü.txt'])
-  expect(touched.get(second)).toEqual([
+  expect(touched.get(first)?.files.map(({ path }) => path)).toEqual(['x.txt', 'ä b/ü.txt'])
+  expect(touched.get(second)?.files).toEqual([
     { path: 'new\nline.txt', formerPath: null },
     { path: 'y.txt', formerPath: 'x.txt' },
     { path: 'ä b/ü.txt', formerPath: null },
@@ -73,7 +73,7 @@ test('a merge touched what was done in the merge itself', async () => {
   const opened = await histories.open(repository.root)
   const { commits } = await histories.list(opened, whole)
   expect(commits.find(({ sha }) => sha === merge)?.parents).toHaveLength(2)
-  expect((await histories.touched(opened, [merge])).get(merge)).toEqual([{ path: 'a', formerPath: null }])
+  expect((await histories.touched(opened, [merge])).get(merge)?.files).toEqual([{ path: 'a', formerPath: null }])
 })
 
 test('commits of all branches are listed, and of a detached head', async () => {

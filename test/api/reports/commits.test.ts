@@ -484,3 +484,12 @@ test('of chats that each name the other as its parent the first has what both di
   expect(matches).toHaveLength(1)
   expect(matches[0]?.evidence.time?.messages).toBe(3)
 })
+
+test('how many files a commit touched is told of one of thousands, too', async () => {
+  const files = Object.fromEntries(Array.from({ length: 3100 }, (_, n) => [`vendor/${n}`, `${n}`]))
+  repository.commit({ atMs: at(0), files })
+  index({ id: 'c', acts: [{ atMs: at(-1), edits: 'vendor/1' }] })
+  const [commit] = (await world.commits({ repo: repository.root })).items
+  expect(commit?.filesChanged).toBe(3100)
+  expect(commit?.chats[0]?.evidence.files?.paths).toEqual(['vendor/1'])
+})
