@@ -1,4 +1,4 @@
-import type { Commit, CommitList, Repository, TouchedFile } from '../model/commit.ts'
+import type { Commit, CommitList, Repository, TouchedFiles } from '../model/commit.ts'
 import type { Environment } from './find-git.ts'
 import { findCommit, listCommits } from './list-commits.ts'
 import type { Stretch } from './list-commits.ts'
@@ -39,7 +39,7 @@ export class Histories {
     return findCommit(root, digits, (call) => this.#tokens(call))
   }
 
-  touched({ root }: Repository, shas: readonly string[]): Promise<ReadonlyMap<string, readonly TouchedFile[]>> {
+  touched({ root }: Repository, shas: readonly string[]): Promise<ReadonlyMap<string, TouchedFiles>> {
     return listTouched(root, shas, (call) => this.#tokens(call))
   }
 

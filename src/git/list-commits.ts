@@ -20,21 +20,69 @@ export interface Stretch {
 }
 
 /**
- * The commits of all local branches and of what is checked out, newest first.
+ * The commits of all local branches and of what is checked out, newest first. Git is not asked for the recent ones alone:
+ * at the first older one it would go no further, and a clock that was wrong once would hide all that came before.
  * @throws Trouble as `gitTokens` does
  */
 export async function listCommits(repository: Repository, stretch: Stretch, ask: AskTokens): Promise<CommitList> {
-  const { root, head, prefix } = repository
+  const { root, head, prefix, topLevel } = repository
   const tips = [head, stretch.alsoFrom].flatMap((sha) => (sha === null ? [] : [checked(sha)]))
-  const since = stretch.sinceMs === null ? [] : [`--max-age=${Math.floor(stretch.sinceMs / 1000)}`]
-  const walk = [...LOG, `--max-count=${COMMITS_MAX + 1}`, ...since]
-  const from = ['--branches', '--end-of-options', ...tips, '--']
-  const commits = await readCommits(ask({ root, arguments: [...walk, FORMAT, ...from] }))
-  // Without --full-history git makes the walk short, and leaves out commits that were merged and undone.
-  const below = [...walk, '--full-history', '--format=tformat:%H', ...from, prefix]
+  const walk = [...LOG, `--max-count=${COMMITS_MAX + 1}`, FORMAT, '--branches', '--end-of-options', ...tips, '--']
+  const { commits, isWhole } = await readStretch(ask({ root, arguments: walk }), stretch.sinceMs ?? -Infinity)
   // Pathspecs are from the folder that is asked about, and this one is from the top.
-  const within = prefix === '' ? null : await readShas(ask({ root: repository.topLevel, arguments: below }))
-  return { commits: commits.slice(0, COMMITS_MAX), within, isWhole: commits.length <= COMMITS_MAX }
+  const within = prefix === '' ? null : await listWithin({ topLevel, prefix }, commits, ask)
+  return { commits, within, isWhole }
+}
+
+const isMerge = ({ parents }: Commit): boolean => parents.length > 1
+
+/** Commits that changed something in one place: of merges, those that have it otherwise than each of their parents. */
+async function listWithin(
+  { topLevel, prefix }: Pick<Repository, 'topLevel' | 'prefix'>,
+  commits: readonly Commit[],
+  ask: AskTokens,
+): Promise<Set<string>> {
+  const within = new Set<string>()
+  const words = ['diff-tree', '--stdin', '-r', '-z', '--root', '--no-renames', ...HARMLESS_DIFF]
+  const compare = async (some: readonly Commit[], how: readonly string[], take: (token: string) => void) => {
+    if (some.length === 0) return
+    const input = some.map(({ sha }) => `${checked(sha)}\n`).join('')
+    const said = ask({ root: topLevel, arguments: [...words, ...how, '--', prefix], input })
+    for await (const token of said) take(token)
+  }
+  await compare(
+    commits.filter((commit) => !isMerge(commit)),
+    ['-s'],
+    (sha) => within.add(sha),
+  )
+  // A merge is named whether or not it holds anything of its own: only what is named behind it tells.
+  const merges = commits.filter(isMerge)
+  const shas = new Set(merges.map(({ sha }) => sha))
+  let last = ''
+  await compare(merges, ['-c', '--name-only'], (token) => {
+    if (shas.has(token)) last = token
+    else within.add(last)
+  })
+  return within
+}
+
+/**
+ * What is older is passed over, as far as the bound goes. Git takes the newest first of all that it has before it: where
+ * the last one is too old, what was not reached is, too, unless clocks were wrong all the way.
+ */
+async function readStretch(
+  tokens: AsyncGenerator<string, void>,
+  sinceMs: number,
+): Promise<Pick<CommitList, 'commits' | 'isWhole'>> {
+  const commits: Commit[] = []
+  let read = 0
+  for await (const commit of readCommits(tokens)) {
+    const isWanted = (commit.committedAtMs ?? Infinity) >= sinceMs
+    read += 1
+    if (read > COMMITS_MAX) return { commits, isWhole: !isWanted }
+    if (isWanted) commits.push(commit)
+  }
+  return { commits, isWhole: true }
 }
 
 /**
@@ -46,7 +94,8 @@ export async function findCommit(root: string, digits: string, ask: AskTokens): 
   const [sha] = await quietly(ask({ root, arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', name] }))
   if (sha === undefined) return null
   const walk = [...LOG, '--no-walk', '--max-count=1', FORMAT, '--end-of-options', checked(sha.trim()), '--']
-  return (await readCommits(ask({ root, arguments: walk })))[0] ?? null
+  for await (const commit of readCommits(ask({ root, arguments: walk }))) return commit
+  return null
 }
 
 /** That there is none, or that there are several, git tells by failing. */
@@ -67,16 +116,14 @@ export function checked(sha: string): string {
   return sha
 }
 
-async function readCommits(tokens: AsyncGenerator<string, void>): Promise<Commit[]> {
-  const commits: Commit[] = []
+async function* readCommits(tokens: AsyncGenerator<string, void>): AsyncGenerator<Commit, void> {
   let fields: string[] = []
   for await (const token of tokens) {
     fields.push(token)
     if (fields.length < FIELDS) continue
-    commits.push(toCommit(fields))
+    yield toCommit(fields)
     fields = []
   }
-  return commits
 }
 
 function toCommit([
@@ -105,9 +152,3 @@ function readSeconds(text: string): number | null {
 
 const shortened = (text: string): string =>
   text.length <= SUBJECT_LENGTH_MAX ? text : `${text.slice(0, SUBJECT_LENGTH_MAX - 1).toWellFormed()}…`
-
-async function readShas(tokens: AsyncGenerator<string, void>): Promise<Set<string>> {
-  const shas = new Set<string>()
-  for await (const token of tokens) shas.add(token)
-  return shas
-}

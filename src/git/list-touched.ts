@@ -1,4 +1,4 @@
-import type { TouchedFile } from '../model/commit.ts'
+import type { TouchedFile, TouchedFiles } from '../model/commit.ts'
 import { Trouble } from '../model/trouble.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import { checked } from './list-commits.ts'
@@ -10,21 +10,28 @@ const FILES_MAX = 3000
 const RENAMES_MAX = 400
 
 const DIFF_TREE = ['diff-tree', '--stdin', '-r', '-z', '--root', '--name-status', ...HARMLESS_DIFF]
+/** Each commit without parents, and whether it is one that was cut off; names of branches and tags are not told. */
+const ENDS: readonly string[] =
+  'log --no-walk=unsorted --max-parents=0 --stdin -z --no-notes --no-show-signature --format=tformat:%H%x00%D'
+    .split(' ')
+    .concat('--decorate=full', '--decorate-refs=refs/none')
 
 /**
  * By commit, what each changed: against its parent, and a merge what differs from all of them, which is what was done
- * in the merge itself. A commit of which that cannot be told is left out.
+ * in the merge itself. A commit of which that cannot be told, as its parents are not here, is left out.
  * @throws Trouble as `gitTokens` does
  */
 export async function listTouched(
   root: string,
   shas: readonly string[],
   ask: AskTokens,
-): Promise<Map<string, TouchedFile[]>> {
-  if (shas.length === 0) return new Map()
-  const input = shas.map((sha) => `${checked(sha)}\n`).join('')
+): Promise<Map<string, TouchedFiles>> {
+  const asked = new Set(shas)
+  for (const sha of await listCutOff(root, shas, ask)) asked.delete(sha)
+  if (asked.size === 0) return new Map()
+  const input = inputOf([...asked])
   const read = (renames: readonly string[]) =>
-    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), new Set(shas))
+    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), asked)
   try {
     return await read(['--find-renames', `-l${RENAMES_MAX}`])
   } catch (error) {
@@ -34,26 +41,42 @@ export async function listTouched(
   }
 }
 
+const inputOf = (shas: readonly string[]): string => shas.map((sha) => `${checked(sha)}\n`).join('')
+
+/** Where a shallow clone ends, git shows commits without their parents, and all that there was as if they had made it. */
+async function listCutOff(root: string, shas: readonly string[], ask: AskTokens): Promise<string[]> {
+  const cutOff: string[] = []
+  if (shas.length === 0) return cutOff
+  let sha: string | null = null
+  for await (const token of ask({ root, arguments: ENDS, input: inputOf(shas) })) {
+    if (sha !== null && token === 'grafted') cutOff.push(sha)
+    sha = sha === null ? token : null
+  }
+  return cutOff
+}
+
 /** A sha begins a commit; then come a status and its path, or two paths where it tells of a new name. */
 async function readTouched(
   tokens: AsyncGenerator<string, void>,
   asked: ReadonlySet<string>,
-): Promise<Map<string, TouchedFile[]>> {
+): Promise<Map<string, TouchedFiles>> {
   // What changed nothing is not told at all.
-  const touched = new Map([...asked].map((sha): [string, TouchedFile[]] => [sha, []]))
-  let files: TouchedFile[] = []
+  const touched = new Map([...asked].map((sha) => [sha, { files: new Array<TouchedFile>(), count: 0 }]))
+  let current = { files: new Array<TouchedFile>(), count: 0 }
   let status: string | null = null
   let formerPath: string | null = null
   for await (const token of tokens) {
     if (status === null) {
       const next = touched.get(token)
       if (next === undefined) status = token
-      else files = next
+      else current = next
     } else if (/^[RC]\d/.test(status) && formerPath === null) {
       formerPath = token
     } else {
       // A copy leaves its origin as it was.
-      if (files.length < FILES_MAX) files.push({ path: token, formerPath: status.startsWith('R') ? formerPath : null })
+      const file = { path: token, formerPath: status.startsWith('R') ? formerPath : null }
+      if (current.files.length < FILES_MAX) current.files.push(file)
+      current.count += 1
       status = null
       formerPath = null
     }

@@ -1,13 +1,12 @@
 import { prepared } from './prepared.ts'
 import type { Mirror } from './open.ts'
+import { findHeld } from './held-events.ts'
 import { matchUsage, type NoMatch } from './match-usage.ts'
 
 /** One row of a usage file that the user downloaded. What it does not tell is null. */
 export interface UsageEvent {
-  /** What makes it the same event in another file. */
+  /** Equal for equal rows. */
   readonly identity: string
-  /** From 1: tells equal rows of one file apart. */
-  readonly occurrence: number
   /** Of the file, from 1. */
   readonly line: number
   /** Epoch milliseconds. */
@@ -47,31 +46,32 @@ export interface UsageImport {
 /** So many are told one by one. */
 const TOLD_MAX = 20
 
-const FIND = `select num from usage_events where identity = ? and occurrence = ?`
 const ADD = `
 insert into usage_events
   (identity, occurrence, at, kind, model, user, input, output, cache_read, cache_write, total, cents, imported_at)
 values
-  (@identity, @occurrence, @at, @kind, @model, @user, @input, @output, @cacheRead, @cacheWrite, @total, @cents, @now)
+  (@identity, (select 1 + ifnull(max(occurrence), 0) from usage_events where identity = @identity),
+    @at, @kind, @model, @user, @input, @output, @cacheRead, @cacheWrite, @total, @cents, @now)
 `
 const COMPLETE = `
 update usage_events set
-  kind = coalesce(@kind, kind), user = coalesce(user, @user), cents = coalesce(@cents, cents),
+  at = max(at, @at), kind = coalesce(@kind, kind), user = coalesce(user, @user), cents = coalesce(@cents, cents),
   input = coalesce(input, @input), output = coalesce(output, @output), total = coalesce(total, @total),
   cache_read = coalesce(cache_read, @cacheRead), cache_write = coalesce(cache_write, @cacheWrite)
-where identity = @identity and occurrence = @occurrence
+where num = @num
 `
 
 /** Keeps what a file says, once, and looks for the chat of every row that has none yet. One transaction. */
 export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
   return db.transaction(() => {
     const added = new Map<number, UsageEvent>()
+    const held = findHeld(db, events)
     for (const event of events) {
-      const { line: _, atMs, ...columns } = event
-      const isHeld = prepared(db, FIND).get(event.identity, event.occurrence) !== undefined
-      const bound = { ...columns, at: Math.floor(atMs), now: nowMs }
-      const { lastInsertRowid } = prepared(db, isHeld ? COMPLETE : ADD).run(bound)
-      if (!isHeld) added.set(Number(lastInsertRowid), event)
+      const { line: _, atMs, identity, ...said } = event
+      const columns = { ...said, at: Math.floor(atMs) }
+      const num = held.get(event)
+      if (num !== undefined) prepared(db, COMPLETE).run({ ...columns, num })
+      else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
     }
     const outcomes = matchUsage(db)
     const isNew = ({ num }: { readonly num: number }): boolean => added.has(num)

@@ -19,6 +19,13 @@ export interface TouchedFile {
   readonly formerPath: string | null
 }
 
+export interface TouchedFiles {
+  /** The first some thousands. */
+  readonly files: readonly TouchedFile[]
+  /** How many there are in all. */
+  readonly count: number
+}
+
 /** The repository in which a folder lies. */
 export interface Repository {
   /** The folder that was asked about. */

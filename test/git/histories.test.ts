@@ -54,8 +54,8 @@ test('a commit is told with its times, its parents and its files', async () => {
     subject: 'A\ttitle',
   })
   const touched = await histories.touched(opened, [first, second])
-  expect(touched.get(first)?.map(({ path }) => path)).toEqual(['x.txt', 'ä b/ü.txt'])
-  expect(touched.get(second)).toEqual([
+  expect(touched.get(first)?.files.map(({ path }) => path)).toEqual(['x.txt', 'ä b/ü.txt'])
+  expect(touched.get(second)?.files).toEqual([
     { path: 'new\nline.txt', formerPath: null },
     { path: 'y.txt', formerPath: 'x.txt' },
     { path: 'ä b/ü.txt', formerPath: null },
@@ -73,7 +73,7 @@ test('a merge touched what was done in the merge itself', async () => {
   const opened = await histories.open(repository.root)
   const { commits } = await histories.list(opened, whole)
   expect(commits.find(({ sha }) => sha === merge)?.parents).toHaveLength(2)
-  expect((await histories.touched(opened, [merge])).get(merge)).toEqual([{ path: 'a', formerPath: null }])
+  expect((await histories.touched(opened, [merge])).get(merge)?.files).toEqual([{ path: 'a', formerPath: null }])
 })
 
 test('commits of all branches are listed, and of a detached head', async () => {
@@ -91,14 +91,39 @@ test('commits of all branches are listed, and of a detached head', async () => {
   expect(recent.commits.map(({ sha }) => sha)).toEqual([detached])
 })
 
+test('a commit that a wrong clock made old does not hide those before it from a stretch', async () => {
+  const first = repository.commit({ atMs: AT_MS, files: { a: '1' } })
+  repository.commit({ atMs: Date.UTC(2001, 0), files: { a: '2' } })
+  const opened = await histories.open(repository.root)
+  const recent = await histories.list(opened, { ...whole, sinceMs: AT_MS })
+  expect(recent.commits.map(({ sha }) => sha)).toEqual([first])
+  expect(recent.isWhole).toBe(true)
+})
+
+test('a history beyond the bound says that it was cut where more may lie in the stretch', async () => {
+  const commits = Array.from({ length: 50_001 }, (_, n) => {
+    const from = n === 0 ? '' : `from :${n}\n`
+    return `commit refs/heads/main\nmark :${n + 1}\ncommitter A <a@b> ${AT_MS / 1000 + n} +0000\ndata 1\nx\n${from}\n`
+  })
+  execFileSync('git', ['-C', repository.root, 'fast-import', '--quiet'], { input: commits.join('') })
+  const opened = await histories.open(repository.root)
+  const all = await histories.list(opened, whole)
+  expect([all.commits.length, all.isWhole]).toEqual([50_000, false])
+  const recent = await histories.list(opened, { ...whole, sinceMs: AT_MS + 50_000_000 })
+  expect([recent.commits.length, recent.isWhole]).toEqual([1, true])
+})
+
 test('of a folder within a repository, the commits that changed something below it', async () => {
   const first = repository.commit({ atMs: AT_MS, files: { 'packages/app/a': '1', 'packages/other': '1' } })
   repository.commit({ atMs: AT_MS + 1000, files: { 'packages/other': '2' } })
   const third = repository.commit({ atMs: AT_MS + 2000, files: { 'packages/app/a': '2' } })
+  repository.git(['checkout', '--quiet', '-b', 'side', first])
+  repository.commit({ atMs: AT_MS + 3000, files: { 'packages/other': '3' } })
+  repository.git(['merge', '--quiet', '--strategy=ours', '--message=a merge that adds nothing', third])
   const opened = await histories.open(join(repository.root, 'packages', 'app'))
   expect(opened).toMatchObject({ topLevel: repository.root, prefix: 'packages/app/' })
   const { commits, within } = await histories.list(opened, whole)
-  expect(commits).toHaveLength(3)
+  expect(commits).toHaveLength(5)
   expect([...(within ?? [])].sort()).toEqual([first, third].sort())
 })
 
@@ -143,7 +168,8 @@ test('a linked worktree and a shallow clone are read as far as they go', async (
     const shallow = await histories.open(join(folder, 'shallow'))
     const { commits } = await histories.list(shallow, whole)
     expect(commits.map(({ sha }) => sha)).toEqual([last])
-    expect((await histories.touched(shallow, [last])).get(last)).toHaveLength(1)
+    // As far as git knows it touched all there is.
+    expect((await histories.touched(shallow, [last])).has(last)).toBe(false)
     symlinkSync(repository.root, join(folder, 'link'))
     expect(await histories.open(join(folder, 'link'))).toMatchObject({ topLevel: repository.root, prefix: '' })
   } finally {

@@ -140,7 +140,7 @@ async function askEverything(histories: Histories, root = repository.root): Prom
     opened,
     commits.map(({ sha }) => sha),
   )
-  return [...touched.values()].flat().length
+  return [...touched.values()].flatMap(({ files }) => files).length
 }
 
 // The planted commands are a shell's.
@@ -178,7 +178,7 @@ test('a partial clone is read without fetching what it misses', async () => {
   expect(
     touched
       .get(renamed)
-      ?.map(({ path }) => path)
+      ?.files.map(({ path }) => path)
       .sort(),
   ).toEqual(['a.txt', 'b.txt'])
 })

@@ -32,7 +32,7 @@ export interface ActivityRequest {
   readonly toMs: number
 }
 
-/** Of a chat of which neither time is known nothing can be said. */
+/** Of a chat of which neither time is known nothing can be said. Those at other times are read, too: they may be parents. */
 const CHATS = `
   select
     c.num, c.id, c.title, c.branch, c.project as projectNum,
@@ -40,12 +40,11 @@ const CHATS = `
     coalesce(
       c.parent_chat_id,
       (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
-    ) as parentId
+    ) as parentId,
+    coalesce(c.last_activity_at, c.created_at) >= @fromMs
+      and coalesce(c.created_at, c.last_activity_at) <= @toMs as isAtWork
   from chats c
-  where c.project in (select value from json_each(@projects))
-    and c.is_draft = 0 and c.message_count > 0
-    and coalesce(c.last_activity_at, c.created_at) >= @fromMs
-    and coalesce(c.created_at, c.last_activity_at) <= @toMs
+  where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
   order by c.num
 `
 
@@ -81,23 +80,31 @@ const EDITS = `
 
 interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits'> {
   readonly parentId: string | null
+  /** 1 or 0; null where neither time is known. */
+  readonly isAtWork: number | null
 }
 
 /** The chats of some projects that were at work within a stretch. A subagent's work counts as its parent's. */
 export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: ActivityRequest): ChatActivity[] {
-  const rows = db.prepare<[object], ChatRow>(CHATS).all({ projects: JSON.stringify(projectNums), fromMs, toMs })
+  const all = db.prepare<[object], ChatRow>(CHATS).all({ projects: JSON.stringify(projectNums), fromMs, toMs })
+  const rows = all.filter(({ isAtWork }) => isAtWork === 1)
   const stretch = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
-  const workers = workersOf(rows)
+  const workers = workersOf(rows, all)
   const timesMs = new Map<number, number[]>()
   for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(TIMES).iterate(stretch)) {
-    append(timesMs, workers.get(chat) ?? chat, atMs)
+    append(timesMs, workers.get(chat)?.num ?? chat, atMs)
   }
+  const ends = new Map(rows.map(({ num, endedAtMs }) => [num, endedAtMs]))
   const edits = new Map<number, ChatEdit[]>()
   for (const { chat, atMs, paths } of readEdits(db, stretch)) {
-    for (const path of JSON.parse(paths) as readonly string[]) append(edits, workers.get(chat) ?? chat, { path, atMs })
+    const worker = workers.get(chat)?.num ?? chat
+    // What a subagent did at no known time it did before its own end, wherever its parent's is.
+    const whenMs = worker === chat ? atMs : (atMs ?? ends.get(chat) ?? null)
+    for (const path of JSON.parse(paths) as readonly string[]) append(edits, worker, { path, atMs: whenMs })
   }
-  return rows
-    .filter(({ num }) => workers.get(num) === num)
+  const chats = new Map([...workers.values()].map((row) => [row.num, row]))
+  return [...chats.values()]
+    .sort((left, right) => left.num - right.num)
     .map((chat) => ({ ...chat, timesMs: timesMs.get(chat.num) ?? [], edits: edits.get(chat.num) ?? [] }))
 }
 
@@ -117,21 +124,25 @@ function readEdits(db: Mirror, stretch: object): Iterable<EditRow> {
     .iterate({ ...stretch, tools: JSON.stringify(tools), marks: JSON.stringify(marks) })
 }
 
-/** By chat, whose work its work is: of the furthest parent that is among them. */
-function workersOf(rows: readonly ChatRow[]): Map<number, number> {
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return new Map(
-    rows.map((row) => {
-      let worker = row
-      // Links come from the stores, which may have them go round in a circle.
-      for (let steps = 0; steps < 10; steps += 1) {
-        const parent = worker.parentId === null ? undefined : byId.get(worker.parentId)
-        if (parent === undefined || parent === row) break
-        worker = parent
-      }
-      return [row.num, worker.num]
-    }),
-  )
+/** By chat, whose work its work is: of the furthest parent that is among all. */
+function workersOf(rows: readonly ChatRow[], all: readonly ChatRow[]): Map<number, ChatRow> {
+  const byId = new Map(all.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.num, workerOf(row, byId)]))
+}
+
+/** Links come from the stores, which may have them go round in a circle: then it is the first of those in it. */
+function workerOf(row: ChatRow, byId: ReadonlyMap<string, ChatRow>): ChatRow {
+  const way = new Set([row])
+  for (let worker = row; ;) {
+    const parent = worker.parentId === null ? undefined : byId.get(worker.parentId)
+    if (parent === undefined) return worker
+    if (way.has(parent)) {
+      const chats = [...way]
+      return chats.slice(chats.indexOf(parent)).reduce((first, each) => (each.num < first.num ? each : first))
+    }
+    way.add(parent)
+    worker = parent
+  }
 }
 
 function append<Value>(lists: Map<number, Value[]>, key: number, value: Value): void {

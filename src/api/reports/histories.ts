@@ -1,4 +1,4 @@
-import type { Commit, CommitList, Repository, TouchedFile } from '../../model/commit.ts'
+import type { Commit, CommitList, Repository, TouchedFiles } from '../../model/commit.ts'
 
 /** Who can read the history of a repository. What cannot be read is a Trouble that says why. */
 export interface Histories {
@@ -12,5 +12,5 @@ export interface Histories {
   /** @param digits first hex digits of a sha, lower case. @returns null where none or several begin so */
   find(repository: Repository, digits: string): Promise<Commit | null>
   /** Files by commit; a commit of which they are not known is left out. */
-  touched(repository: Repository, shas: readonly string[]): Promise<ReadonlyMap<string, readonly TouchedFile[]>>
+  touched(repository: Repository, shas: readonly string[]): Promise<ReadonlyMap<string, TouchedFiles>>
 }

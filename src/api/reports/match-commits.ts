@@ -10,6 +10,8 @@ export interface MatchInput {
   /** All commits of which it is known what they touched, those asked about and those that may have come before. */
   readonly commits: readonly DatedCommit[]
   readonly touched: TouchedNames
+  /** By sha, how many files it touched: more than are named of a commit of thousands. */
+  readonly fileCounts: ReadonlyMap<string, number>
   readonly asked: ReadonlySet<string>
   readonly chats: readonly ChatActivity[]
   /** The path as git names it; null for what lies outside the repository. */
@@ -56,7 +58,9 @@ function matchOne(chat: ChatActivity, dated: DatedCommit, { input, edits, taken,
   const time = timeIn(chat, dated.window)
   const touched = input.touched.get(sha)
   const files: FileEvidence | null =
-    taken.length === 0 || touched === undefined ? null : fileEvidence(taken, dated, touched)
+    taken.length === 0 || touched === undefined
+      ? null
+      : fileEvidence(taken, dated, Math.max(touched.size, input.fileCounts.get(sha) ?? 0))
   if (files === null && (time === null || isAccountedFor(chat, dated.window, known))) return null
   const evidence: Evidence = {
     time,
@@ -102,11 +106,7 @@ function countUpTo(timesMs: readonly number[], atMs: number): number {
   return low
 }
 
-function fileEvidence(
-  taken: readonly TakenEdit[],
-  { window, amended }: DatedCommit,
-  touched: ReadonlySet<string>,
-): FileEvidence {
+function fileEvidence(taken: readonly TakenEdit[], { window, amended }: DatedCommit, touched: number): FileEvidence {
   const paths = [...new Set(taken.map(({ path }) => path))].sort()
   const lastEditAtMs = Math.max(...taken.map(({ atMs }) => atMs))
   const isInWindow = taken.some(({ atMs }) => isIn(atMs, window))
@@ -114,7 +114,7 @@ function fileEvidence(
   const waitedMs = isInWindow || isAmended ? 0 : Math.max(0, window.startMs - lastEditAtMs)
   return {
     paths,
-    share: Math.min(1, paths.length / Math.max(1, touched.size)),
+    share: Math.min(1, paths.length / Math.max(1, touched)),
     lastEditAtMs,
     waitedMs,
     isInWindow,

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { Commit, CommitList, TouchedFile } from '../../model/commit.ts'
+import type { Commit, CommitList, TouchedFile, TouchedFiles } from '../../model/commit.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { readChatActivity } from '../queries/chat-activity.ts'
 import type { ChatActivity } from '../queries/chat-activity.ts'
@@ -48,9 +48,11 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   const named = [...wanted, ...dateCommits(between.slice(0, TOUCHED_MAX), request.windowMs, bySha)]
   const { files, warning } = await readTouched(opened, named, histories)
   const isOnBranch = branchReader(opened.repository, bySha)
+  const fileCounts = new Map([...files].map(([sha, { count }]) => [sha, count]))
   const matches = matchCommits({
     commits: named,
-    touched: new Map([...files].map(([sha, all]) => [sha, namesOf(all, opened.place)])),
+    touched: new Map([...files].map(([sha, all]) => [sha, namesOf(all.files, opened.place)])),
+    fileCounts,
     asked,
     chats,
     pathOf: (chat, path) => repositoryPath(path, rootOf(chat), opened.place),
@@ -59,7 +61,7 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   const cut = `Edits long before a commit were looked for in the last ${named.length} commits only.`
   return {
     matches,
-    fileCounts: new Map([...files].map(([sha, all]) => [sha, all.length])),
+    fileCounts,
     warnings: [...(between.length > TOUCHED_MAX ? [cut] : []), ...(warning === null ? [] : [warning])],
   }
 }
@@ -116,7 +118,7 @@ async function readTouched({ repository }: OpenedRepository, named: readonly Dat
     return { files, warning: null }
   } catch (error) {
     if (!(error instanceof Trouble)) throw error
-    const files: ReadonlyMap<string, readonly TouchedFile[]> = new Map()
+    const files: ReadonlyMap<string, TouchedFiles> = new Map()
     return { files, warning: `What the commits touched could not be read. ${error.message}` }
   }
 }

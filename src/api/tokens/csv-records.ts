@@ -4,6 +4,8 @@ export interface CsvRecord {
   /** Of its first line, from 1, as an editor counts. */
   readonly line: number
   readonly cells: readonly string[]
+  /** What parts the file's cells. */
+  readonly separator: string
 }
 
 const SEPARATORS = [',', ';', '\t'] as const
@@ -37,7 +39,7 @@ export function* csvRecords(given: string): Generator<CsvRecord> {
       if (text[at] !== separator) break
       at += 1
     }
-    if (cells.some((cell) => cell.trim() !== '')) yield { line: startLine, cells }
+    if (cells.some((cell) => cell.trim() !== '')) yield { line: startLine, cells, separator }
     at += text.startsWith('\r\n', at) ? 2 : 1
     line += 1
   }

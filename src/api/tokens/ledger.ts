@@ -92,7 +92,8 @@ class Ledger {
     for (let ms = stretches.nextTime(fromMs ?? 1); ms !== null && ms < (toMs ?? Infinity);) {
       const { start, startMs, endMs } = bucketAt(ms, unit, timeZone)
       add(start, stretches.of(Math.max(startMs, fromMs ?? -Infinity), Math.min(endMs, toMs ?? Infinity)))
-      ms = stretches.nextTime(endMs)
+      // Whatever a zone's clocks do, it goes on.
+      ms = stretches.nextTime(Math.max(endMs, ms + 1))
     }
   }
 

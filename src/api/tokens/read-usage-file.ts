@@ -21,18 +21,16 @@ export function readUsageFile(text: string, timeZone: string): UsageFile {
   if (head.done === true) throw new Trouble('bad-columns', 'The file is empty.', 'Download it again.')
   const columns = findUsageColumns(head.value.cells)
   const events: UsageEvent[] = []
-  const occurrences = new Map<string, number>()
   for (const record of records) {
     const said = readRow(record, columns, timeZone)
-    const identity = identityOf(said)
-    const occurrence = (occurrences.get(identity) ?? 0) + 1
-    occurrences.set(identity, occurrence)
-    events.push({ ...said, identity, occurrence })
+    events.push({ ...said, identity: identityOf(said) })
   }
   return { events, unknownColumns: columns.unknown }
 }
 
-type SaidEvent = Omit<UsageEvent, 'identity' | 'occurrence'>
+const RIGHT_TIME = 'a time from 2000 to 2099 such as 2026-02-19T13:06:04.478Z'
+
+type SaidEvent = Omit<UsageEvent, 'identity'>
 
 function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): SaidEvent {
   const { places, names } = columns
@@ -44,8 +42,8 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Sa
     return value
   }
   const atMs = readMoment(cell('date'), timeZone)
-  if (atMs === null) throw badCell(record, columns, 'date', 'a time such as 2026-02-19T13:06:04.478Z')
-  const cents = readCents(cell('cost'))
+  if (atMs === null) throw badCell(record, columns, 'date', RIGHT_TIME)
+  const cents = readCents(cell('cost'), record.separator === ';')
   if (cents === undefined) throw badCell(record, columns, 'cost', 'an amount such as $0.12, or a word such as Included')
   const isCharge = !/requests/i.test(names[places.get('cost') ?? -1] ?? '') || cell('cost').includes('$')
   const counts = { output: count('output'), cacheRead: count('cacheRead'), total: count('total') }
@@ -77,10 +75,7 @@ function partInput(counts: Counts): Counts {
   return isInside ? { ...counts, cacheWrite: cacheWrite - input } : counts
 }
 
-/**
- * When, which model and how much in all: that is in every version of the file. A later download may tell of the same
- * event what was charged for it, or how its tokens part.
- */
+/** When, which model and how much in all: that is in every version of the file. */
 function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: SaidEvent): string {
   const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
   const inAll = total ?? parts.reduce((sum, count) => sum + count, 0)

@@ -160,6 +160,48 @@ test('a file that is handed in again, or overlaps with another, adds nothing twi
   expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
 })
 
+test('one event in two versions of the usage file is taken once, and equal events of one file as often as they stand', async () => {
+  const old = `Date,User,Kind,Model,Tokens,Cost ($)\n${'"Jan 10, 2026, 10:00 AM",me@x.org,Included,gpt-5,"12,345",0.04\n'.repeat(2)}`
+  const row = (time: string) => `2026-01-10T10:00:${time}Z,Included,gpt-5,0,2345,9000,1000,12345,0.04\n`
+  const head =
+    'Date,Kind,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n'
+  const now = `${head}${row('04.478')}${row('59.999')}${row('59.999')}`
+  const take = async (text: string) => bodyOf(await importFile(text, 'text/csv', '?tz=UTC'))
+  for (const order of [
+    [old, now],
+    [now, old],
+  ]) {
+    world.mirror.writer.exec('delete from usage_events')
+    for (const text of order) await take(text)
+    expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
+    expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
+    expect(await take(now)).toMatchObject({ rows: 3, already: 3 })
+    // Another moment of that minute is another event.
+    expect(await take(head + row('30.000'))).toMatchObject({ rows: 1, already: 0 })
+  }
+})
+
+test('what colleagues used at that minute is not told of my chat', async () => {
+  addAnswer('mine', 'gpt-5', '10:01:00')
+  const rows = (...users: string[]) =>
+    file(...users.map((user, n) => line(`10:00:0${n}`, 'gpt-5', n + 1).replace('me@x.org', `${user}@x.org`)))
+  const matchedOf = async () => (await tokens()).imports
+  const answer = await bodyOf(await importFile(rows('ann', 'me', 'bob')))
+  expect(answer).toMatchObject({ matched: 0, unmatched: 3 })
+  expect(answer['firstUnmatched']).toMatchObject([{ line: 2, reason: 'several-users' }, {}, {}])
+  // As a version before gave them all a chat.
+  world.mirror.writer.exec('update usage_events set chat = (select num from chats)')
+  await importFile(rows('ann', 'me', 'bob'))
+  expect(await matchedOf()).toEqual({ events: 3, matched: 0, unmatched: 3 })
+  world.mirror.writer.exec('delete from usage_events')
+  expect(await bodyOf(await importFile(rows('me')))).toMatchObject({ matched: 1 })
+  expect(await bodyOf(await importFile(rows('me', 'ann', 'bob')))).toMatchObject({
+    matched: 0,
+    unmatched: 2,
+    already: 1,
+  })
+})
+
 test('a row whose chat comes later finds it with the next import', async () => {
   const text = file(line('10:00:00', 'gpt-5', 1))
   await importFile(text)
@@ -194,4 +236,15 @@ test('what is no such file is refused, with what is wrong, and nothing of it is 
   expect([status, code]).toEqual([400, 'bad-cell'])
   expect(detail).toMatch(/Line 3, column "Date"/)
   expect((await tokens()).imports).toBeNull()
+})
+
+test('a row at the calendar’s end that an earlier version let in does not keep the others from being told', async () => {
+  await importFile(file(line('10:00:00', 'gpt-5', 1)))
+  world.mirror.writer
+    .prepare(
+      `insert into usage_events (identity, occurrence, at, model, total, imported_at) values ('x', 1, 8640000000000000, 'gpt-5', 7, 0)`,
+    )
+    .run()
+  expect((await tokens('?groupBy=day')).totals.imported).toMatchObject({ events: 2 })
+  expect(await bodyOf(await importFile(file(line('10:00:00', 'gpt-5', 1))))).toMatchObject({ already: 1 })
 })

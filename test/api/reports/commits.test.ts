@@ -448,3 +448,48 @@ test('a project whose history cannot be read says why, and does not spoil the ot
   const response = await world.ask(`/api/commits?repo=${encodeURIComponent(repository.root)}&repo=away`)
   expect(await response.json()).toMatchObject({ total: 2, warnings: [expect.stringContaining('away')] })
 })
+
+test('of the oldest commit of a shallow clone nobody knows what it touched: time alone counts', async () => {
+  repository.commit({ atMs: at(0), files: { 'a.ts': '1', 'c.ts': '1' } })
+  const clone = join(repository.root, 'clone')
+  repository.git(['clone', '--quiet', '--depth', '1', pathToFileURL(repository.root).href, clone])
+  world.index({ p: pathToFileURL(clone).href }, [
+    { id: 'c', project: 'p', acts: [{ atMs: at(-10), edits: `${clone}/README.md` }] },
+  ])
+  const [commit] = (await world.commits({ repo: clone })).items
+  expect(commit?.filesChanged).toBeNull()
+  expect(commit?.chats[0]?.evidence.files).toBeNull()
+  expect(commit?.chats[0]?.confidence).toBe('low')
+})
+
+test('what a subagent did counts for its chat, whatever is asked', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'parent', acts: [{ atMs: NOON_MS - 40 * DAY_MS }] },
+    { id: 'child', parentId: 'parent', acts: [{ atMs: at(-1), edits: 'src/a.ts' }] },
+  )
+  for (const query of [{}, { from: '2026-03-10' }, { chat: 'parent' }]) {
+    expect(Object.keys(await chatsOf(sha, query))).toEqual(['parent'])
+  }
+})
+
+test('of chats that each name the other as its parent the first has what both did', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  index(
+    { id: 'x', parentId: 'y', acts: [{ atMs: at(-2), edits: 'src/a.ts' }] },
+    { id: 'y', parentId: 'x', acts: [{ atMs: at(-1), edits: 'src/a.ts' }] },
+    { id: 'z', parentId: 'y', acts: [{ atMs: at(-1) }] },
+  )
+  const matches = Object.values(await chatsOf(sha))
+  expect(matches).toHaveLength(1)
+  expect(matches[0]?.evidence.time?.messages).toBe(3)
+})
+
+test('how many files a commit touched is told of one of thousands, too', async () => {
+  const files = Object.fromEntries(Array.from({ length: 3100 }, (_, n) => [`vendor/${n}`, `${n}`]))
+  repository.commit({ atMs: at(0), files })
+  index({ id: 'c', acts: [{ atMs: at(-1), edits: 'vendor/1' }] })
+  const [commit] = (await world.commits({ repo: repository.root })).items
+  expect(commit?.filesChanged).toBe(3100)
+  expect(commit?.chats[0]?.evidence.files?.paths).toEqual(['vendor/1'])
+})

@@ -22,7 +22,6 @@ test('the newest version is read, whose two inputs are amounts of their own', ()
     output: 8093,
     total: 807_255,
     cents: 71,
-    occurrence: 1,
   })
 })
 
@@ -90,6 +89,46 @@ test.each([
 })
 
 test.each([
+  ['0,123', 12.3],
+  ['0,1234', 12.34],
+  ['0,04', 4],
+  ['1,234', 123.4],
+  ['1.234,50', 123_450],
+  ['1,234.50', 123_450],
+  ['0.123', 12.3],
+])('in a file of semicolons, a cost of %j is %j cents: a comma is that of decimals', (cost, cents) => {
+  expect(first(`Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;${cost}`)).toMatchObject({ cents })
+})
+
+test.each([
+  ['2026-01-01T10:00:00+02'],
+  ['2026-01-01 10:00:00+02:00'],
+  ['2026-01-01T10:00:00+02:00[Europe/Helsinki]'],
+  ['2026-01-01T10:00:00[Europe/Helsinki]'],
+  ['2026-01-01T08:00:00z'],
+])('a time with its zone, %s, is read in that zone', (date) => {
+  const event = first(`Date,Model,Total Tokens\n${date},gpt-5,7`, 'America/New_York')
+  expect(event?.atMs).toBe(Date.UTC(2026, 0, 1, 8))
+})
+
+test.each([
+  ['2026-01-01T10:00:00+05:00[Europe/Helsinki]'],
+  ['2026-01-01T10:00:00[Nowhere/Land]'],
+  ['2026-01-01 10:00 PST'],
+  ['+275760-09-13T00:00:00Z'],
+  ['1999-12-31T00:00:00Z'],
+  ['9999999999999'],
+])('a time of %s is refused by its line, its column and what would be right', (date) => {
+  const text = `Date,Model,Total Tokens\n${date},gpt-5,7`
+  expect(() => read(text)).toThrow(/Line 2, column "Date": .* is not a time from 2000 to 2099 such as/)
+})
+
+test('a cost that may be a thousand times as much is refused', () => {
+  const text = 'Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;1.234'
+  expect(() => read(text)).toThrow(/Line 2, column "Cost"/)
+})
+
+test.each([
   ['12345', 12_345],
   ['12,345', 12_345],
   ['1.234.567', 1_234_567],
@@ -121,10 +160,10 @@ test.each([
   expect(() => read(text)).toThrow(expected)
 })
 
-test('equal rows of one file are told apart, and are the same ones in another version of it', () => {
+test('equal rows of one file are as many events, and are the same ones in another version of it', () => {
   const parts = 'Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens\n'
   const twice = read(`${parts}2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n`)
-  expect(twice.map(({ occurrence }) => occurrence)).toEqual([1, 2])
+  expect(twice).toHaveLength(2)
   expect(new Set(twice.map(({ identity }) => identity)).size).toBe(1)
   const total = first('Date,User,Model,Total Tokens\n2026-01-01T00:00:00Z,me,gpt-5,10\n')
   expect(total?.identity).toBe(twice[0]?.identity)

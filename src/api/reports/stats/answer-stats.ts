@@ -7,7 +7,7 @@ import { inSnapshot } from '../../queries/snapshot.ts'
 import { WordNames } from '../../queries/word-names.ts'
 import { Calendar } from './calendar.ts'
 import { CallTally } from './call-tally.ts'
-import { seriesOf, streakOf } from './series.ts'
+import { busiestStretch, seriesOf, streakOf, sumOf } from './series.ts'
 import type { StatsAnswer, StatsRequest } from './stats.ts'
 import { Tally } from './tally.ts'
 import { tellTally } from './tell-tally.ts'
@@ -31,7 +31,9 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
     const calendar = calendarFor({ chats, digests }, request)
     const tally = new Tally(chats, calendar, new CallTally(nameOf), range)
     walkChats({ chats, digests }, (place, walk) => tally.add(place, walk))
-    const series = calendar === null ? [] : seriesOf(tally, calendar)
+    const all = calendar === null ? [] : seriesOf(tally, calendar)
+    // Nobody asked for a stretch of so many: some time is wrong.
+    const series = range.isEndless ? busiestStretch(all, BUCKETS_MAX) : all
     if (series.length > BUCKETS_MAX) return { kind: 'too-many', count: series.length, max: BUCKETS_MAX }
     const stats = {
       bucket: request.bucket,
@@ -41,6 +43,7 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
       ...tellTally(db, tally, nameOf),
       uncounted: { chats: leftOut },
       series,
+      outOfSeries: { messages: sumOf(all) - sumOf(series) },
       longestStreak: calendar === null ? null : streakOf(tally, calendar),
     }
     return { kind: 'stats', stats }

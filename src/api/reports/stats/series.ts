@@ -23,6 +23,22 @@ export function seriesOf(tally: Tally, calendar: Calendar): SeriesRow[] {
   return first < 0 ? [] : rows.slice(first, last + 1)
 }
 
+/** The buckets in a row, at most so many, that hold the most messages: one with a wrong year stays outside. */
+export function busiestStretch(series: readonly SeriesRow[], max: number): readonly SeriesRow[] {
+  if (series.length <= max) return series
+  let [messages, most, end] = [0, -1, 0]
+  for (const [at, row] of series.entries()) {
+    messages += row.messages - (series[at - max]?.messages ?? 0)
+    if (messages <= most) continue
+    most = messages
+    end = at + 1
+  }
+  const stretch = series.slice(Math.max(0, end - max), end)
+  return stretch.slice(stretch.findIndex((row) => row.messages > 0))
+}
+
+export const sumOf = (series: readonly SeriesRow[]): number => series.reduce((sum, { messages }) => sum + messages, 0)
+
 /** By the calendar's days. */
 export const messagesByDay = ({ calendar, hours }: Tally): number[] =>
   (calendar?.days ?? []).map((_, day) =>

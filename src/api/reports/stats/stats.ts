@@ -43,6 +43,8 @@ export interface Stats {
   /** Nobody counted these chats yet: the numbers are too low by them. */
   readonly uncounted: { readonly chats: number }
   readonly series: readonly SeriesRow[]
+  /** Dated so far from all others that the series leaves them out, as it does where a year is wrong; in the totals. */
+  readonly outOfSeries: { readonly messages: number }
   readonly byProject: readonly {
     readonly id: ProjectId | null
     readonly name: string | null

@@ -12,7 +12,10 @@ const HOUR_MS = 60 * MINUTE_MS
 const lengthSteps = [1, 2, 6, 11, 21, 51, 101, 201, 501]
 const durationSteps = [0, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS]
 
-type Told = Omit<Stats, 'bucket' | 'timeZone' | 'from' | 'to' | 'series' | 'longestStreak' | 'uncounted'>
+type Told = Omit<
+  Stats,
+  'bucket' | 'timeZone' | 'from' | 'to' | 'series' | 'outOfSeries' | 'longestStreak' | 'uncounted'
+>
 
 /** What was added up, under the names by which people know it. */
 export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => string): Told {
