@@ -171,6 +171,7 @@ const reasons: Readonly<Record<string, string>> = {
   'no-answer-near': 'no answer within five minutes',
   'other-model': 'only answers of other models',
   'several-chats': 'answers in several chats',
+  'several-users': 'rows of several people fit, and which of them you are is not known',
 }
 
 export function renderImport(answer: z.infer<typeof importAnswer>, screen: Screen): string {
