@@ -27,7 +27,7 @@ describe('while the first ingest of a large store runs, and hostile searches wit
     const busy = `if (globalThis.wasBusy !== true) { globalThis.wasBusy = true; ${untilLate} }`
     const build = new FaultyBuild(
       {
-        file: 'daemon/main.ts',
+        file: 'daemon/api-worlds.ts',
         replace: 'ask: (question) => searches.ask(question)',
         by: `ask: (question) => { ${busy} return searches.ask(question) }`,
       },
