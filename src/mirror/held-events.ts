@@ -1,5 +1,6 @@
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import type { UsageEvent } from './usage-event.ts'
 
 const MINUTE_MS = 60_000
 
@@ -11,17 +12,7 @@ where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and 
 order by num
 `
 
-interface SaidRow {
-  /** Epoch milliseconds. */
-  readonly atMs: number
-  readonly model: string | null
-  readonly user: string | null
-  readonly input: number | null
-  readonly output: number | null
-  readonly cacheRead: number | null
-  readonly cacheWrite: number | null
-  readonly total: number | null
-}
+type SaidRow = Pick<UsageEvent, 'atMs' | 'model' | 'user' | 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'>
 
 interface HeldRow {
   readonly num: number

@@ -1,26 +1,8 @@
 import { prepared } from './prepared.ts'
 import type { Mirror } from './open.ts'
 import { findHeld } from './held-events.ts'
+import type { UsageEvent } from './usage-event.ts'
 import { matchUsage, type NoMatch } from './match-usage.ts'
-
-/** One row of a usage file that the user downloaded. What it does not tell is null. */
-export interface UsageEvent {
-  /** Equal for equal rows. */
-  readonly identity: string
-  /** Of the file, from 1. */
-  readonly line: number
-  /** Epoch milliseconds. */
-  readonly atMs: number
-  readonly kind: string | null
-  readonly model: string | null
-  readonly user: string | null
-  readonly input: number | null
-  readonly output: number | null
-  readonly cacheRead: number | null
-  readonly cacheWrite: number | null
-  readonly total: number | null
-  readonly cents: number | null
-}
 
 export interface UnmatchedEvent {
   readonly line: number

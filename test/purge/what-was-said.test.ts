@@ -1,38 +1,37 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Indexer } from '../helpers/in-process.ts'
-import { PurgeHere } from '../helpers/purge-world.ts'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { PurgeHome } from '../helpers/purge-home.ts'
+import { findBytes } from '../helpers/purge-world.ts'
 
 // A purge of a text looks at what was said, and not at the JSON in which it is kept.
-const at = (minute: number): string => new Date(Date.UTC(2026, 1, 1, 9, minute)).toISOString()
-let home: CursorHome
-let indexer: Indexer
+let place: PurgeHome
 
 beforeEach(() => {
-  home = new CursorHome()
-  const store = home.global()
-  store.chat('a', { name: 'A', fullConversationHeadersOnly: headers(['a1', 'a2']) })
-  store.message('a', 'a1', { type: 1, text: 'good morning', createdAt: at(1) })
-  store.message('a', 'a2', { type: 2, text: 'There are two:\none of them is red', createdAt: at(2) })
-  indexer = new Indexer(home.userDir)
-  indexer.pass()
-  indexer.mirror.close()
+  place = new PurgeHome()
 })
-afterEach(() => {
-  indexer.remove()
-  home.remove()
-})
+afterEach(() => place.remove())
 
+// "none" stands in no message: the escape of a line feed and "one" do.
 test.each(['text', 'kind', 'none of them'])('no message says "%s": none goes', async (match) => {
-  expect(await new PurgeHere(indexer.folder).look({ match })).toMatchObject({ messages: 0 })
+  place.chat('a', ['good morning', 'There are two:\none of them is red'])
+  place.pass()
+  expect(await place.purging.look({ match })).toMatchObject({ messages: 0 })
+  expect(await place.purging.look({ match: 'one of them' })).toMatchObject({ messages: 1 })
 })
 
 test('after a purge of a word of the format, new messages still come in', async () => {
-  await new PurgeHere(indexer.folder).purge({ match: 'text' })
-  const store = home.global()
-  store.chat('c', { name: 'C', fullConversationHeadersOnly: headers(['c1']) })
-  store.message('c', 'c1', { type: 1, text: 'a new day', createdAt: at(7) })
-  indexer.restart()
-  indexer.pass()
-  expect(indexer.thread('c').map(([id]) => id)).toEqual(['c1'])
+  place.chat('a', ['good morning'])
+  place.pass()
+  await place.purging.purge({ match: 'text' })
+  place.chat('c', ['a new day'])
+  place.pass()
+  expect(place.messages('c')).toEqual(['c1'])
+})
+
+test('a Greek text is found within a longer word, in which the lower case of its last letter is another', async () => {
+  place.chat('a', ['ΚΩΔΙΚΟΣ42', 'ΜΥΣΤΙΚΟΣΑΒ'])
+  place.pass()
+  expect(findBytes(place.folder, 'ΜΥΣΤΙΚΟΣ')).toEqual(['mirror.db'])
+  const report = await place.purging.purge({ match: 'ΜΥΣΤΙΚΟΣ' })
+  expect(report).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(findBytes(place.folder, 'ΜΥΣΤΙΚΟΣ')).toEqual([])
 })

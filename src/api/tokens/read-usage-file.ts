@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { UsageEvent } from '../../mirror/usage-events.ts'
+import type { UsageEvent } from '../../mirror/usage-event.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'

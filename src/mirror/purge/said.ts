@@ -23,7 +23,8 @@ export function* matching(parts: readonly Part[], needles: readonly string[]): G
 
 /**
  * Whether a message holds a text.
- * @param json of its parts, or of what holds them, which are then given: most hold it in no form, which is known without looking at each string
+ * @param json of its parts, or of what holds them, which are then given: most hold it in no form, which is known
+ *   without looking at each string
  */
 export function isMatching(json: string, needles: readonly string[], parts?: readonly Part[]): boolean {
   if (!holdsAny(json, needles)) return false

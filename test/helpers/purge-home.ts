@@ -1,0 +1,84 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ArchiveRun } from '../../src/api/http/archive-shapes.ts'
+import { openRun, readRun } from '../../src/api/archives/open-run.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { archivesHere } from './archives-here.ts'
+import { Indexer } from './in-process.ts'
+import { PurgeHere } from './purge-world.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** A time of one morning. */
+export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()
+
+/** A Cursor home, its mirror and its archives, out of which something is purged. The mirror is open only while it is asked. */
+export class PurgeHome {
+  readonly #home = new CursorHome()
+  readonly store = this.#home.global()
+  readonly #indexer = new Indexer(this.#home.userDir)
+
+  get folder(): string {
+    return this.#indexer.folder
+  }
+
+  /** A chat of these texts, the user's and an answer in turn, a minute apart. */
+  chat(id: string, texts: readonly string[], more: object = {}): void {
+    const ids = texts.map((_, at) => `${id}${at + 1}`)
+    this.store.chat(id, { name: id, fullConversationHeadersOnly: headers(ids), ...more })
+    for (const [at, text] of texts.entries()) {
+      this.store.message(id, `${id}${at + 1}`, { type: 1 + (at % 2), text, createdAt: minute(at + 1) })
+    }
+  }
+
+  /** Reads Cursor. */
+  pass(): void {
+    this.ask((indexer) => indexer.pass('full'))
+  }
+
+  /** Ids of what the mirror holds of a chat. */
+  messages(chatId: string): string[] {
+    return this.ask((indexer) => indexer.thread(chatId).map(([id]) => id))
+  }
+
+  ask<Answer>(question: (indexer: Indexer) => Answer): Answer {
+    this.#indexer.restart()
+    try {
+      return question(this.#indexer)
+    } finally {
+      this.#indexer.mirror.close()
+    }
+  }
+
+  /** Everything lost but the archives. */
+  wipe(): void {
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#indexer.path}${ending}`, { force: true })
+    openWriter(this.#indexer.path).close()
+  }
+
+  get purging(): PurgeHere {
+    return new PurgeHere(this.folder)
+  }
+
+  async archive(): Promise<ArchiveRun | null> {
+    const acts = archivesHere(this.folder, this.#indexer.path)
+    const { name } = acts.run(null)
+    await waitUntil('the archive to be made', () => Promise.resolve(acts.get(name)?.state !== 'running'))
+    return acts.get(name)
+  }
+
+  /** Ids of the messages that the newest run holds, and of chats without any. */
+  async archived(): Promise<string[]> {
+    const found: string[] = []
+    for await (const { chat } of readRun(openRun(join(this.folder, 'archives'), null))) {
+      if (chat.kind !== 'sound') throw new Error('a chat of the archive cannot be read')
+      found.push(...(chat.places.length === 0 ? [chat.chat.id] : chat.places.map(({ id }) => id)))
+    }
+    return found.sort()
+  }
+
+  remove(): void {
+    this.#indexer.remove()
+    this.#home.remove()
+  }
+}
