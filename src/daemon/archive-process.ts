@@ -12,7 +12,7 @@ export type StartArchiveWork = (
   onProgress: (progress: Progress) => void,
 ) => OrderedWork<ArchiveResult>
 
-const FRUGAL = ['--max-semi-space-size=4', '--optimize-for-size']
+const FRUGAL = ['--max-semi-space-size=2']
 
 /** Starts a process of low priority that obeys one order. */
 export const startArchiveProcess: StartArchiveWork = (order, onProgress) => {

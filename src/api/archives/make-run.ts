@@ -51,6 +51,8 @@ export interface RunOutcome {
 /** So much is gathered before it is packed, written and proven, at once. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024
 const WAITING_MAX = 128
+/** Each one that is being packed holds a quarter of a megabyte of zlib's. */
+const PACKED_AT_ONCE = 4
 /** One in so many of the objects that were there already is read again. */
 const SHARE = 30
 /** So many chats that did not change are passed over before a sign of life. */
@@ -162,11 +164,25 @@ function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string)
   return now?.revision === revision ? chatLines(db, num, origin) : null
 }
 
+interface Packed {
+  readonly chat: ArchivableChat
+  readonly object: PackedObject
+}
+
+/** In their order, which is that of the manifest, a few at a time. */
+async function packAll(waiting: readonly Waiting[]): Promise<readonly Packed[]> {
+  const packed: Packed[] = []
+  const turns = waiting.entries()
+  const packInTurn = async (): Promise<void> => {
+    for (const [at, { chat, laidOut }] of turns) packed[at] = { chat, object: await packRest(laidOut) }
+  }
+  await Promise.all(Array.from({ length: PACKED_AT_ONCE }, packInTurn))
+  return packed
+}
+
 async function writeAndProve(made: Made): Promise<void> {
   const { order, folders, waiting } = made
-  const packed = await Promise.all(
-    waiting.map(async ({ chat, laidOut }) => ({ chat, object: await packRest(laidOut) })),
-  )
+  const packed = await packAll(waiting)
   const written = packed.filter(({ object }) => object.bytes <= TEXT_BYTES_MAX)
   const objects = written.map(({ object }) => object)
   for (const folder of await writeObjects(order.dir, objects)) folders.add(folder)

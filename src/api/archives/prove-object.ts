@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ChatLines, lineHash, type Decoded } from '../../archive/chat-file.ts'
 import type { ChatEntry } from '../../archive/manifest.ts'
 import { readPacked } from './object-files.ts'
-import { linesOf } from './unpack-members.ts'
+import { linesOf, unpackMembers } from './unpack-members.ts'
 
 /** What an object says of itself: what a manifest that names it must say, too. */
 export type ObjectFacts = Omit<ChatEntry, 'revision'>
@@ -59,15 +59,23 @@ export type WriteProof = 'sound' | 'other' | 'damaged'
  */
 export function proveWritten(dir: string, entry: ChatEntry, current: Iterable<string> | null): WriteProof {
   const packed = readPacked(dir, entry.object)
-  if (packed.kind === 'damaged') return 'damaged'
-  const content = createHash('sha256')
-  const comparison = new Comparison(current)
-  for (const line of linesOf(packed.value, (bytes) => content.update(bytes))) {
-    if (line.kind === 'damaged') return 'damaged'
-    comparison.take(line.value)
+  if (packed.kind === 'damaged' || contentOf(packed.value) !== entry.content) return 'damaged'
+  return current === null || hashOf(current) === entry.content ? 'sound' : 'other'
+}
+
+/** Null where it cannot be unpacked. */
+function contentOf(packed: Buffer): string | null {
+  try {
+    return hashOf(unpackMembers(packed))
+  } catch {
+    return null
   }
-  if (content.digest('hex') !== entry.content) return 'damaged'
-  return comparison.isSame() ? 'sound' : 'other'
+}
+
+function hashOf(pieces: Iterable<string | Buffer>): string {
+  const hash = createHash('sha256')
+  for (const piece of pieces) hash.update(piece)
+  return hash.digest('hex')
 }
 
 /** Holds lines against those that the mirror has, as both come. */

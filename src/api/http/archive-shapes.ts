@@ -57,6 +57,8 @@ export interface ArchiveRestored {
   readonly damaged: readonly string[]
   /** What is wrong with the run's manifest; null where it is sound. */
   readonly manifest: string | null
+  /** Folders of the map, as they were given, that fitted no chat of the archive. */
+  readonly unusedMaps: readonly string[]
 }
 
 /** How the archives are, for `/api/status`. */
