@@ -35,6 +35,8 @@ export interface RestoreResult {
   /** Chats that nothing held. */
   readonly addedChats: number
   readonly damaged: readonly RestoreDamage[]
+  /** Folders of the map, as they were given, that fitted no chat of the archive. */
+  readonly unusedMaps: readonly string[]
 }
 
 /** A stretch of a restore; `result` is null while there is more to do. */

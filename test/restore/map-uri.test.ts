@@ -43,7 +43,7 @@ describe('folders are mapped by whole names', () => {
     [{ 'vscode-remote://ssh-remote+box/home/a': '/home/b' }, 'vscode-remote://ssh-remote%2Bbox/home/a/x', '/home/b/x'],
     [{ '/home/a': 'vscode-remote://ssh-remote%2Bbox/srv' }, '/home/a/x', 'vscode-remote://ssh-remote%2Bbox/srv/x'],
   ])('%j maps %s to %s', (map, from, to) => {
-    expect(uriOf(readMap(map)(uriOf(from)))).toBe(uriOf(to))
+    expect(uriOf(readMap(map).mapUri(uriOf(from)))).toBe(uriOf(to))
   })
 })
 

@@ -74,6 +74,16 @@ test('an archive of another machine is merged into one project, is found, and te
   expect(items[0]?.parts[0]?.text).toBe('the walnut in /Users/a/shop/main.ts')
 }, 90_000)
 
+test('a folder that no chat of the archive lies in is named, and one that is of use is not, again and again', async () => {
+  const maps = ['--map', '/Users/a=/home/b', '--map', '/Users/typo=/home/b']
+  for (const chat of ['1 chat', '0 chats']) {
+    const { exitCode, stdout } = await ours.run(['archive', 'restore', '--from', from(), ...maps])
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; ${chat} and`)])
+    expect(stdout).toMatch(/^--map \/Users\/typo: no chat of this archive lies there$/m)
+    expect(stdout).not.toContain('--map /Users/a')
+  }
+}, 90_000)
+
 test('with a daemon it is the same, and unmapped there are two projects', async () => {
   const { url } = await ours.serve()
   await untilReady(url)

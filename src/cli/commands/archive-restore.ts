@@ -20,6 +20,7 @@ const restoredAnswer = z.object({
   addedChats: z.number(),
   damaged: z.array(z.string()),
   manifest: z.string().nullable(),
+  unusedMaps: z.array(z.string()),
 })
 
 interface RestoreOptions extends JsonOption {
@@ -104,11 +105,13 @@ async function watching(asked: Promise<unknown>, answers: Answers, session: Sess
   return asked
 }
 
-function restoredText({ name, chats, messages, added, addedChats, damaged }: z.infer<typeof restoredAnswer>): string {
+function restoredText(restored: z.infer<typeof restoredAnswer>): string {
+  const { name, chats, messages, added, addedChats, damaged, unusedMaps } = restored
   const held = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
   const lines = [
     `${name}: ${held}; ${countText(addedChats, 'chat')} and ${countText(added, 'message')} came back`,
     ...damaged.map((id) => `damaged chat: ${id}`),
+    ...unusedMaps.map((folder) => `--map ${folder}: no chat of this archive lies there`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }

@@ -87,6 +87,12 @@ export function decodeEvidence(chat: ArchivedChat, mapUri: MapUri): EvidenceWrit
   })
 }
 
+/** All that a mapping of folders may fit. */
+export const urisOf = ({ evidence, paths }: ArchivedChat): readonly string[] => [
+  ...evidence.map(({ root }) => root.uri),
+  ...paths,
+]
+
 export const decodePaths = ({ id, paths }: ArchivedChat, mapUri: MapUri): PathsWrite => ({
   chatId: asChatId(id),
   uris: paths.map(mapUri),

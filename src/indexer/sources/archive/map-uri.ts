@@ -7,7 +7,15 @@ export type MapUri = (uri: string) => string
 /** Folders as they were called, each with what it is called here: absolute paths or URIs. */
 export type FolderMap = Readonly<Record<string, string>>
 
+/** A mapping that remembers which of its folders it was of use for. */
+export interface FolderMapping {
+  readonly mapUri: MapUri
+  /** Folders, as they were given, that have fitted nothing so far. */
+  unused(): readonly string[]
+}
+
 interface Rule {
+  readonly given: string
   readonly from: readonly string[]
   readonly to: string
 }
@@ -17,22 +25,30 @@ interface Rule {
  * fit the longest counts, and what was mapped is not mapped again.
  * @throws Trouble `bad-map`, exit code 2, that names what is wrong with it
  */
-export function readMap(map: FolderMap): MapUri {
+export function readMap(map: FolderMap): FolderMapping {
   const rules = new Map<string, Rule>()
   for (const [folder, target] of Object.entries(map)) {
     const from = compared(prefixOf(folder))
     const key = from.join('/')
     if (rules.has(key)) throw badMap(`The folder ${prefixOf(folder)} is mapped twice.`)
-    rules.set(key, { from, to: prefixOf(target) })
+    rules.set(key, { given: folder, from, to: prefixOf(target) })
   }
   const ordered = [...rules.values()].sort((a, b) => b.from.length - a.from.length)
-  return (uri) => mapped(uri, ordered)
+  const used = new Set<Rule>()
+  return {
+    mapUri: (uri) => {
+      const rule = ruleFor(uri, ordered)
+      if (rule === undefined) return uri
+      used.add(rule)
+      return [rule.to, ...uri.split('/').slice(rule.from.length)].join('/')
+    },
+    unused: () => ordered.filter((rule) => !used.has(rule)).map(({ given }) => given),
+  }
 }
 
-function mapped(uri: string, rules: readonly Rule[]): string {
+function ruleFor(uri: string, rules: readonly Rule[]): Rule | undefined {
   const segments = compared(uri)
-  const rule = rules.find(({ from }) => from.every((segment, at) => segment === segments[at]))
-  return rule === undefined ? uri : [rule.to, ...uri.split('/').slice(rule.from.length)].join('/')
+  return rules.find(({ from }) => from.every((segment, at) => segment === segments[at]))
 }
 
 /** As projects' roots are spelt, without a slash at the end, so that a root alone is the beginning of all below it. */
