@@ -16,8 +16,8 @@ vi.mock('../../../src/api/http/params.ts', async (importOriginal) => {
   return {
     ...real,
     readQuery: (...given: Parameters<typeof real.readQuery>) => {
-      const [c, schemas] = given
-      noted.set(c.req.path, Object.keys(schemas))
+      const [c, schema] = given
+      noted.set(c.req.path, Object.keys(schema.shape))
       return real.readQuery(...given)
     },
   }

@@ -7,7 +7,7 @@ import type { Clock } from '../../periods.ts'
 import type { ArchiveRun } from '../archive-shapes.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
-import { limit, offset, readQuery } from '../params.ts'
+import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -30,7 +30,7 @@ const restoreBody = z.object({
   map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
 })
 
-const page = { limit: limit(), offset: offset() }
+const page = parametersOf({ limit: limit(), offset: offset() })
 
 export function archiveRoutes(world: ApiWorld): Hono {
   const { archives } = world
@@ -41,7 +41,7 @@ export function archiveRoutes(world: ApiWorld): Hono {
   }
   return new Hono()
     .post('/api/archives', async (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       const { scope } = await readBody(c, runBody)
       refuseBadScope(scope, readClock(null, world))
       return c.json(await unlessBusy(async () => archives.run(scope)), 202)
@@ -52,17 +52,17 @@ export function archiveRoutes(world: ApiWorld): Hono {
       return c.json({ items: all.slice(start, start + most), total: all.length, limit: most, offset: start })
     })
     .get('/api/archives/:name', (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       return c.json(known(c.req.param('name')))
     })
     .post('/api/archives/:name/verify', async (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       const { share } = await readBody(c, verifyBody)
       const { name } = known(c.req.param('name'))
       return c.json(await unlessBusy(() => archives.verify(name, share)))
     })
     .post('/api/archives/:name/restore', async (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       const { from, map } = await readBody(c, restoreBody)
       const name = c.req.param('name')
       if (from === null && name !== 'newest') known(name)

@@ -5,12 +5,12 @@ import { chatSorts, listChats } from '../../queries/list-chats.ts'
 import { listMessages } from '../../queries/list-messages.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { flag, limit, offset, oneOf, readQuery, text, word, words } from '../params.ts'
+import { flag, limit, noParameters, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { readMatches, withMatches } from '../read-matches.ts'
 import type { ApiWorld } from '../world.ts'
 
-const listParameters = {
+const listParameters = parametersOf({
   project: words(),
   from: word(),
   to: word(),
@@ -27,9 +27,9 @@ const listParameters = {
   repo: words(),
   limit: limit(),
   offset: offset(),
-}
+})
 
-const messageParameters = { limit: limit(), offset: offset(), around: word(), includeOrphans: flag() }
+const messageParameters = parametersOf({ limit: limit(), offset: offset(), around: word(), includeOrphans: flag() })
 
 export function chatRoutes(world: ApiWorld): Hono {
   const routes = new Hono()
@@ -59,7 +59,7 @@ export function chatRoutes(world: ApiWorld): Hono {
   })
 
   routes.get('/api/chats/:id', (c) => {
-    readQuery(c, {})
+    readQuery(c, noParameters)
     const chat = getChat(world.mirror(), asChatId(c.req.param('id')))
     if (chat === null) throw unknownChat()
     return c.json(chat)

@@ -3,13 +3,13 @@ import { reportCommits } from '../../reports/commit-report.ts'
 import { WINDOW_DEFAULT_MS } from '../../reports/commit-windows.ts'
 import { confidences } from '../../reports/judge-match.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { limit, offset, oneOf, readQuery, wholeNumber, word, words } from '../params.ts'
+import { limit, offset, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { readRepos } from '../read-repos.ts'
 import type { ApiWorld } from '../world.ts'
 
 const MINUTE_MS = 60_000
 
-const parameters = {
+const parameters = parametersOf({
   repo: words(),
   from: word(),
   to: word(),
@@ -19,7 +19,7 @@ const parameters = {
   window: wholeNumber({ min: 1, max: 1440 }),
   limit: limit(),
   offset: offset(),
-}
+})
 
 export function commitRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/commits', async (c) => {

@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming'
 import type { SSEStreamingApi } from 'hono/streaming'
 import { createEventQueue } from '../event-queue.ts'
 import type { EventQueue } from '../event-queue.ts'
-import { readQuery } from '../params.ts'
+import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -13,7 +13,7 @@ const HEARTBEAT_MS = 15_000
 
 export function eventRoutes(world: ApiWorld, readStatus: ReadStatus): Hono {
   return new Hono().get('/api/events', (c) => {
-    readQuery(c, {})
+    readQuery(c, noParameters)
     // The answer to a HEAD has no body whose end would end the subscription.
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const status = readStatus()

@@ -4,12 +4,12 @@ import { fileNameOf } from '../../export/file-name.ts'
 import { exporters, exportFormats } from '../../export/formats.ts'
 import { findChat, readThread } from '../../export/read-thread.ts'
 import { toIso } from '../../iso.ts'
-import { flag, oneOf, readQuery } from '../params.ts'
+import { flag, oneOf, parametersOf, readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { textStream } from '../text-stream.ts'
 import type { ApiWorld } from '../world.ts'
 
-const parameters = { as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() }
+const parameters = parametersOf({ as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() })
 
 export function exportRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/chats/:id/export', async (c) => {

@@ -2,10 +2,17 @@ import { Hono } from 'hono'
 import { listLosses } from '../../queries/list-losses.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { limit, offset, readQuery, word, words } from '../params.ts'
+import { limit, offset, parametersOf, readQuery, word, words } from '../params.ts'
 import type { ApiWorld } from '../world.ts'
 
-const parameters = { project: words(), from: word(), to: word(), tz: word(), limit: limit(), offset: offset() }
+const parameters = parametersOf({
+  project: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  limit: limit(),
+  offset: offset(),
+})
 
 export function lossRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/losses', (c) => {

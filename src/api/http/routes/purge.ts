@@ -10,7 +10,7 @@ import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
-import { readQuery } from '../params.ts'
+import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { PurgeState } from '../purge-shapes.ts'
 import type { ApiWorld } from '../world.ts'
@@ -39,11 +39,11 @@ type Body = z.output<typeof body>
 export function purgeRoutes(world: ApiWorld): Hono {
   return new Hono()
     .get('/api/purge', (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       return c.json(readState(world))
     })
     .post('/api/purge', async (c) => {
-      readQuery(c, {})
+      readQuery(c, noParameters)
       const given = await readBody(c, body)
       const scope = scopeOf(world, given)
       const { purging } = world

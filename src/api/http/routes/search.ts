@@ -3,14 +3,14 @@ import { roles } from '../../../model/message.ts'
 import { partNames } from '../../search/language/read-field.ts'
 import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRequest } from '../../search/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { anyOf, flag, limit, listOf, offset, oneOf, readQuery, text, word, words } from '../params.ts'
+import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
 /** Deeper pages cost more with every hit that is skipped. */
 const OFFSET_MAX = 10_000
 
-const parameters = {
+const parameters = parametersOf({
   q: text(),
   project: words(),
   role: anyOf(roles),
@@ -30,7 +30,7 @@ const parameters = {
   literal: flag(),
   limit: limit(),
   offset: offset(OFFSET_MAX),
-}
+})
 
 export function searchRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/search', async (c) => {

@@ -5,17 +5,18 @@ import { getProject } from '../../queries/get-project.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import type { Stats } from '../../reports/stats/stats.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { oneOf, readQuery, word, words, type Params } from '../params.ts'
+import { oneOf, parametersOf, readQuery, word, words, type Params } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
-const parameters = { from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() }
+const parameters = parametersOf({ from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() })
+const ofProjects = parametersOf({ ...parameters.shape, project: words() })
 
 export function statsRoutes(world: ApiWorld): Hono {
   const routes = new Hono()
 
   routes.get('/api/stats', async (c) => {
-    const query = readQuery(c, { ...parameters, project: words() })
+    const query = readQuery(c, ofProjects)
     const projectNums = query.project === null ? null : resolveProjects(world.mirror(), query.project)
     return c.json(await askStats(world, query, projectNums))
   })

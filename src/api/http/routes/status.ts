@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
-import { readQuery } from '../params.ts'
+import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
 
 export function statusRoutes(readStatus: ReadStatus): Hono {
   return new Hono().get('/api/status', (c) => {
-    readQuery(c, {})
+    readQuery(c, noParameters)
     return c.json(readStatus())
   })
 }

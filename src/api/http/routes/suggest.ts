@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
-import { limit, readQuery, text } from '../params.ts'
+import { limit, parametersOf, readQuery, text } from '../params.ts'
 import type { ApiWorld } from '../world.ts'
 
 const LIMIT_MAX = 20
 const LIMIT_USUAL = 10
 
-const parameters = { q: text(), limit: limit(LIMIT_MAX, LIMIT_USUAL) }
+const parameters = parametersOf({ q: text(), limit: limit(LIMIT_MAX, LIMIT_USUAL) })
 
 export function suggestRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/suggest', async (c) => {

@@ -3,11 +3,11 @@ import { Trouble } from '../../../model/trouble.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
 import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { flag, oneOf, readQuery, wholeNumber, word, words } from '../params.ts'
+import { flag, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
-const parameters = {
+const parameters = parametersOf({
   groupBy: oneOf(tokenGroupings),
   project: words(),
   model: words(),
@@ -17,7 +17,9 @@ const parameters = {
   prices: flag(),
   as: oneOf(['json', 'csv']),
   limit: wholeNumber({ min: 1, max: 10_000 }),
-}
+})
+
+const importParameters = parametersOf({ tz: word() })
 
 /** How many rows are told where nothing is said. A file is read by programs, which would not see that it ends early. */
 const ROWS = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
@@ -45,7 +47,7 @@ export function tokenRoutes(world: ApiWorld): Hono {
       return c.body(ledgerCsv(answer))
     })
     .post('/api/tokens/import', async (c) => {
-      const { timeZone } = readClock(readQuery(c, { tz: word() }).tz, world)
+      const { timeZone } = readClock(readQuery(c, importParameters).tz, world)
       const text = await readCsvBody(c)
       if (world.importUsage === undefined) throw new Problem(503, 'not-here', 'Nothing can be imported here.')
       return c.json(await world.importUsage({ text, timeZone }).catch(blameFile))
