@@ -3,7 +3,7 @@ import { Trouble } from '../model/trouble.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { addCommands } from './commands.ts'
-import { addExamples, addSettingFlags, flagsOf } from './options.ts'
+import { addExamples, addSettingFlags, inputOf } from './options.ts'
 import { PipeClosed } from './print.ts'
 import { printable, printableLine } from './printable.ts'
 import { openSession } from './session.ts'
@@ -46,7 +46,7 @@ async function programFor(session: Session, world: World, argv: readonly string[
     })
   addSettingFlags(program)
   await addCommands(program, session, argv, {
-    settingsOf: (command) => loadSettings({ ...world, flags: flagsOf(command) }),
+    settingsOf: (command) => loadSettings(inputOf(world, command)),
     workingDir: world.workingDir ?? '/',
   })
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import type { Flags } from '../settings.ts'
+import type { Flags, SettingsInput, Surroundings } from '../settings.ts'
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
 
@@ -22,7 +22,12 @@ export function addSettingFlags(program: Command): void {
     .option('--auth', 'ask for the token on loopback addresses too')
 }
 
-export const flagsOf = (command: Command): Flags => command.optsWithGlobals<Flags>()
+const flagsOf = (command: Command): Flags => command.optsWithGlobals<Flags>()
+
+/** What the settings of a command are made of; of the world nothing is looked at that costs time. */
+export function inputOf({ env, platform, homeDir, workingDir }: Surroundings, command: Command): SettingsInput {
+  return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags: flagsOf(command) }
+}
 
 export interface JsonOption {
   readonly json?: true

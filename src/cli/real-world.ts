@@ -10,18 +10,17 @@ import type { World } from './world.ts'
 export function realWorld(): World {
   const { stdout, stderr } = process
   const version = installedVersion()
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   const note = (text: string): void => {
     stderr.write(`${text}\n`)
   }
   return {
     ...realSurroundings(),
-    openAnswers: (settings) => openAnswers(settings, { version, timeZone, note }),
+    openAnswers: (settings) => openAnswers(settings, { version, timeZone: localTimeZone(), note }),
     serve: async (settings, companion) => {
       const { startIngestThread } = await import('../daemon/ingest-thread.ts')
       const ingestThread = startIngestThread()
       const { serveForever } = await import('./serve-forever.ts')
-      const daemon = { version, timeZone, stdout, stderr, ingestThread, now: Date.now }
+      const daemon = { version, timeZone: localTimeZone(), stdout, stderr, ingestThread, now: Date.now }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {
@@ -29,10 +28,15 @@ export function realWorld(): World {
     },
     stdout,
     stderr,
-    timeZone,
+    get timeZone() {
+      return localTimeZone()
+    },
     version,
   }
 }
+
+/** Some 15 ms when it is first asked: where time counts, behind what others wait for. */
+const localTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
 const LOCK_WAIT_MS = 30_000

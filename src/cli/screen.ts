@@ -17,13 +17,15 @@ export interface Screen {
   readonly timeZone: string
 }
 
-export function screenOf(output: Output, env: Environment, timeZone: string): Screen {
+export function screenOf(output: Output, env: Environment, timeZone: () => string): Screen {
   const isTerminal = output.isTTY === true
   return {
     width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
     colours: pc.createColors(wantsColours(isTerminal, env)),
     hasBlocks: isTerminal && drawsBlocks(env),
-    timeZone,
+    get timeZone() {
+      return timeZone()
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { Trouble } from '../model/trouble.ts'
 import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
-import { flagsOf } from './options.ts'
+import { inputOf } from './options.ts'
 import { printTo } from './print.ts'
 import { screenOf } from './screen.ts'
 import type { Screen } from './screen.ts'
@@ -36,7 +36,7 @@ export interface Session {
 
 export function openSession(world: World, argv: readonly string[], onSettings: (settings: Settings) => void): Session {
   const settingsOf: SettingsOf = (command) => {
-    const settings = loadSettings({ ...world, flags: flagsOf(command) })
+    const settings = loadSettings(inputOf(world, command))
     onSettings(settings)
     return settings
   }
@@ -45,7 +45,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     get stdin() {
       return world.stdin
     },
-    screen: screenOf(world.stdout, world.env, world.timeZone),
+    screen: screenOf(world.stdout, world.env, () => world.timeZone),
     print: printTo(world.stdout),
     note: printTo(world.stderr),
     serve: (command) => world.serve(settingsOf(command)),
@@ -53,7 +53,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       const { DemoStage } = await import('./demo-stage.ts')
       const stage = new DemoStage(printTo(world.stdout))
       try {
-        const settings = demoSettings({ ...world, flags: flagsOf(command) }, stage.folders)
+        const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)
         await world.serve(settings, stage)
       } finally {

@@ -103,7 +103,7 @@ describe('blocks are drawn', () => {
     [{ OS: 'Windows_NT' }, true],
     [{ LANG: 'en_US.UTF-8', TERM: 'dumb' }, false],
   ])('in %o: %s', (env, expected) => {
-    expect(screenOf(terminal, env, 'UTC').hasBlocks).toBe(expected)
-    expect(screenOf(new PassThrough(), env, 'UTC').hasBlocks).toBe(false)
+    expect(screenOf(terminal, env, () => 'UTC').hasBlocks).toBe(expected)
+    expect(screenOf(new PassThrough(), env, () => 'UTC').hasBlocks).toBe(false)
   })
 })
