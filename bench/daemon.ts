@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { getJson } from './get-json.ts'
 
 const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
 const START_MS_MAX = 20_000
@@ -41,11 +42,8 @@ export class BenchDaemon {
     return new BenchDaemon(child, url, dataDir, startedAtMs)
   }
 
-  async get<Answer>(path: string): Promise<Answer> {
-    // After a statement that blocked the bench for seconds, the connection that was kept may be gone.
-    const response = await fetch(`${this.url}${path}`).catch(() => fetch(`${this.url}${path}`))
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-    return (await response.json()) as Answer
+  get<Answer>(path: string): Promise<Answer> {
+    return getJson<Answer>(`${this.url}${path}`)
   }
 
   status(): Promise<Status> {

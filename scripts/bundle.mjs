@@ -41,6 +41,9 @@ export async function bundle(source, target, more = []) {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     sourcemap: true,
+    // Names stay, so that a stack can be read. Comments and indents are held in memory as long as a process runs: with
+    // them the daemon is 8 MB larger at rest.
+    minify: { compress: false, mangle: false },
   })
   await bundled.close()
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
