@@ -1,3 +1,6 @@
+import { rawBlockOf, type RawBlock } from './block-starts.ts'
+import { containerOf, filled, goOn, isBlank, type Container } from './containers.ts'
+
 /** A run of lines, with the line breaks between and after them. */
 export interface Stretch {
   /** `code` has its fence lines with it. */
@@ -12,59 +15,87 @@ export interface Blocks {
   readonly closing: string | null
 }
 
-interface Block {
-  readonly kind: Stretch['kind']
-  readonly closing: string
-  readonly isClosedBy: (line: string) => boolean
-}
-
-/** HTML that, by CommonMark, goes on over blank lines until its end is found. */
-const htmlBlocks: readonly { readonly opens: RegExp; readonly closes: RegExp; readonly closing: string }[] = [
-  { opens: /^ {0,3}<!--/u, closes: /-->/u, closing: '-->' },
-  { opens: /^ {0,3}<\?/u, closes: /\?>/u, closing: '?>' },
-  { opens: /^ {0,3}<!\[CDATA\[/u, closes: /\]\]>/u, closing: ']]>' },
-  { opens: /^ {0,3}<![a-z]/iu, closes: />/u, closing: '>' },
-]
-
 /** Finds the fenced blocks of a Markdown text. A message cut off while it was written leaves its last one open. */
 export function readBlocks(text: string): Blocks {
   const stretches: { kind: Stretch['kind']; text: string }[] = []
-  let open: Block | null = null
-  const add = (kind: Stretch['kind'], line: string, isNew: boolean): void => {
+  const reader = new BlockReader()
+  for (const [line] of text.matchAll(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+$/gu)) {
+    const { kind, isNew } = reader.take(detabbed(line.replace(/[\r\n]+$/u, '')))
     const last = stretches.at(-1)
     if (last === undefined || last.kind !== kind || isNew) stretches.push({ kind, text: line })
     else last.text += line
   }
-  for (const [line] of text.matchAll(/[^\n]*\n|[^\n]+$/gu)) {
-    if (open !== null) {
-      add(open.kind, line, false)
-      if (open.isClosedBy(line)) open = null
-      continue
+  return { stretches, closing: reader.closing }
+}
+
+/** The blocks of CommonMark, as far as it takes to know of each line whether it stands in one that is taken raw. */
+class BlockReader {
+  #open: readonly Container[] = []
+  #raw: RawBlock | null = null
+  #isInParagraph = false
+
+  /** What stands in a list or a quote ends with it, before whatever follows at the margin. */
+  get closing(): string | null {
+    return this.#open.length === 0 ? (this.#raw?.closing ?? null) : null
+  }
+
+  take(line: string): { readonly kind: Stretch['kind']; readonly isNew: boolean } {
+    const { count, rest } = goOn(this.#open, line)
+    const isWithin = count === this.#open.length
+    const raw = this.#raw
+    if (raw !== null && isWithin) {
+      if (raw.isClosedBy(rest)) this.#raw = null
+      return { kind: raw.kind, isNew: false }
     }
-    open = openedBy(line)
-    add(open?.kind ?? 'prose', line, open?.kind === 'code')
+    const kind = this.#begin(rest, count)?.kind ?? 'prose'
+    return { kind, isNew: kind === 'code' }
+  }
+
+  /** @param count of the open containers that the line goes on with */
+  #begin(line: string, count: number): RawBlock | null {
+    const isWithin = count === this.#open.length
+    const goingOn = this.#open.slice(0, count)
+    const open = isBlank(line) ? goingOn : goingOn.map(filled)
+    let rest = line
+    let isInParagraph = this.#isInParagraph
+    for (;;) {
+      if (isIndented(rest) || isBreak(rest)) break
+      const begun = containerOf(rest, open.length, isInParagraph && isWithin)
+      if (begun === null) break
+      open.push(begun.container)
+      rest = rest.slice(begun.taken)
+      isInParagraph = false
+    }
+    // A paragraph goes on over lines that are indented less, or stand behind fewer marks.
+    if (isInParagraph && !isWithin && isPlain(rest, true)) return (this.#raw = null)
+    this.#open = open
+    this.#isInParagraph = isPlain(rest, isInParagraph) && !(isInParagraph ? isUnderline(rest) : isIndented(rest))
+    const raw = isIndented(rest) ? null : rawBlockOf(rest, isInParagraph)
     // Code ends on a later line; HTML may end where it began.
-    if (open?.kind === 'prose' && open.isClosedBy(line)) open = null
+    this.#raw = raw?.kind === 'prose' && raw.isClosedBy(rest) ? null : raw
+    return this.#raw
   }
-  return { stretches, closing: open?.closing ?? null }
 }
 
-function openedBy(line: string): Block | null {
-  const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/u.exec(line)?.[1]
-  if (fence !== undefined) return fencedBlock(fence)
-  const tag = /^ {0,3}<(script|pre|style|textarea)(?:[\s>]|$)/iu.exec(line)?.[1]
-  if (tag !== undefined) {
-    return htmlBlock(/<\/(?:script|pre|style|textarea)>/iu, `</${tag.toLowerCase()}>`)
-  }
-  const html = htmlBlocks.find(({ opens }) => opens.test(line))
-  return html === undefined ? null : htmlBlock(html.closes, html.closing)
+/** Words, or what a paragraph takes for words. */
+function isPlain(line: string, isInParagraph: boolean): boolean {
+  if (isBlank(line)) return false
+  if (isIndented(line)) return true
+  return !isBreak(line) && !/^ {0,3}#{1,6}(?: |$)/u.test(line) && rawBlockOf(line, isInParagraph) === null
 }
 
-function fencedBlock(fence: string): Block {
-  const closes = new RegExp(`^ {0,3}${fence.charAt(0)}{${fence.length},}\\s*$`, 'u')
-  return { kind: 'code', closing: fence, isClosedBy: (line) => closes.test(line) }
-}
+const isIndented = (line: string): boolean => line.startsWith('    ')
 
-function htmlBlock(closes: RegExp, closing: string): Block {
-  return { kind: 'prose', closing, isClosedBy: (line) => closes.test(line) }
+/** Three signs and more that part what is above from what is below. */
+const isBreak = (line: string): boolean => /^ {0,3}(?:(?:- *){3,}|(?:_ *){3,}|(?:\* *){3,})$/u.test(line)
+
+/** What makes a heading of the paragraph above. */
+const isUnderline = (line: string): boolean => /^ {0,3}(?:=+|-+) *$/u.test(line)
+
+/** Tabs as the columns that they stand for. */
+function detabbed(line: string): string {
+  if (!line.includes('\t')) return line
+  let text = ''
+  for (const sign of line) text += sign === '\t' ? ' '.repeat(4 - (text.length % 4)) : sign
+  return text
 }

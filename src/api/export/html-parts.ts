@@ -40,7 +40,7 @@ function prose(text: string): string {
 function fenced(text: string): string {
   const html = htmlText(text.replace(/\n$/u, ''))
     .replace(/^[^\n]*/u, '<span class="soft">$&</span>')
-    .replace(/\n( {0,3}(?:`{3,}|~{3,})[ \t]*)$/u, '\n<span class="soft">$1</span>')
+    .replace(/\n([ \t>]*(?:`{3,}|~{3,})[ \t]*)$/u, '\n<span class="soft">$1</span>')
   return `<pre>\n${html}</pre>\n`
 }
 

@@ -138,6 +138,12 @@ describe('the page by itself', () => {
     expect(told({ createdAt: null }).join()).not.toMatch(/UTC|null/u)
   })
 
+  it('ends the code of a list item where the item ends it, so that what follows is no code', () => {
+    const html = pageOf([{ kind: 'text', text: '- ```js\n  let a\n  ```\n\nand so on' }])
+    expect(html.match(/<pre>[^]*?<\/pre>/gu)).toEqual([expect.stringContaining('let a')])
+    expect(html).toContain('<div class="text" dir="auto">and so on</div>')
+  })
+
   it('hides tools and thoughts until they are opened', () => {
     const tool: Part = {
       kind: 'tool',

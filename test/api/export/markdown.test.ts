@@ -194,6 +194,24 @@ describe('what a text leaves open is closed, and only that', () => {
     ['inline <script> and ```', null],
     ['<prefix>', null],
     ['', null],
+    ['a\r```', '```'],
+    ['```\na\n```\u00a0', '```'],
+    // What stands in an item or a quote ends with it: a fence at the margin would open another.
+    ['- a\n\n  ```js\n  b', null],
+    ['1. ```\n   a\nb', null],
+    ['> ```\n> a', null],
+    ['- a\n- b\n  - c\n\n    ```\n    <!--', null],
+    ['- ```\n  a\n  ```\n\n```', '```'],
+    ['- a\n\n```\nb', '```'],
+    ['-\n\n  ```', '```'],
+    ['-\n  ```\n\n  a', null],
+    ['2. a\nb\n- - -\n```', '```'],
+    ['a\n2. ```', null],
+    // HTML goes on to the next blank line, and a fence in it is none.
+    ['<details>\n```js\n', null],
+    ['<details>\n```js\n\na\n```', '```'],
+    ['a\n<x-y>\n```', '```'],
+    ['<x-y a="b">\n```', null],
   ])('%j is closed by %j', (text, closing) => {
     expect(readBlocks(text).closing).toBe(closing)
     const document = [...toMarkdown(plainChat, [messageOf('m', [{ kind: 'text', text }])])].join('')
@@ -201,7 +219,9 @@ describe('what a text leaves open is closed, and only that', () => {
     expect(document.endsWith(`UTC\n\n${text}${end}${closing === null ? '' : `${closing}\n`}`)).toBe(true)
   })
 
-  const lines = string({ unit: constantFrom('```', '~~~', '`', '<!--', '-->', '<pre>', '\n', ' ', 'a', '\r') })
+  const lines = string({
+    unit: constantFrom('```', '~~~', '`', '<!--', '-->', '<pre>', '\n', ' ', 'a', '\r', '- ', '> ', '\t', '<p>'),
+  })
 
   it('the stretches are the whole text, and nothing is open behind what closes it', () => {
     assert(
