@@ -1,4 +1,5 @@
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute } from 'node:path'
 import type { Surroundings } from './settings/load.ts'
 
 export { demoSettings } from './settings/demo.ts'
@@ -11,5 +12,15 @@ export type { Flags } from './settings/words.ts'
 
 /** What this process was started in. Nothing else reads `process.env`. */
 export function realSurroundings(): Surroundings {
-  return { env: process.env, platform: process.platform, homeDir: homedir(), workingDir: process.cwd() }
+  return { env: process.env, platform: process.platform, homeDir: homeFolder(), workingDir: process.cwd() }
+}
+
+/** Of the account, where the environment names none that could be meant wherever one stands. */
+function homeFolder(): string {
+  try {
+    const named = homedir()
+    return isAbsolute(named) ? named : userInfo().homedir
+  } catch (cause) {
+    throw new Error('This account has no home folder: name one in HOME', { cause })
+  }
 }

@@ -4,8 +4,17 @@ export interface Counts {
   readonly messages: number
 }
 
-/** What is told once the sample is indexed. Each command finds something. @param counts null where it is not, yet */
-export function demoGreeting(counts: Counts | null, dataDir: string, platform: NodeJS.Platform): string {
+/**
+ * What is told once the sample is indexed. Each command finds something.
+ * @param counts null where it is not, yet
+ * @param place the folder in which npx knows the program
+ */
+export function demoGreeting(
+  counts: Counts | null,
+  dataDir: string,
+  platform: NodeJS.Platform,
+  place = 'this folder',
+): string {
   const folder = quoted(dataDir, platform)
   const held =
     counts === null
@@ -13,7 +22,7 @@ export function demoGreeting(counts: Counts | null, dataDir: string, platform: N
       : `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
   return [
     '',
-    `A sample Cursor (${held}), in which an agent is at work. In another terminal, in this folder:`,
+    `A sample Cursor (${held}), in which an agent is at work. In another terminal, in ${place}:`,
     '',
     ...demoCommands.map((words) => `  npx cursordex ${words} --data-dir ${folder}`),
     '',

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Trouble } from '../model/trouble.ts'
 import { writeDemoHome } from '../sample/demo-home.ts'
 import type { DemoFolders, Settings } from '../settings.ts'
 import { daemonAnswers } from './client.ts'
@@ -15,6 +16,9 @@ import type { Companion } from './serve-forever.ts'
 const READY_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 100
 const CHILD_ENDS_WITHIN_MS = 1000
+const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
+/** The same way up from src/cli and from dist/cli. */
+const ownFolder = dirname(fileURLToPath(new URL('../../package.json', import.meta.url)))
 
 /** Everything that a demonstration makes for itself: a sample Cursor home, an agent that writes to it, a data folder. */
 export class DemoStage implements Companion {
@@ -23,24 +27,33 @@ export class DemoStage implements Companion {
   /** Made when a signal to stop would be heard. */
   readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
   readonly #cursorFolder = join(this.#root, 'sample')
+  readonly #place: string
   #agent: ChildProcess | null = null
 
-  constructor(print: (text: string) => Promise<void>) {
+  constructor(print: (text: string) => Promise<void>, workingDir: string) {
     this.#print = print
+    const way = relative(ownFolder, workingDir)
+    this.#place = way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
     this.folders = { userDir: join(this.#cursorFolder, 'Cursor', 'User'), dataDir: join(this.#root, 'data') }
   }
 
   setUp(): void {
-    mkdirSync(this.#root, { mode: 0o700 })
     // However this process ends, nothing may stay behind.
     process.once('exit', this.#vanish)
-    writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
+    try {
+      mkdirSync(this.#root, { mode: 0o700 })
+      writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      const remedy = `Name a folder that you may write to, and that has room, in ${temporary}.`
+      throw new Trouble('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })
+    }
   }
 
   async started(settings: Settings, isStopping: () => boolean): Promise<void> {
     this.#startAgent()
     const counts = await this.#firstCounts(settings.dataDir, isStopping)
-    if (!isStopping()) await this.#print(demoGreeting(counts, settings.dataDir, process.platform))
+    if (!isStopping()) await this.#print(demoGreeting(counts, settings.dataDir, process.platform, this.#place))
   }
 
   async strike(): Promise<void> {

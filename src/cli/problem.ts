@@ -10,7 +10,7 @@ const problem = z.object({
 
 /**
  * What an answer of a status of 400 or above means to the person who asked.
- * @param path of the route that was asked
+ * @param path of the route that was asked, with its query
  * @param body a problem of RFC 9457
  */
 export function troubleOfProblem(status: number, path: string, body: unknown): Trouble {
@@ -19,8 +19,25 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
   const reasons = (errors ?? [])
     .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
-  const message = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons].join(' ')
+  const told = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
+  const message = [
+    ...told,
+    ...givenIn(
+      status,
+      path,
+      (errors ?? []).map(({ name }) => name),
+    ),
+  ].join(' ')
   return new Trouble(code ?? `http-${status}`, message, hintFor(status, path), { exitCode: status === 400 ? 2 : 1 })
+}
+
+/** What was given for that which was wrong. */
+function givenIn(status: number, path: string, names: readonly string[]): string[] {
+  const { pathname, searchParams } = new URL(path, 'http://localhost')
+  const id = status === 404 ? pathname.split('/')[3] : undefined
+  const given = id === undefined ? names.flatMap((name) => searchParams.getAll(name)) : [decodeURIComponent(id)]
+  const words = given.map((word) => JSON.stringify(word))
+  return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]
 }
 
 function hintFor(status: number, path: string): string {

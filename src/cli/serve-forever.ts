@@ -21,6 +21,8 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
+    // A terminal that closes. A daemon may have been told to outlive it (nohup); what runs beside one is to be put away.
+    if (companion !== undefined) process.on('SIGHUP', stop)
   })
   companion?.setUp()
   const daemon = await startDaemon(settings, world)

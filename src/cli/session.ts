@@ -51,7 +51,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(printTo(world.stdout))
+      const stage = new DemoStage(printTo(world.stdout), world.workingDir ?? '/')
       try {
         const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)

@@ -1,6 +1,18 @@
 import type { Command } from 'commander'
 import { nearestName } from '../text/nearest-name.ts'
 
+/** A command that does nothing by itself: alone it tells what stands below it. */
+export function helpOrRefuse(command: Command): never {
+  refuseExcess(command, command.args)
+  return command.help()
+}
+
+/** Ends the run over a word that is none of the commands below this one. */
+export function refuseExcess(command: Command, [word]: readonly string[]): void {
+  const known = command.commands.map((each) => each.name())
+  if (word !== undefined) refuseWord(command, 'command', word, known)
+}
+
 /** Ends the run over a word that the program does not know, naming the one that was most likely meant. */
 export function refuseWord(
   command: Command,

@@ -16,7 +16,7 @@ function noCursor(userDirs: readonly string[]): string[] {
   }
   const looked = userDirs.length === 0 ? 'nowhere, for no folder is set' : `in ${userDirs.join(', ')}`
   return [
-    `No Cursor found: looked ${looked}. Watching for it to appear; name another folder with --cursor-user-dir, or see it work without Cursor: cursordex demo.`,
+    `No Cursor found: looked ${looked}. Watching for it to appear; name another folder with --cursor-user-dir, or see it work without Cursor: npx cursordex demo.`,
   ]
 }
 

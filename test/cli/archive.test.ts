@@ -28,3 +28,21 @@ test('a run is told by the name that it got', async () => {
   const { exitCode, out } = await run(['archive', 'run'], answering({ leftOut: [] }))
   expect([exitCode, out]).toEqual([0, expect.stringContaining(`${made.name}: 2 chats, 5 messages`)])
 })
+
+test('"archive" alone tells the four commands below it, as the README says', async () => {
+  const { exitCode, out, err } = await run(['archive'])
+  expect([exitCode, err]).toEqual([0, ''])
+  expect(out.match(/^ {2}(?:run|list|verify|restore) /gm)).toHaveLength(4)
+})
+
+test.each([
+  [['archive', 'rnu'], 'run'],
+  [['tokens', 'imprt', 'x.csv'], 'import'],
+])('%j is asked whether it meant %s', async (argv, meant) => {
+  const { exitCode, err, calls } = await run(argv)
+  expect({ exitCode, err, calls }).toEqual({
+    exitCode: 2,
+    err: `Unknown command '${argv[1]}'. Did you mean ${meant}?\n`,
+    calls: [],
+  })
+})

@@ -152,6 +152,21 @@ test('the reasons of a bad request are told', async () => {
   expect(trouble.message).toBe('Bad request limit: must be 1 to 200')
 })
 
+test('what was wrong is told with what was given: one flag of several, or the id', async () => {
+  const errors = [{ name: 'from', reason: 'must be a date' }]
+  answer = (request, response) => {
+    const status = request.url?.startsWith('/api/chats?') === true ? 400 : 404
+    healthy(request, response, { detail: 'So it was.', status, ...(status === 400 ? { errors } : {}) }, status)
+  }
+  const answers = await daemonAnswers(dataDir)
+  await expect(answers?.get('/api/chats', new URLSearchParams('from=yesterdy&tz=UTC'))).rejects.toThrow(
+    'So it was. from: must be a date Given was "yesterdy".',
+  )
+  await expect(answers?.get('/api/chats/a%2Fb/messages', new URLSearchParams('limit=2'))).rejects.toThrow(
+    'So it was. Given was "a/b".',
+  )
+})
+
 test('a failure that is no problem document is told by its status', async () => {
   expect((await troubleWhen(502, 'oops')).message).toBe('The answer was HTTP 502.')
 })

@@ -56,8 +56,15 @@ test.each([
   expect(greeting.split(words)).toHaveLength(4)
 })
 
+test('a demo that was started from elsewhere tells where its commands work', () => {
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('In another terminal, in this folder:')
+  expect(demoGreeting(null, '/tmp/d', 'linux', '/home/ada/cursordex')).toContain(
+    'In another terminal, in /home/ada/cursordex:',
+  )
+})
+
 test('who has no Cursor is told of the demonstration', () => {
-  expect(describeNeighbourhood([]).join('\n')).toContain('or see it work without Cursor: cursordex demo')
+  expect(describeNeighbourhood([]).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
 })
 
 test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {

@@ -85,16 +85,19 @@ test('a word of a chat that began after the start is found', async () => {
   await waitUntil('one more message', async () => (await messages()) >= before + 1, { withinMs: 15_000 })
 })
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s takes away what was made, within two seconds', async (signal) => {
-  const place = newPlace()
-  const demo = start(['demo'], place)
-  await demo.listening()
-  expect(readdirSync(place)).toHaveLength(1)
-  const ended = await demo.stop(signal)
-  expect(ended).toMatchObject({ exitCode: 0, signal: null })
-  expect(ended.tookMs).toBeLessThan(2000)
-  expect(readdirSync(place)).toEqual([])
-})
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s takes away what was made, within two seconds',
+  async (signal) => {
+    const place = newPlace()
+    const demo = start(['demo'], place)
+    await demo.listening()
+    expect(readdirSync(place)).toHaveLength(1)
+    const ended = await demo.stop(signal)
+    expect(ended).toMatchObject({ exitCode: 0, signal: null })
+    expect(ended.tookMs).toBeLessThan(2000)
+    expect(readdirSync(place)).toEqual([])
+  },
+)
 
 test('a data folder that is named, by flag or environment, is used and stays', async () => {
   for (const byFlag of [true, false]) {
@@ -122,6 +125,12 @@ test('no other folder of Cursor is read, whoever names it', async () => {
   const { sources } = await untilReady(await demo.listening())
   expect(sources.length).toBeGreaterThan(1)
   expect(sources.filter(({ path }) => !path.startsWith(place))).toEqual([])
+})
+
+test('a place for temporary files where nothing can be made is no bug, but named with its remedy', async () => {
+  const { exitCode, stderr } = await run(['demo'], join(newPlace(), 'gone'))
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^The sample in .*gone.* cannot be written: ENOENT.*\n.*(TMPDIR|TEMP)\.\n$/)
 })
 
 test('a start that fails leaves nothing behind', async () => {

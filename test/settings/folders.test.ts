@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from '../../src/settings.ts'
+import { isAbsolute } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { defaultConfigFile, defaultDataDir, discoverCursorUserDirs, realSurroundings } from '../../src/settings.ts'
 import type { Environment } from '../../src/settings.ts'
 
 type Place = readonly [NodeJS.Platform, Environment, home: string]
@@ -64,4 +65,11 @@ test('other channels are found where they exist, the stable one is named even wh
   expect(found([])).toEqual([])
   expect(found([nightly])).toEqual([nightly])
   expect(found([insiders, nightly])).toEqual([nightly, insiders])
+})
+
+afterEach(() => vi.unstubAllEnvs())
+
+test.each(['', 'somewhere'])('a HOME of %j makes no mirror in the folder where one stands', (home) => {
+  vi.stubEnv('HOME', home)
+  expect(isAbsolute(realSurroundings().homeDir)).toBe(true)
 })

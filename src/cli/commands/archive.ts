@@ -6,6 +6,7 @@ import { watchArchive, type ArchiveAnswer } from '../watch-archive.ts'
 import { bytesText, countText, localTime, numberText } from '../formats.ts'
 import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { JsonOption, PageOptions } from '../options.ts'
+import { helpOrRefuse } from '../usage.ts'
 import { notePage } from '../page-note.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -27,6 +28,7 @@ const verdictAnswer = z.object({
 export function addArchiveCommand(program: Command, session: Session): void {
   const command = program.command('archive').description('make archives of the chats, prove them, and bring chats back')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
+  command.allowExcessArguments().action(() => helpOrRefuse(command))
   addRun(command, session)
   addList(command, session)
   addVerify(command, session)

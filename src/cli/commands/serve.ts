@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addExamples } from '../options.ts'
 import type { Session } from '../session.ts'
-import { refuseWord } from '../usage.ts'
+import { refuseExcess } from '../usage.ts'
 
 export function addServeCommand(program: Command, session: Session): void {
   const command = program
@@ -12,9 +12,7 @@ export function addServeCommand(program: Command, session: Session): void {
     .option('--demo', 'run on a sample Cursor made for this run, as "cursordex demo" does')
   command.action(async () => {
     // The default command is handed every word that is no command.
-    const [word] = command.args
-    const known = program.commands.map((each) => each.name())
-    if (word !== undefined) refuseWord(program, 'command', word, known)
+    refuseExcess(program, command.args)
     if (command.opts<{ readonly demo?: true }>().demo === true) await session.demo(command)
     else await session.serve(command)
   })

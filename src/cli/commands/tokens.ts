@@ -9,6 +9,7 @@ import type { DateOptions, JsonOption } from '../options.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
+import { refuseExcess } from '../usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from '../tokens-text.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
@@ -31,7 +32,11 @@ export function addTokensCommand(program: Command, session: Session): void {
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
   addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
-  command.action(() => tokens(command, session))
+  command.allowExcessArguments().usage('[options] [command]')
+  command.action(() => {
+    refuseExcess(command, command.args)
+    return tokens(command, session)
+  })
   addImportCommand(command, session)
 }
 
