@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { setImmediate as others } from 'node:timers/promises'
 import { createApp } from '../api/http/app.ts'
+import { countEverything } from '../api/queries/count-everything.ts'
 import { answerQuestion } from '../api/questions.ts'
 import { startArchiveHere } from '../daemon/archive-here.ts'
 import { archiveActs, makeArchives } from '../daemon/make-archives.ts'
@@ -14,7 +16,7 @@ import { sourceReasons } from '../daemon/source-reasons.ts'
 import { Histories } from '../git/histories.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
-import { openReader } from '../mirror/open.ts'
+import { openReader, type Mirror } from '../mirror/open.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { withQuery } from './answers.ts'
@@ -45,6 +47,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   const catchUp = (depth: PassDepth): Promise<RunOutcome> => runOnce(settings, depth, note)
   let reasons = sourceReasons((await catchUp('nudge')).ends)
   const reader = openReader(mirrorPath(dataDir))
+  noteNoCursor(settings, reader, note)
   const histories = new Histories(realSurroundings().env)
   const { archives, archiveSchedule } = makeArchives({
     settings,
@@ -103,6 +106,16 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       reader.close()
     },
   }
+}
+
+/** An empty answer is none where there is nothing to be asked about. */
+function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
+  const places = [...cursor.userDirs, ...cursor.homes]
+  if (places.length === 0 || places.some((place) => existsSync(place))) return
+  if (countEverything(reader).counts.chats > 0) return
+  note(
+    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without: npx cursordex demo.`,
+  )
 }
 
 type Exchange = (path: string, init: RequestInit) => Promise<Response>

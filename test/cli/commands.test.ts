@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Paper, run } from './fake-world.ts'
+import { Paper, type Reply, run } from './fake-world.ts'
 import type { Call } from './fake-world.ts'
 
 const asked = (calls: readonly Call[]) => calls.map(({ method, path, query }) => `${method} ${path}?${query}`)
@@ -81,6 +81,15 @@ test.each(verbatim)('%j --json prints the answer as it came', async (argv, answe
   expect({ exitCode, out, err }).toEqual({ exitCode: 0, out: `${JSON.stringify(answer, null, 2)}\n`, err: '' })
 })
 
+test.each(['chats', 'losses'])('%s of a project that nobody knows says so, and of a known one not', async (name) => {
+  const reply: Reply = ({ path, query }) =>
+    path === '/api/chats' && !query.includes('nope') && query.includes('includeEmpty') ? page([1]) : page([])
+  const { exitCode, err } = await run([name, '--project', 'nope', '--project', 'shop'], reply)
+  expect(exitCode).toBe(0)
+  expect(err).toContain('No chat is of a project "nope": list them with: cursordex projects\n')
+  expect(err).not.toContain('"shop"')
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']
@@ -101,6 +110,14 @@ describe('search', () => {
       ['to', '2026-02-01'],
       ['tz', 'UTC'],
     ])
+  })
+
+  test('a window too narrow for ids tells how to get at them, a wide one shows them', async () => {
+    const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
+    expect(narrow.err).toContain('The ids for "show" are told by --json, and in a window of 130 columns.')
+    for (const columns of [130, null]) {
+      expect((await run(['search', 'x'], () => found, { stdout: new Paper(columns) })).err).not.toContain('--json')
+    }
   })
 
   test.each([

@@ -153,6 +153,19 @@ test.each([['serve'], ['chats']])(
   },
 )
 
+test('with no Cursor a command that finds nothing says where it looked', async () => {
+  const nowhere = join(place.dataDir, 'nowhere')
+  const { exitCode, stdout, stderr } = await place.run(
+    ['chats', '--cursor-user-dir', nowhere, '--cursor-home', nowhere],
+    {
+      isBare: true,
+      env: { CURSORDEX_DATA_DIR: place.dataDir },
+    },
+  )
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+  expect(stderr).toContain(`No Cursor found: looked in ${nowhere}`)
+})
+
 test('with no Cursor it starts, says where it looked, and finds Cursor within seconds of its appearing', async () => {
   const { daemon, url } = await place.serve()
   await waitUntil('the sentence', () => daemon.stderr.includes('No Cursor found'))

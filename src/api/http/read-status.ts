@@ -44,12 +44,16 @@ const TERMS_KEPT_MS = 60_000
 /** The question behind `/status`, the page and the first event: one, so that all three share what is kept of it. */
 export function createStatusReader(world: ApiWorld): ReadStatus {
   const now = (): number => world.now()
-  const census = cached(countEverything)
+  let census = cached(countEverything)
+  let wasReady = false
   const termsBytes = cached(measureTermsBytes, TERMS_KEPT_MS)
   const textBytes = cached(measureTextBytes)
   return () => {
     const { mirrorPath, ...live } = world.live()
     const db = mirrorIfAny(world)
+    // What was counted while the first pass went on, however slowly, is not what is held when it is done.
+    if (live.state === 'ready' && !wasReady) census = cached(countEverything)
+    wasReady ||= live.state === 'ready'
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
     const ftsBytes = db === null ? 0 : termsBytes(db, now)
     const bytes = measureMirrorBytes(mirrorPath)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { localTime, numberText } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { noteUnknownProjects } from '../note-projects.ts'
 import { notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -85,8 +86,10 @@ async function chats(command: Command, session: Session): Promise<void> {
         id,
       ].filter((_, index) => shown.includes(index)),
     )
-    if (rows.length === 0) await session.note('No chats.\n')
-    else
+    if (rows.length === 0) {
+      await session.note('No chats.\n')
+      await noteUnknownProjects(filters.project, answers, session)
+    } else
       await session.print(
         renderTable(
           shown.flatMap((index) => columns[index] ?? []),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { localTime } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
+import { noteUnknownProjects } from '../note-projects.ts'
 import { notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -64,8 +65,10 @@ async function losses(command: Command, session: Session): Promise<void> {
     const rows = list.items.map(({ at, kind, chatId, messageId, project, title }) =>
       pick([localTime(at, session.screen.timeZone), kind, project?.name ?? '-', title, chatId, messageId ?? '-']),
     )
-    if (rows.length === 0) await session.note('Nothing was lost.\n')
-    else await session.print(renderTable(pick(columns), rows, session.screen))
+    if (rows.length === 0) {
+      await session.note('Nothing was lost.\n')
+      await noteUnknownProjects(filters.project, answers, session)
+    } else await session.print(renderTable(pick(columns), rows, session.screen))
     await notePage(session, list)
   })
 }

@@ -61,6 +61,9 @@ interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly literal?: true
 }
 
+/** An id is of use only whole, and on a narrower terminal it would leave no room for the text. */
+const IDS_FROM = 130
+
 export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
@@ -115,6 +118,8 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
   refuseWord(command, 'option', unknown.replace(/=.*/s, ''), known)
 }
 
+const hasIds = ({ screen }: Session): boolean => screen.width === null || screen.width >= IDS_FROM
+
 function renderFound(found: SearchAnswer, session: Session): string {
   const { screen } = session
   const columns: Column[] = [
@@ -123,9 +128,7 @@ function renderFound(found: SearchAnswer, session: Session): string {
     { title: 'chat', widthMin: 12 },
     { title: 'text', widthMin: 24 },
   ]
-  // An id is of use only whole, and on a narrow terminal it would leave no room for the text.
-  const hasIds = screen.width === null || screen.width >= 130
-  if (hasIds) columns.push({ title: 'chat id' })
+  if (hasIds(session)) columns.push({ title: 'chat id' })
   if (screen.width === null) columns.push({ title: 'message id' })
   const rows = found.items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
@@ -143,6 +146,9 @@ async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   const nothing = found.items.length === 0 ? ['Nothing found.'] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found)
+  if (found.items.length > 0 && !hasIds(session)) {
+    await session.note(`The ids for "show" are told by --json, and in a window of ${IDS_FROM} columns.\n`)
+  }
 }
 
 /** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */

@@ -3,6 +3,7 @@ import { bucketUnits } from '../../api/buckets.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
+import { noteUnknownProjects } from '../note-projects.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { statsAnswer } from '../stats-answer.ts'
@@ -36,7 +37,10 @@ async function stats(command: Command, session: Session): Promise<void> {
     if (told.uncounted.chats > 0) {
       await session.note(`${told.uncounted.chats} chats are not counted yet: ask again in a moment.\n`)
     }
-    if (told.totals.messages === 0) return session.note('No messages.\n')
+    if (told.totals.messages === 0) {
+      await session.note('No messages.\n')
+      return noteUnknownProjects(filters.project, answers, session)
+    }
     await session.print(renderStats(told, session.screen))
   })
 }
