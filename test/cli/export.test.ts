@@ -29,6 +29,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+test('an output of - is stdout, and no file of that name', async () => {
+  expect(await run(['export', 'c1', '--output', '-'], () => 'x')).toMatchObject({ exitCode: 0, out: 'x' })
+  expect(existsSync('-')).toBe(false)
+})
+
 test.each([
   [['export', 'c1'], 'as=markdown'],
   [['export', 'c1', '--as', 'markdown'], 'as=markdown'],

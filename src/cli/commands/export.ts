@@ -23,7 +23,7 @@ export function addExportCommand(program: Command, session: Session): void {
     .description('write a chat as a file to read, to keep or to work with')
     .argument('<chatId>', 'its id, as "chats" and "search" list it')
     .addOption(new Option('--as <format>', 'what to write; markdown where nothing is said').choices(exportFormats))
-    .option('--output <file>', 'to a new file that only you can read, instead of stdout')
+    .option('--output <file>', 'to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite that file where it is there already')
     .option('--orphans', 'also messages that the chat names no more, at the end')
     .option('--redact', 'mask keys, tokens and passwords, and tell of what kind and how many they were')
@@ -46,7 +46,7 @@ async function exportChat(chatId: string, command: Command, session: Session): P
     const tell = async (): Promise<void> => {
       if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
     }
-    if (output !== undefined) {
+    if (output !== undefined && output !== '-') {
       await writePrivately(output, text, force === true)
       return tell()
     }
