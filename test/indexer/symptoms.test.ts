@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
@@ -59,6 +59,37 @@ test('a store was called missing, and empty, while its first pass ran', () => {
   expect(steps.next().done).toBe(false)
   expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+})
+
+test('a store that was never there was called ok once it was looked for again', () => {
+  const nowhere = new Indexer(join(home.root, 'nowhere'))
+  try {
+    nowhere.pass('reconcile')
+    expect(nowhere.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'missing' })
+    expect(nowhere.mirror.prepare('select distinct state from sources').pluck().all()).toEqual(['missing'])
+  } finally {
+    nowhere.remove()
+  }
+})
+
+test('a list that went with its store was called ok for a while', () => {
+  writeChat('a', { m1: 'first' })
+  store.item('composer.composerHeaders', { allComposers: [{ composerId: 'a', name: 'Trees' }] })
+  indexer.pass()
+  renameSync(store.path, `${store.path}.away`)
+  expect(indexer.pass().ends).toContainEqual(expect.objectContaining({ kind: 'global-items', state: 'missing' }))
+})
+
+test('a workspace that lies on another disk, behind a link, was not seen', () => {
+  const workspace = home.workspace('wa', { folder: 'file:///w/shop' })
+  const conversation = [{ bubbleId: 'b1', type: 1, text: 'plant an apple' }]
+  workspace.item('composer.composerData', { allComposers: [{ composerId: 'c', name: 'Trees', conversation }] })
+  const folder = join(home.userDir, 'workspaceStorage', 'wa')
+  renameSync(folder, join(home.root, 'other-disk'))
+  symlinkSync(join(home.root, 'other-disk'), folder)
+  for (const name of ['itself', 'nowhere']) symlinkSync(name, join(home.userDir, 'workspaceStorage', name))
+  indexer.pass()
+  expect(indexer.thread('c')).toEqual([['b1', 0, 'plant an apple']])
 })
 
 test.each([
