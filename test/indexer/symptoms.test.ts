@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -79,6 +79,29 @@ test('a list that went with its store was called ok for a while', () => {
   renameSync(store.path, `${store.path}.away`)
   expect(indexer.pass().ends).toContainEqual(expect.objectContaining({ kind: 'global-items', state: 'missing' }))
 })
+
+test.each(['a middle', 'the last'])(
+  '%s page of a store, damaged, kept whole chats beside it from being read',
+  (which) => {
+    const said = 'plant an apple '.repeat(40)
+    for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+    store.db.pragma('journal_mode = delete')
+    const bytes = readFileSync(store.path)
+    const leaves = Array.from({ length: bytes.length / 4096 }, (_, at) => at * 4096).filter((at) => bytes[at] === 13)
+    const spoiled = leaves.at(which === 'the last' ? -1 : leaves.length / 2) ?? 0
+    store.db.close()
+    writeFileSync(store.path, bytes.fill(0xff, spoiled, spoiled + 4096))
+    expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
+    const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
+    expect(unread.n).toBeGreaterThan(0)
+    expect(one('select count(*) as n from source_rows')).toEqual({ n: 600 - unread.n })
+    for (const depth of ['nudge', 'recent', 'sweep', 'full'] as const) {
+      expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
+      expect(one('select state from sources')).toEqual({ state: 'ok' })
+    }
+    store = home.global()
+  },
+)
 
 test('a workspace that lies on another disk, behind a link, was not seen', () => {
   const workspace = home.workspace('wa', { folder: 'file:///w/shop' })
