@@ -24,12 +24,20 @@ export function readPortion<Item>(
   const startedAt = performance.now()
   let taken = 0
   let bytesRead = 0
-  db.transaction(() => {
+  let isRead = false
+  const readAll = db.transaction(() => {
     for (const item of items.slice(0, ITEMS_MAX)) {
       if (taken > 0 && (bytesRead > OCTETS_MAX || performance.now() - startedAt > readMsMax)) break
       bytesRead += read(item)
       taken += 1
     }
-  })()
+    isRead = true
+  })
+  try {
+    readAll()
+  } catch (error) {
+    // Of a damaged page that a read met, and went on, the end of the transaction tells once more.
+    if (!isRead) throw error
+  }
   return { taken, bytesRead, elapsedMs: performance.now() - startedAt }
 }

@@ -35,8 +35,8 @@ export function placeAll(
   thread: ThreadWrite,
   messages: readonly NextMessage[],
 ): (readonly [NextMessage, Place])[] {
-  const { standing, repeating } = chooseById(db, messages, thread)
-  const best = bestSource(standing, thread)
+  const best = bestSource(messages, thread)
+  const { standing, repeating } = chooseById(db, messages, thread, best)
   const outline = best === null ? null : outlineOf(db, thread, best)
   const { ranks } = thread.tools
   // Archives of one chat, whichever mirror made them, are one source of it.
@@ -113,13 +113,19 @@ interface Chosen {
 }
 
 /** Of several rows of one message that stands which is still held, and of those that of the best source. */
-function chooseById(db: Mirror, messages: readonly NextMessage[], { tools, isPrompts }: ThreadWrite): Chosen {
+function chooseById(
+  db: Mirror,
+  messages: readonly NextMessage[],
+  { tools, isPrompts }: ThreadWrite,
+  best: number | null,
+): Chosen {
   const standing = new Map<MessageId, NextMessage>()
   const repeating: NextMessage[] = []
-  const isBetter = (one: MessageColumns, other: MessageColumns): boolean =>
-    one.is_live === other.is_live
-      ? tools.ranks.best([one.source, other.source]) === one.source
-      : one.is_live > other.is_live
+  const isBetter = (one: MessageColumns, other: MessageColumns): boolean => {
+    if (one.is_live !== other.is_live) return one.is_live > other.is_live
+    if (other.source === best) return false
+    return one.source === best || tools.ranks.best([one.source, other.source]) === one.source
+  }
   for (const message of messages) {
     const rival = standing.get(message.columns.id)
     if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeating.push(message)
@@ -132,10 +138,21 @@ function chooseById(db: Mirror, messages: readonly NextMessage[], { tools, isPro
   return { standing: [...standing.values()], repeating }
 }
 
-/** A source that has lost all it held gives way to one that has not. */
-function bestSource(messages: readonly NextMessage[], { tools }: ThreadWrite): number | null {
+/**
+ * A source that has lost all it held gives way to one that has not. Of several of one rank, such as two profiles or a
+ * project under its former name, the one that holds most of the chat.
+ */
+function bestSource(messages: readonly NextMessage[], { tools: { ranks } }: ThreadWrite): number | null {
   const live = messages.filter(({ columns }) => columns.is_live === 1)
-  return tools.ranks.best((live.length > 0 ? live : messages).map(({ columns }) => columns.source))
+  const counts = new Map<number, number>()
+  for (const { columns } of live.length > 0 ? live : messages) {
+    counts.set(columns.source, (counts.get(columns.source) ?? 0) + 1)
+  }
+  const first = ranks.best([...counts.keys()])
+  if (first === null || counts.size === 1 || ranks.isArchive(first)) return first
+  const rivals = [...counts].filter(([source]) => ranks.of(source) === ranks.of(first))
+  const most = Math.max(...rivals.map(([, count]) => count))
+  return ranks.best(rivals.flatMap(([source, count]) => (count === most ? source : [])))
 }
 
 const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>

@@ -126,6 +126,42 @@ test('a tombstone in the store marked the chat of a transcript deleted', () => {
   expect(chat('c')).toMatchObject({ is_live: 1, message_count: 2 })
 })
 
+test('what was said after a project got another name was no part of its chat', () => {
+  transcript('pa', 'c', ['plant an apple', 'done'])
+  transcript('pb', 'c', ['plant an apple', 'done', 'and a pear', 'done too'])
+  indexer.pass()
+  expect([chat('c'), indexer.thread('c').map(([, position]) => position)]).toMatchObject([
+    { message_count: 4 },
+    [0, 1, 2, 3, null, null],
+  ])
+})
+
+test('a chat that went on in a second profile stayed as the first had it', () => {
+  const former = home.global()
+  const profile = new CursorHome()
+  const both = new Indexer(home.userDir, profile.userDir)
+  others.push(both)
+  try {
+    const next = profile.global()
+    for (const store of [former, next]) {
+      store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
+      store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+      store.message('c', 'b2', { type: 2, text: 'it is planted' })
+    }
+    both.pass()
+    next.message('c', 'b2', { type: 2, text: 'it is planted, by the wall' })
+    next.message('c', 'b3', { type: 1, text: 'and a pear' })
+    next.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
+    both.pass()
+    const shown = both.thread('c').flatMap(([, position, text]) => (position === null ? [] : text))
+    expect(shown).toEqual(['plant an apple', 'it is planted, by the wall', 'and a pear'])
+    expect(chat('c', both)).toMatchObject({ is_live: 1, message_count: 3 })
+    expect(both.pass('full')).toMatchObject(unchanged)
+  } finally {
+    profile.remove()
+  }
+})
+
 test('a prompt that stands in rows and, with its time, in a transcript was told twice', () => {
   const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
@@ -59,6 +59,60 @@ test('a store was called missing, and empty, while its first pass ran', () => {
   expect(steps.next().done).toBe(false)
   expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+})
+
+test('a store that was never there was called ok once it was looked for again', () => {
+  const nowhere = new Indexer(join(home.root, 'nowhere'))
+  try {
+    nowhere.pass('reconcile')
+    expect(nowhere.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'missing' })
+    expect(nowhere.mirror.prepare('select distinct state from sources').pluck().all()).toEqual(['missing'])
+  } finally {
+    nowhere.remove()
+  }
+})
+
+test('a list that went with its store was called ok for a while', () => {
+  writeChat('a', { m1: 'first' })
+  store.item('composer.composerHeaders', { allComposers: [{ composerId: 'a', name: 'Trees' }] })
+  indexer.pass()
+  renameSync(store.path, `${store.path}.away`)
+  expect(indexer.pass().ends).toContainEqual(expect.objectContaining({ kind: 'global-items', state: 'missing' }))
+})
+
+test.each(['a middle', 'the last'])(
+  '%s page of a store, damaged, kept whole chats beside it from being read',
+  (which) => {
+    const said = 'plant an apple '.repeat(40)
+    for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+    store.db.pragma('journal_mode = delete')
+    const bytes = readFileSync(store.path)
+    const leaves = Array.from({ length: bytes.length / 4096 }, (_, at) => at * 4096).filter((at) => bytes[at] === 13)
+    const spoiled = leaves.at(which === 'the last' ? -1 : leaves.length / 2) ?? 0
+    store.db.close()
+    writeFileSync(store.path, bytes.fill(0xff, spoiled, spoiled + 4096))
+    expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
+    const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
+    expect(unread.n).toBeGreaterThan(0)
+    expect(one('select count(*) as n from source_rows')).toEqual({ n: 600 - unread.n })
+    for (const depth of ['nudge', 'recent', 'sweep', 'full'] as const) {
+      expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
+      expect(one('select state from sources')).toEqual({ state: 'ok' })
+    }
+    store = home.global()
+  },
+)
+
+test('a workspace that lies on another disk, behind a link, was not seen', () => {
+  const workspace = home.workspace('wa', { folder: 'file:///w/shop' })
+  const conversation = [{ bubbleId: 'b1', type: 1, text: 'plant an apple' }]
+  workspace.item('composer.composerData', { allComposers: [{ composerId: 'c', name: 'Trees', conversation }] })
+  const folder = join(home.userDir, 'workspaceStorage', 'wa')
+  renameSync(folder, join(home.root, 'other-disk'))
+  symlinkSync(join(home.root, 'other-disk'), folder)
+  for (const name of ['itself', 'nowhere']) symlinkSync(name, join(home.userDir, 'workspaceStorage', name))
+  indexer.pass()
+  expect(indexer.thread('c')).toEqual([['b1', 0, 'plant an apple']])
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { bytesField, encodeState, type CliStore } from '../../../src/sample/cli-store.ts'
@@ -34,6 +34,18 @@ test('a store that is cut off is an issue, and what was held of it stays', () =>
   expect(home.pass()).toMatchObject({ gone: 0, ends: [{ state: 'ok' }] })
   expect(home.issues).toEqual(['a unreadable-page'])
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual(Array.from({ length: 20 }, () => 1))
+})
+
+test('a damaged page costs the messages on it, and not the chat', () => {
+  const said = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
+  const store = home.chat('a', said)
+  home.close()
+  const bytes = readFileSync(store.path)
+  const spoiled = Math.floor(bytes.lastIndexOf('word30 filling') / 4096) * 4096
+  writeFileSync(store.path, bytes.fill(0xff, spoiled, spoiled + 4096))
+  home.pass()
+  expect(home.texts('a').length).toBeGreaterThan(30)
+  expect(home.texts('a').length + home.issues.length).toBe(60)
 })
 
 test.each([

@@ -3,6 +3,7 @@ import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Comparison } from '../../mass-loss.ts'
+import { tryRead } from '../../try-read.ts'
 import { isCanaryWell } from './canary.ts'
 import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from './dirty-chats.ts'
@@ -49,12 +50,12 @@ export function findNew(
   const watermark = position.watermark ?? 0
   const recent = held.listRecentChats(mirror, source, nowMs - DAY_MS, RECENT_CHATS_MAX)
   const seen = file.read((db) => ({
-    isCanaryWell: isCanaryWell(db, watermark, position.watermarkKey),
+    isCanaryWell: tryRead(() => isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
     above: store.listAbove(db, watermark, NEW_ROWS_MAX),
     tail: store.listTail(db, watermark, TAIL_ROWS),
     recent: recent.flatMap((chatId) => [
-      store.findByKey(db, chatKey(chatId)) ?? [],
-      isThorough ? store.listSizes(db, chatId) : [],
+      tryRead(() => store.findByKey(db, chatKey(chatId)))?.value ?? [],
+      isThorough ? (tryRead(() => store.listSizes(db, chatId))?.value ?? []) : [],
     ]),
   }))
   // A rowid that JavaScript cannot hold tells nothing of a rewrite: such a row is read every time.

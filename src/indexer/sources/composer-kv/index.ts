@@ -59,9 +59,11 @@ export function composerKvSource(userDir: string): Source {
     signature: () => fileSignature(path),
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
-      if (request.depth === 'nudge' && fileSignature(path) === held.readPosition(mirror, num).signature) {
+      const signature = fileSignature(path)
+      const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
+      if (request.depth === 'nudge' && isSame) {
         held.saveSourceState(mirror, num, 'ok', null, null)
-        const again = sweepAgain(mirror, num, fileSignature(path), request.now())
+        const again = sweepAgain(mirror, num, signature, request.now())
         return { state: 'ok', detail: null, again }
       }
       const end = yield* openAndPass(path, { mirror, num, id, request, written: 0, isInDoubt: false })

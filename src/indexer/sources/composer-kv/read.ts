@@ -65,8 +65,18 @@ where rowid > ?
 order by rowid limit ?
 `
 
+/** The same out of the index alone, which walks every key: for a table with a damaged page in it. */
+const LIST_ABOVE_BY_KEY = `
+select key, rowid from (
+  select key, rowid from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'
+  union all select key, rowid from cursorDiskKV where key >= 'composerData:' and key < 'composerData;'
+)
+where +rowid > ? order by rowid limit ?
+`
+
 export function listAbove(db: Database.Database, rowid: number, limit: number): RowRef[] {
-  return prepared<RowRef>(db, LIST_ABOVE).all(BigInt(rowid), limit).map(withRowid)
+  const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(BigInt(rowid), limit)
+  return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
 }
 
 /** The inner query is cut first, so that rows of other families cost a step and no more. */
@@ -77,9 +87,10 @@ select key, rowid, octets from (
 where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
 `
 
-/** The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. */
+/** The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. None where a page is damaged. */
 export function listTail(db: Database.Database, rowid: number, limit: number): SizedRef[] {
-  return prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit).map(withOctets)
+  const tail = tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
+  return (tail?.value ?? []).map(withOctets)
 }
 
 const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
@@ -104,14 +115,15 @@ export function listSizes(db: Database.Database, chatId: ChatId): SizedRef[] {
   return prepared<SizedRef>(db, LIST_SIZES).all(from, to).map(withOctets)
 }
 
+const FIND_REF = `select key, rowid from cursorDiskKV where key = ?`
 const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
 
 /** Every row of one chat, out of the index alone. */
 export function listChat(db: Database.Database, chatId: ChatId): RowRef[] {
   const { from, to } = messageRange(chatId)
-  const own = findByKey(db, chatKey(chatId))
+  const own = prepared<RowRef>(db, FIND_REF).get(chatKey(chatId))
   const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to).map(withRowid)
-  return own === undefined ? messages : [{ key: own.key, rowid: own.rowid }, ...messages]
+  return own === undefined ? messages : [withRowid(own), ...messages]
 }
 
 const LIST_KEYS = `

@@ -36,7 +36,7 @@ export function globalItemsSource(userDir: string): Source {
         return settled
       }
       const last = lookOf(mirror, source.id)
-      return request.depth === 'nudge' && isFresh(last, request.now())
+      return request.depth === 'nudge' && signature !== null && isFresh(last, request.now())
         ? unsettled
         : yield* look(mirror, source, request)
     },

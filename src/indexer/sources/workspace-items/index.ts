@@ -29,12 +29,23 @@ export const workspacesFolder = (userDir: string): string => join(userDir, 'work
 function listFolders(root: string): string[] {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(join(root, entry.name))))
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
     // No workspace was opened yet, or the folder is not ours to read: the global store tells of the latter.
     if (error instanceof Error && 'code' in error) return []
+    throw error
+  }
+}
+
+/** A workspace that was moved to another disk is a link to where it lies now; Cursor follows it. */
+function leadsToFolder(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    // It leads in a circle, or to where we may not look.
+    if (error instanceof Error && 'code' in error) return false
     throw error
   }
 }
