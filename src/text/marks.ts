@@ -1,4 +1,5 @@
 import type { Part } from '../model/part.ts'
+import { GAP_TERM } from './lowered-words.ts'
 import { indexTerms } from './terms.ts'
 
 /** Signs that no word holds, so that a mark is never met by a word that was typed. */
@@ -50,12 +51,17 @@ export function pathsOf(part: Part): readonly string[] {
   return (part.kind === 'code' || part.kind === 'attachment') && part.path !== null ? [part.path] : []
 }
 
-const pathTerms = (path: string): string =>
-  indexTerms(path)
+/** As it is spelt, and behind a gap in small letters, as it is mostly typed. */
+function pathTerms(path: string): string {
+  const spelt = indexTerms(path)
+  const lowered = indexTerms(path.toLowerCase())
+  const terms = spelt === lowered ? spelt : `${spelt} ${GAP_TERM} ${lowered}`
+  return terms
     .split(' ')
     .filter((term) => term !== '')
     .map(asPathTerm)
     .join(' ')
+}
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term
 

@@ -19,8 +19,9 @@ const IGNORED = 9
 
 const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
 const unspacedSign = new RegExp(`[${SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`, 'u')
-// Soft hyphen, joiners, byte order mark, variation selectors and enclosing marks change a word's look, not the word.
-const ignoredSign = /\u00ad|\u200c|\u200d|\u2060|\ufeff|\p{Variation_Selector}|\p{Me}/u
+// Soft hyphen, the stroke that stretches Arabic, joiners, byte order mark, variation selectors and enclosing marks change
+// a word's look, not the word.
+const ignoredSign = /\u00ad|\u0640|\u200c|\u200d|\u2060|\ufeff|\p{Variation_Selector}|\p{Me}/u
 const emojiSign = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/u
 const wordSign = /[\p{L}\p{N}]/u
 const upperSign = /[\p{Lu}\p{Lt}]/u
@@ -28,6 +29,9 @@ const digitSign = /\p{Nd}/u
 const markSign = /\p{M}/u
 const accentedScript = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Nd}]/u
 const accents = /[\u0300-\u036f]/g
+// Written for learners and for prayer, and hardly ever typed.
+const pointedScript = /^[\p{Script=Arabic}\p{Script=Hebrew}]/u
+const points = /\p{M}/gu
 
 /** Letters that Unicode does not decompose, though people leave their strokes and joins out. */
 const plainLetters = new Map([
@@ -121,6 +125,7 @@ function foldCluster(cluster: string): readonly Folded[] {
 
 function plainSpelling(cluster: string): string {
   const decomposed = cluster.normalize('NFKD')
+  if (pointedScript.test(decomposed)) return decomposed.replaceAll(points, '')
   // Elsewhere the marks are vowels or voicing: が is not か, and Thai without its vowels is no Thai.
   const stripped = accentedScript.test(decomposed) ? decomposed.replaceAll(accents, '') : decomposed
   return stripped.normalize('NFC')

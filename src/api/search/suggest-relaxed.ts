@@ -35,7 +35,7 @@ export function suggestRelaxed(
         return count === 0 ? [] : [suggestionOf(each, count)]
       })
   const once = relaxations(asked)
-  const isFew = once.length > 0 && once.length <= THINGS_MAX
+  const isFew = once.length <= THINGS_MAX && (once.length > 0 || tree?.kind === 'field')
   const idle = isFew ? findIdle(db, asked, clock, deadline) : nothingIdle
   const isAnyIdle = idle.nodes.size + idle.names.length > 0
   const without = withoutIdle(asked, idle)

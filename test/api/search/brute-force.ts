@@ -189,13 +189,15 @@ function passes(name: string, value: string, { chat, ...message }: PlainMessage)
         'paths' in part ? part.paths : 'path' in part && part.path !== null ? [part.path] : [],
       )
       const wanted = tokenize(value).map((term) => term.term)
-      return named.some((path) =>
-        stands(
-          wanted,
-          tokenize(path).map((term) => term.term),
-          value.endsWith('*'),
-        ),
-      )
+      return named
+        .flatMap((path) => [path, path.toLowerCase()])
+        .some((path) =>
+          stands(
+            wanted,
+            tokenize(path).map((term) => term.term),
+            value.endsWith('*'),
+          ),
+        )
     }
     case 'in':
       return parts.some(({ kind }) => (kind === 'error' || kind === 'todo' ? 'text' : kind) === value)

@@ -181,6 +181,11 @@ describe('why nothing is found', () => {
     expect(answer.suggestions).toEqual([{ text, reason: 'without-filter', count, query: 'apple' }])
   })
 
+  test('a field that nothing passes is named, though nothing else was asked for', () => {
+    expect(ask('project:nosuch').warnings).toEqual(['Nothing passes project:nosuch.'])
+    expect(ask('', { filters: { project: ['nosuch'] } }).warnings).toEqual(['Nothing passes the filter project.'])
+  })
+
   test('of alternatives all of which hold a word that stands nowhere, what is left', () => {
     const [first] = suggestions('(haystack zzyx) OR (straw nowhere apple)')
     expect(first).toEqual({ text: 'apple', reason: 'without-word', count: outcome('apple').total })

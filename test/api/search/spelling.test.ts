@@ -24,6 +24,10 @@ const texts: readonly (readonly [id: string, text: string])[] = [
   ['slip', 'somebody wrote migraton here'],
   ['accent', 'die Zwischensumme ist größer'],
   ['nearest', 'a chrome plated chrono chrono'],
+  ['card', 'open src/Lists/UserCard.test.tsx'],
+  ['umlaut', 'rufe größeÄndern und überPrüfen auf'],
+  ['sha', 'reverted 62b996dfe0a1c3d5e7f9012345678901234567ab'],
+  ['uuid', 'request 550e8400-e29b-41d4-a716-446655440000 failed'],
   ...Array.from({ length: 200 }, (_, at) => [`m${at}`, `the migration of table ${at}`] as const),
 ]
 
@@ -88,6 +92,30 @@ describe('a misspelt word that finds nothing', () => {
   ])('%s is left as it is: %s', (_, q) => {
     expect(ask(q)).toMatchObject({ correctedQuery: null, total: 0, items: [] })
     expect(spellings(ask(q))).toEqual([])
+  })
+
+  test.each([
+    ['a name in one word', 'readretrybudget', '"read retry budget"', ['snake']],
+    ['a part of a longer name', 'username', '"user name"', ['name']],
+    ['a path in small letters', 'lists/usercard.test.tsx', '"lists/user card.test.tsx"', ['card']],
+    ['small letters beyond ASCII', 'größeändern', '"grosse andern"', ['umlaut']],
+    ['with its accents', 'überprüfen', '"über prüfen"', ['umlaut']],
+    ['a space left out', 'connectionpool', '"connection pool"', ['pool']],
+    ['beside another word', 'postgres connectionpool', 'postgres "connection pool"', ['pool']],
+    ['the beginning of a hash', '62b996d', '62b996d*', ['sha']],
+    ['more of it', '62b996dfe0a1', '62b996dfe0a1*', ['sha']],
+    ['the first groups of an id', '550e8400-e29b-41d4-a7', '550e8400-e29b-41d4-a7*', ['uuid']],
+  ])('is known though it was typed in one or in part: %s: %s shows the hits for %s', (_, q, meant, found) => {
+    const answer = ask(q)
+    expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
+    expect(ids(answer)).toEqual(found)
+    expect(ids(ask(meant, { isLiteral: true }))).toEqual(found)
+    expect(answer.items[0]?.snippet).toContain('<mark>')
+  })
+
+  test('is not parted into words that stand apart', () => {
+    expect(ask('poolpostgres')).toMatchObject({ correctedQuery: null, total: 0 })
+    expect(ask('exhaustedpool')).toMatchObject({ correctedQuery: null, total: 0 })
   })
 
   test('is only noticed where the literal word was asked for', () => {

@@ -35,6 +35,8 @@ const rows: Readonly<Record<string, object>> = {
   khmer: { text: 'មូលដ្ឋានទិន្នន័យយឺតណាស់' },
   emoji: { text: 'shipped 🚀 by 👩‍💻 from 🇩🇪' },
   hash: { text: 'commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432 broke it' },
+  pointed: { text: 'شرح مُحَمَّد الخطأ بالتفصيل' },
+  humps: call('read_file', { path: '/p/src/Lists/MapCard.test.tsx' }, {}),
   uuid: { text: 'request 3fa85f64-5717-4562-b3fc-2c963f66afa6 failed' },
 }
 
@@ -71,6 +73,10 @@ describe('what Cursor keeps is found, by', () => {
     ['the output of a tool', 'crowsluice', ['tool']],
     ['an attachment', 'gullpier', ['attachment']],
     ['its path as a field', 'path:docs/gullpier.md', ['attachment']],
+    ['a path with capitals as it is spelt', 'path:Lists/MapCard.test.tsx', ['humps']],
+    ['in small letters', 'path:lists/mapcard.test.tsx', ['humps']],
+    ['as far as it was typed', 'path:src/lists/mapc*', ['humps']],
+    ['Arabic without its vowels', 'محمد', ['pointed']],
     ['a title', 'pelicanquay', ['title']],
     ['letters without their accents', 'cafe elan strasse angstrom', ['folded']],
     ['letters with others', 'CAFÉ ângström', ['folded']],

@@ -8,7 +8,8 @@ import { wordPhrases } from '../plan/word-phrases.ts'
 import { withoutNodes } from '../relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
 import { countHolders } from './holders.ts'
-import { respellWord, type Spelling } from './respell-word.ts'
+import { respellWord } from './respell-word.ts'
+import type { Spelling } from './spelling.ts'
 
 /** A query in which misspelt words are replaced, and which finds something. */
 export interface Correction {
@@ -70,7 +71,10 @@ function correctionOf(tree: QueryNode, replaced: Replaced, count: number, isPart
   return {
     tree,
     suggestion: { text: printQuery(tree), reason: 'spelling', count },
-    words: [...replaced].map(([node, spelling]) => ({ typed: node.text, meant: spelling.text })),
+    words: [...replaced].map(([node, spelling]) => ({
+      typed: node.text,
+      meant: `${spelling.text}${spelling.isPrefix === true ? '*' : ''}`,
+    })),
     isPartial,
   }
 }
@@ -104,10 +108,13 @@ function combinations(choices: readonly Choice[]): readonly Replaced[] {
 }
 
 /** The same query, other words in place of some. */
-export function replaceWords(node: QueryNode, replaced: ReadonlyMap<WordsNode, { readonly text: string }>): QueryNode {
+export function replaceWords(
+  node: QueryNode,
+  replaced: ReadonlyMap<WordsNode, Pick<Spelling, 'text' | 'isPrefix'>>,
+): QueryNode {
   if (node.kind === 'words') {
     const spelling = replaced.get(node)
-    return spelling === undefined ? node : { ...node, text: spelling.text }
+    return spelling === undefined ? node : { ...node, text: spelling.text, isPrefix: spelling.isPrefix === true }
   }
   if (node.kind !== 'and' && node.kind !== 'or') return node
   return { ...node, nodes: node.nodes.map((each) => replaceWords(each, replaced)) }

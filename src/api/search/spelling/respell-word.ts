@@ -4,15 +4,8 @@ import type { WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders } from './holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
-
-/** Another spelling of one word of a query, which something holds. */
-export interface Spelling {
-  readonly text: string
-  /** Slips between the two. */
-  readonly distance: number
-  /** How many messages and titles hold it, up to 10,000. */
-  readonly count: number
-}
+import { partWord } from './part-word.ts'
+import type { Spelling } from './spelling.ts'
 
 /** So many other spellings of one word are thought of. */
 const SPELLINGS_MAX = 5
@@ -25,13 +18,27 @@ const PART_LETTERS_MIN = 3
 
 /** The spellings that a word most likely meant, best first: the nearest, and of those what most messages hold. */
 export function respellWord(db: Mirror, { text }: WordsNode, isOver: () => boolean): readonly Spelling[] {
+  return best([...beginningOf(db, text), ...partWord(db, text, isOver), ...respellLetters(db, text, isOver)])
+}
+
+/** The end of a hash, or of a name in groups of hexadecimal digits. */
+const hashEnd =
+  /(?:(?<![\p{L}\p{M}\p{N}])[\da-f]{8}-[\da-f-]*|(?<![\p{L}\p{M}\p{N}])(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})$/iu
+
+/** Hashes are mostly told by how they begin. */
+function beginningOf(db: Mirror, text: string): readonly Spelling[] {
+  const count = hashEnd.test(text) ? countHolders(db, wordPhrases(text, true)) : 0
+  return count === 0 ? [] : [{ text, distance: 0, count, isPrefix: true }]
+}
+
+function respellLetters(db: Mirror, text: string, isOver: () => boolean): readonly Spelling[] {
   const terms = tokenize(text)
   const [only] = terms
-  if (terms.length === 1 && only !== undefined) return best(respellParts(db, text, [only], slipsForgiven, isOver))
+  if (terms.length === 1 && only !== undefined) return respellParts(db, text, [only], slipsForgiven, isOver)
   const unknown = terms.filter(({ term }) => slipsForgiven(term) > 0 && !isHeld(db, term)).slice(0, 2)
-  if (unknown.length > 0) return best(respellParts(db, text, unknown, slipsForgiven, isOver))
+  if (unknown.length > 0) return respellParts(db, text, unknown, slipsForgiven, isOver)
   // Each part is a word that stands somewhere, and no name has them side by side.
-  return best(terms.slice(0, PARTS_MAX).flatMap((term) => respellParts(db, text, [term], slipsForgivenInPart, isOver)))
+  return terms.slice(0, PARTS_MAX).flatMap((term) => respellParts(db, text, [term], slipsForgivenInPart, isOver))
 }
 
 const slipsForgivenInPart = (term: string): number => Math.min(1, slipsForgiven(term, PART_LETTERS_MIN))
