@@ -78,12 +78,12 @@ export class SearchPool {
 
   /** Waiting counts: whoever asked is told in time, though not one row was looked at. */
   #expireInQueue(job: Job): void {
-    const timer = setTimeout(() => {
+    const timer = setTimeout(setImmediate, START_MS + this.#deadlineMs, () => {
       const place = this.#queue.indexOf(job)
       if (place < 0) return
       this.#queue.splice(place, 1)
       job.asked.reject(this.#tooLate())
-    }, START_MS + this.#deadlineMs)
+    })
     timer.unref()
   }
 
@@ -129,7 +129,10 @@ export class SearchPool {
   #give(searcher: Searcher, job: Job, startMs: number): void {
     searcher.job = job
     clearTimeout(searcher.timer)
-    searcher.timer = setTimeout(() => this.#expire(searcher), startMs + this.#deadlineMs + ANSWER_MS)
+    // Where the daemon itself stood still the answer may lie there: what has come is read before an immediate.
+    searcher.timer = setTimeout(setImmediate, startMs + this.#deadlineMs + ANSWER_MS, () => {
+      if (searcher.job === job) this.#expire(searcher)
+    })
     searcher.child.send({ question: job.question, deadlineMs: this.#deadlineMs })
   }
 

@@ -57,6 +57,16 @@ test.runIf(canStop)('a search past its deadline is given up with the code "deadl
   expect((await pool.ask(all)).total).toBe(1)
 })
 
+test('an answer that had come while the daemon stood still was given up', async () => {
+  const deadlineMs = 100
+  const pool = await openPool(deadlineMs)
+  await pool.ask(all)
+  const answer = pool.ask(all)
+  const endMs = performance.now() + 20 * deadlineMs
+  while (performance.now() < endMs) continue
+  expect((await answer).total).toBe(1)
+})
+
 test.runIf(canStop)('what waits behind two that hang is answered once they are given up', async () => {
   const pool = await openPool(300)
   await Promise.all([pool.ask(all), pool.ask(all)])
