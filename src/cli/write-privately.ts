@@ -1,38 +1,54 @@
-import { open, rm } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { Trouble } from '../model/trouble.ts'
 
 /**
  * Writes a text to a file that only its owner can read, from the first byte on. The file is made when the first of
  * the text is there, so that a question in vain leaves none; where the text breaks off it is removed, for half a
- * text must not pass for the whole.
+ * text must not pass for the whole. A file that was there is only replaced by a whole one.
  * @throws Trouble `output-exists` where there is one already and it may not be overwritten; `output` for the rest
  */
 export async function writePrivately(file: string, text: AsyncIterable<string>, mayOverwrite: boolean): Promise<void> {
-  let handle: FileHandle | null = null
+  let place: Place | null = null
   try {
     for await (const stretch of text) {
-      handle ??= await create(file, mayOverwrite)
-      await handle.appendFile(stretch, 'utf8')
+      place ??= await create(file, mayOverwrite)
+      await place.handle.appendFile(stretch, 'utf8')
     }
+    await place?.handle.close()
+    if (place !== null && place.becomes !== null) await rename(place.path, place.becomes)
   } catch (error) {
-    if (handle !== null) await discard(file, handle)
+    if (place !== null) await discard(place)
     throw troubleOf(error, file)
   }
-  await handle?.close()
 }
 
-async function create(file: string, mayOverwrite: boolean): Promise<FileHandle> {
-  const handle = await open(file, mayOverwrite ? 'w' : 'wx', 0o600)
-  // A file that was there has the mode it had; a device is nobody's to close to others.
-  if (mayOverwrite && (await handle.stat()).isFile()) await handle.chmod(0o600)
-  return handle
+interface Place {
+  readonly path: string
+  readonly handle: FileHandle
+  /** The file that it is to replace; null where it is written in its place. */
+  readonly becomes: string | null
+  readonly isFile: boolean
 }
 
-async function discard(file: string, handle: FileHandle): Promise<void> {
-  const isFile = (await handle.stat()).isFile()
-  await handle.close()
-  if (isFile) await rm(file, { force: true })
+async function create(file: string, mayOverwrite: boolean): Promise<Place> {
+  const becomes = mayOverwrite ? await fileAt(file) : null
+  const path = becomes === null ? file : `${becomes}.${process.pid}.tmp`
+  // Into a device it is written as it is.
+  const handle = await open(path, mayOverwrite && becomes === null ? 'w' : 'wx', 0o600)
+  return { path, handle, becomes, isFile: (await handle.stat()).isFile() }
+}
+
+/** The file that lies there, or behind a link; null for a device, and where there is none. */
+async function fileAt(path: string): Promise<string | null> {
+  const stats = await stat(path).catch(() => null)
+  return stats?.isFile() === true ? realpath(path) : null
+}
+
+async function discard({ path, handle, isFile }: Place): Promise<void> {
+  // Where it was the closing or the renaming that failed, it is closed.
+  await handle.close().catch(() => undefined)
+  if (isFile) await rm(path, { force: true })
 }
 
 function troubleOf(error: unknown, file: string): unknown {

@@ -1,12 +1,14 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
@@ -115,6 +117,19 @@ describe('into a file', () => {
     expect(readFileSync(file, 'utf8')).toBe(`one ${hostile}`)
   })
 
+  test.skipIf(process.platform === 'win32')(
+    'what a link leads to is replaced, and a device is written to',
+    async () => {
+      const [file, link] = [join(folder, 'chat.md'), join(folder, 'link.md')]
+      writeFileSync(file, 'mine')
+      symlinkSync(file, link)
+      expect((await exportTo(link, ['--force'])).exitCode).toBe(0)
+      expect([lstatSync(link).isSymbolicLink(), readFileSync(file, 'utf8')]).toEqual([true, `one ${hostile}`])
+      expect(await exportTo('/dev/null', ['--force'])).toMatchObject({ exitCode: 0, err: '' })
+      expect(statSync('/dev/null').isFile()).toBe(false)
+    },
+  )
+
   // Windows keeps no such modes.
   test.skipIf(process.platform === 'win32')('nobody else can read it, new or overwritten', async () => {
     const [fresh, old] = [join(folder, 'fresh.md'), join(folder, 'old.md')]
@@ -158,6 +173,10 @@ describe('into a file', () => {
     const { exitCode, err } = await run(['export', 'c1', '--output', file], undefined, broken)
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'It went away.\nTry again.\n' })
     expect(readdirSync(folder)).toEqual([])
+    // Nor does it take the place of an older one.
+    writeFileSync(file, 'mine')
+    expect((await run(['export', 'c1', '--output', file, '--force'], undefined, broken)).exitCode).toBe(1)
+    expect([readdirSync(folder), readFileSync(file, 'utf8')]).toEqual([['chat.md'], 'mine'])
   })
 
   test.each([
