@@ -6,7 +6,7 @@ import { echo } from './language/echo.ts'
 import { printQuery } from './language/print.ts'
 import type { QueryNode } from './language/tree.ts'
 import { filterGroups, type Asked } from './relaxations.ts'
-import type { FilterName } from './request.ts'
+import type { FilterName, SearchFilters } from './request.ts'
 
 /** Words, fields and filters that find nothing even where nothing else is asked. */
 export interface Idle {
@@ -35,12 +35,19 @@ function leavesOf(node: QueryNode): readonly QueryNode[] {
   return node.kind === 'not' || (node.kind === 'field' && node.name === 'in') ? [] : [node]
 }
 
-export function warnOfIdle({ nodes, names }: Idle): readonly string[] {
+export function warnOfIdle({ nodes, names }: Idle, filters: SearchFilters): readonly string[] {
   const all = [...nodes]
   const words = all.flatMap((node) => (node.kind === 'words' ? [echo(node.text)] : []))
   const insides = all.flatMap((node) => (node.kind === 'inside' ? [echo(printQuery(node))] : []))
   const fields = all.flatMap((node) => (node.kind === 'field' ? [printQuery(node)] : []))
   const held = [...new Set([...words, ...insides])].join(' or ')
-  const passed = [...fields, ...(names.length === 0 ? [] : [`the filter ${names.join(' ')}`])].join(' or ')
+  const named = names.map((name) => `${name} ${echoAll(filters[name] ?? [])}`).join(' ')
+  const passed = [...fields, ...(named === '' ? [] : [`the filter ${named}`])].join(' or ')
   return [...(held === '' ? [] : [`Nothing holds ${held}.`]), ...(passed === '' ? [] : [`Nothing passes ${passed}.`])]
 }
+
+/** Of many values the first ones. */
+const ECHOED_MAX = 3
+
+const echoAll = (values: readonly string[]): string =>
+  [...values.slice(0, ECHOED_MAX).map(echo), ...(values.length > ECHOED_MAX ? ['…'] : [])].join(', ')

@@ -49,7 +49,7 @@ export function suggestRelaxed(
     [],
   )
   const single = suggestions.length > 0 ? [] : warnOfSingleWord(db, asked, clock, deadline)
-  return { suggestions, warnings: [...warnOfIdle(idle), ...single] }
+  return { suggestions, warnings: [...warnOfIdle(idle, asked.filters), ...single] }
 }
 
 const nothingIdle: Idle = { nodes: new Set(), names: [] }

@@ -175,7 +175,10 @@ describe('why nothing is found', () => {
 
   test('a word and a filter that find nothing are named, and both left out', () => {
     const answer = ask('apple haystack tool:none', { filters: { project: ['nosuch'] } })
-    expect(answer.warnings).toEqual(['Nothing holds "haystack".', 'Nothing passes tool:none or the filter project.'])
+    expect(answer.warnings).toEqual([
+      'Nothing holds "haystack".',
+      'Nothing passes tool:none or the filter project "nosuch".',
+    ])
     const count = outcome('apple').total
     const text = 'project haystack tool:none'
     expect(answer.suggestions).toEqual([{ text, reason: 'without-filter', count, query: 'apple' }])
@@ -183,7 +186,9 @@ describe('why nothing is found', () => {
 
   test('a field that nothing passes is named, though nothing else was asked for', () => {
     expect(ask('project:nosuch').warnings).toEqual(['Nothing passes project:nosuch.'])
-    expect(ask('', { filters: { project: ['nosuch'] } }).warnings).toEqual(['Nothing passes the filter project.'])
+    expect(ask('', { filters: { project: ['nosuch'] } }).warnings).toEqual([
+      'Nothing passes the filter project "nosuch".',
+    ])
   })
 
   test('of alternatives all of which hold a word that stands nowhere, what is left', () => {
