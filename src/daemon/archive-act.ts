@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { makeRun, type RunProgress } from '../api/archives/make-run.ts'
 import { ARCHIVE_LOCK } from '../api/archives/manifest-files.ts'
 import { isFile, makeFolder } from '../api/archives/plain-files.ts'
-import { prune } from '../api/archives/prune.ts'
-import { readScope } from '../api/archives/scope.ts'
+import type { PruneOrder, PruneOutcome } from '../api/archives/prune.ts'
+import type { Scope } from '../api/archives/scope.ts'
 import { verifyArchive } from '../api/archives/verify-archive.ts'
-import { chatsOfScope } from '../api/search/chats-of-scope.ts'
-import { SCHEMA_VERSION, openReader } from '../mirror/open.ts'
+import { SCHEMA_VERSION, openReader, type Mirror } from '../mirror/open.ts'
 import { Trouble } from '../model/trouble.ts'
 import type { ArchiveOrder, ArchiveResult, ArchiveRunOrder } from './archive-orders.ts'
 import { lockFile, type Lock } from './lock.ts'
@@ -32,13 +31,28 @@ export async function* archiveAct(order: ArchiveOrder): AsyncGenerator<RunProgre
   }
 }
 
+/** The language of searches, and a calendar with it, is loaded only where somebody asks in it. */
+async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<readonly number[] | null> {
+  const [{ readScope }, { chatsOfScope }] = await Promise.all([
+    import('../api/archives/scope.ts'),
+    import('../api/search/chats-of-scope.ts'),
+  ])
+  const clock = { timeZone, nowMs: Date.now() }
+  const query = readScope(scope, clock)
+  return query === null ? null : chatsOfScope(db, query, clock)
+}
+
+/** With a calendar, too. */
+async function pruneBy(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
+  const { prune } = await import('../api/archives/prune.ts')
+  return prune(dir, order, origin)
+}
+
 async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, ArchiveResult> {
   const { dir, mirrorPath, name, scope, timeZone, version } = order
   const db = openReader(mirrorPath)
   try {
-    const clock = { timeZone, nowMs: Date.now() }
-    const query = readScope(scope, clock)
-    const chats = query === null ? null : chatsOfScope(db, query, clock)
+    const chats = scope === null ? null : await chatsIn(db, scope, timeZone)
     const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
     const job = order.prune?.job ?? null
     const { manifest, packed, mended } = yield* makeRun(db, {
@@ -51,7 +65,7 @@ async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, Arch
       program,
       now: Date.now,
     })
-    const pruned = order.prune === null ? null : await prune(dir, order.prune, manifest.origin)
+    const pruned = order.prune === null ? null : await pruneBy(dir, order.prune, manifest.origin)
     return {
       kind: 'run',
       name: manifest.name,

@@ -17,7 +17,7 @@ import { listRunNames, readManifest, settleName, writeManifest } from './manifes
 import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
 import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
-import { proveObject, proveWritten } from './prove-object.ts'
+import { isProvenAgain, proveObject, proveWritten } from './prove-object.ts'
 import { removeUnfinished } from './unfinished.ts'
 
 export interface RunOrder {
@@ -127,7 +127,7 @@ function take(made: Made, chat: ArchivableChat): void {
 /** Names a chat that cannot be archived as it is; what was archived of it before stays. */
 function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: string): void {
   const held = former.get(id)
-  if (held !== undefined && proveObject(order.dir, held, null).kind === 'sound') entries.push(held)
+  if (held !== undefined && proveObject(order.dir, held).kind === 'sound') entries.push(held)
   leftOut.push({ id, why })
 }
 
@@ -155,7 +155,7 @@ function hasObject(dir: string, { object, bytes }: ChatEntry): boolean {
 function isProven(db: Mirror, { dir, name }: RunOrder, chat: ArchivableChat, held: ChatEntry, origin: string): boolean {
   const turn = createHash('sha256').update(`${name} ${held.object}`).digest().readUInt32BE()
   if (turn % SHARE !== 0) return true
-  return inSnapshot(db, () => proveObject(dir, held, linesNow(db, chat, origin)).kind === 'sound')
+  return inSnapshot(db, () => isProvenAgain(dir, held, linesNow(db, chat, origin)))
 }
 
 /** Null where the chat has changed since its revision was read. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { examineObject, proveObject } from '../../../src/api/archives/prove-object.ts'
+import { examineObject, isProvenAgain, proveObject, proveWritten } from '../../../src/api/archives/prove-object.ts'
 import { unpackMembers } from '../../../src/api/archives/unpack-members.ts'
 import { layOut, packRest } from '../../../src/api/archives/pack-object.ts'
 import { plant } from '../../helpers/harms.ts'
@@ -33,11 +33,12 @@ test('a chat of any length was unpacked whole to be proven', async () => {
   expect(Math.max(...lengths)).toBeLessThan(9 * MB)
   plant(dir, Buffer.concat(members))
   const entry = { id: 'long', object: hash, content, bytes, revision: 1, messages: [...messages] }
-  expect(proveObject(dir, entry, lines)).toMatchObject({ kind: 'sound', value: { content, bytes } })
-  const differ = { kind: 'damaged', why: 'the mirror differs' }
-  expect(examineObject(dir, hash, lines.slice(0, -1))).toEqual(differ)
-  expect(examineObject(dir, hash, [...lines, '{}\n'])).toEqual(differ)
-  expect(examineObject(dir, hash, [...lines.slice(0, -1), 'x'])).toEqual(differ)
+  expect(proveObject(dir, entry)).toMatchObject({ kind: 'sound', value: { content, bytes } })
+  expect(isProvenAgain(dir, entry, lines)).toBe(true)
+  for (const others of [lines.slice(0, -1), [...lines, '{}\n'], [...lines.slice(0, -1), 'x']]) {
+    expect([proveWritten(dir, entry, others), isProvenAgain(dir, entry, others)]).toEqual(['other', false])
+  }
+  expect(isProvenAgain(dir, { ...entry, messages: messages.slice(1) }, lines)).toBe(false)
 })
 
 test('what is cut off, or has another checksum, or is packed by something else, is damaged', () => {
