@@ -9,6 +9,8 @@ export const MANIFEST_FORMAT = 'cursordex-archive'
 export const MANIFEST_VERSION = 1
 
 const hash = z.string().check(z.refine(isObjectHash, { error: 'not a SHA-256 in lower-case hex' }))
+/** Looked at as one: there is one for each message, and a schema for each takes five times as long. */
+const hashes = z.custom<string[]>(isHashList, { error: 'not a list of SHA-256 in lower-case hex' })
 const count = z.int().check(z.nonnegative())
 const word = z.string().check(z.minLength(1), z.maxLength(4096))
 const time = z.iso.datetime({ precision: 3 })
@@ -24,8 +26,13 @@ const chatEntry = z.strictObject({
   /** Of the mirror, when it was archived: an equal one needs not be read again. */
   revision: count,
   /** Of each message's line, in order. */
-  messages: z.array(hash).check(z.maxLength(10_000_000)),
+  messages: hashes,
 })
+
+function isHashList(given: unknown): boolean {
+  if (!Array.isArray(given) || given.length > 10_000_000) return false
+  return given.every((item) => typeof item === 'string' && isObjectHash(item))
+}
 
 const leftOutChat = z.strictObject({
   id: z.string(),
