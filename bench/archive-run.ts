@@ -3,7 +3,7 @@ import { nameRun } from '../src/api/archives/manifest-files.ts'
 import type { RunResult } from '../src/daemon/archive-orders.ts'
 import type * as archiveProcess from '../src/daemon/archive-process.ts'
 import type { Cost } from './measured-act.ts'
-import { cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
+import { canLook, cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
 
 /** As people run it: loaded out of many files it takes longer to start. */
 const bundled = new URL('../dist/daemon/archive-process.js', import.meta.url).href
@@ -11,16 +11,18 @@ const bundled = new URL('../dist/daemon/archive-process.js', import.meta.url).hr
 /** A run of everything into the folder, by a process of its own as the daemon starts it; its start counts. */
 export async function runArchive(mirrorPath: string, dir: string): Promise<readonly [Cost, RunResult]> {
   const { startArchiveProcess } = (await import(bundled)) as typeof archiveProcess
-  const bareBytes = await bareNodeBytes()
-  const before = new Set(familyOf(process.pid))
+  const bareBytes = canLook ? await bareNodeBytes() : Number.NaN
+  const before = new Set(canLook ? familyOf(process.pid) : [])
   const startedAtMs = performance.now()
   const order = { kind: 'run', dir, mirrorPath, name: nameRun(dir, Date.now(), null), version: '0' } as const
-  let spent: Cost = { cpuMs: 0, wallMs: 0, growthBytes: 0 }
+  // Where no process can be looked at, only the clock tells.
+  let spent = { cpuMs: Number.NaN, growthBytes: Number.NaN }
   let child: number | undefined
   const look = (): void => {
+    if (!canLook) return
     child ??= familyOf(process.pid).find((pid) => !before.has(pid))
     if (child === undefined || residentBytes(child) === 0) return
-    spent = { cpuMs: cpuMs(child), wallMs: 0, growthBytes: peakBytes(child) - bareBytes }
+    spent = { cpuMs: cpuMs(child), growthBytes: peakBytes(child) - bareBytes }
   }
   const work = startArchiveProcess({ ...order, scope: null, timeZone: 'UTC', prune: null }, look)
   const result = await work.result
