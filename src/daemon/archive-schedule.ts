@@ -37,8 +37,8 @@ export class ArchiveSchedule {
   /** To be called every minute. */
   tick(): void {
     for (const job of this.#jobs) {
-      if (this.#atWork.has(job.name) || this.#never.has(job.name)) continue
-      const note = this.#noteOf(job)
+      if (this.#atWork.has(job.name)) continue
+      const note = this.#noteOf(job) ?? this.#beginNote(job)
       const nowMs = this.#world.now()
       if (note !== null && nowMs >= Math.min(note.dueAtMs, note.retryAtMs ?? Infinity)) void this.#run(job, note)
     }
@@ -49,9 +49,9 @@ export class ArchiveSchedule {
     const made = [...notes.runs.values()]
       .filter(({ state }) => state !== 'failed')
       .map(({ createdAtMs }) => createdAtMs)
-    const jobs = this.#jobs.flatMap(({ name }) => {
-      const note = notes.job(name)
-      return note === null ? [] : [{ name, ...note }]
+    const jobs = this.#jobs.flatMap((job) => {
+      const note = this.#noteOf(job) ?? this.#firstNote(job)
+      return note === null ? [] : [{ name: job.name, ...note }]
     })
     return {
       running,
@@ -64,17 +64,25 @@ export class ArchiveSchedule {
     }
   }
 
-  /** Null where it can never be due. */
+  /** What was noted under this schedule, in this zone; null where that is nothing. */
   #noteOf(job: ArchiveJob): JobNote | null {
-    const { archives } = this.#world
-    const note = archives.notes.job(job.name)
-    if (note !== null && note.schedule === job.schedule && note.timeZone === this.#zoneOf(job)) return note
+    const note = this.#world.archives.notes.job(job.name)
+    return note !== null && note.schedule === job.schedule && note.timeZone === this.#zoneOf(job) ? note : null
+  }
+
+  #beginNote(job: ArchiveJob): JobNote | null {
+    const note = this.#firstNote(job)
+    if (note !== null) this.#world.archives.notes.noteJob(job.name, note)
+    return note
+  }
+
+  /** Where nothing is noted the time between two runs tells whether one was missed since the last. Null: never due. */
+  #firstNote(job: ArchiveJob): JobNote | null {
     const [nextMs, afterMs = Infinity] = this.#nextDues(job)
     if (nextMs === undefined) return null
-    const last = archives.list().find((run) => run.job === job.name && run.state !== 'failed')
-    // Nothing is noted. The time between two runs tells whether one was missed since the last.
+    const last = this.#world.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
     const isMissed = last !== undefined && Date.parse(last.createdAt ?? '') < nextMs - (afterMs - nextMs)
-    return this.#write(job, isMissed ? this.#world.now() : nextMs, idle)
+    return this.#noteFor(job, isMissed ? this.#world.now() : nextMs, idle)
   }
 
   async #run(job: ArchiveJob, { failures, dueAtMs }: JobNote): Promise<void> {
@@ -96,14 +104,17 @@ export class ArchiveSchedule {
     }
   }
 
-  #write(job: ArchiveJob, dueAtMs: number, rest: Pick<JobNote, 'failures' | 'retryAtMs' | 'error'>): JobNote {
-    const note = { schedule: job.schedule, timeZone: this.#zoneOf(job), dueAtMs, ...rest }
-    this.#world.archives.notes.noteJob(job.name, note)
-    return note
+  #write(job: ArchiveJob, dueAtMs: number, outcome: Outcome): void {
+    this.#world.archives.notes.noteJob(job.name, this.#noteFor(job, dueAtMs, outcome))
+  }
+
+  #noteFor(job: ArchiveJob, dueAtMs: number, outcome: Outcome): JobNote {
+    return { schedule: job.schedule, timeZone: this.#zoneOf(job), dueAtMs, ...outcome }
   }
 
   /** The next two times, from now on; none where no calendar holds such a day. */
   #nextDues(job: ArchiveJob): readonly number[] {
+    if (this.#never.has(job.name)) return []
     try {
       const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
       const dues = task.getNextRuns(2).map((date) => date.getTime())
@@ -122,4 +133,6 @@ export class ArchiveSchedule {
   }
 }
 
-const idle = { failures: 0, retryAtMs: null, error: null }
+type Outcome = Pick<JobNote, 'failures' | 'retryAtMs' | 'error'>
+
+const idle: Outcome = { failures: 0, retryAtMs: null, error: null }

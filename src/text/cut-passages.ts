@@ -49,7 +49,7 @@ function cutPassage(text: string, core: Span, length: number, from: number): Spa
 }
 
 /**
- * Moves a cut to the beginning of its line if there is room for it, else of the next line or word before `limit`, and
+ * Moves a cut to the beginning of its line if there is room for it, else of the next line or word up to `limit`, and
  * out of a cluster in any case.
  */
 function cutStart(text: string, at: number, limit: number, room: number): number {
@@ -57,7 +57,7 @@ function cutStart(text: string, at: number, limit: number, room: number): number
   if (limit - line <= Math.floor(room * 0.75)) return line
   const nextLine = text.slice(at, limit).indexOf('\n')
   if (nextLine >= 0) return at + nextLine + 1
-  const word = text.slice(at - 1, Math.min(limit, at + WORD_LENGTH_MAX)).search(/\s\S/)
+  const word = text.slice(at - 1, Math.min(limit + 1, at + WORD_LENGTH_MAX)).search(/\s\S/)
   if (word >= 0) return at + word
   let start = at
   while (start < limit && isInsideCluster(text, start)) start += 1

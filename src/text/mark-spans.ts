@@ -11,13 +11,15 @@ export function markSpans(text: string, window: Span, spans: readonly Span[]): s
   return html + escapeHtml(text.slice(at, window.end))
 }
 
+/** A word that the window cuts is marked only where it holds no whole one: the rest of it tells a reader nothing. */
 function spansWithin(spans: readonly Span[], window: Span): readonly Span[] {
-  const inside = spans
-    .filter((span) => span.end > window.start && span.start < window.end)
+  const touching = spans.filter((span) => span.end > window.start && span.start < window.end)
+  const whole = touching.filter((span) => span.start >= window.start && span.end <= window.end)
+  const shown = (whole.length > 0 ? whole : touching)
     .map((span) => ({ start: Math.max(span.start, window.start), end: Math.min(span.end, window.end) }))
     .toSorted((a, b) => a.start - b.start)
   const merged: Span[] = []
-  for (const span of inside) {
+  for (const span of shown) {
     const last = merged.at(-1)
     if (last !== undefined && span.start <= last.end) {
       merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }

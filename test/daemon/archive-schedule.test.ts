@@ -170,9 +170,21 @@ test('a job whose schedule was changed goes by the new one', async () => {
   expect(world.begun.map((iso) => iso.slice(0, 13))).toEqual(['2026-02-01T05', '2026-02-02T05'])
 })
 
+test('when the next run is due is known from the start, not after the first minute', async () => {
+  start('2026-02-01T02:00:00Z')
+  const world = new World('0 3 * * *')
+  expect(world.schedule.health.nextRunAt).toBe('2026-02-01T03:00:00.000Z')
+  expect(new ArchiveNotes(folder).job('job')).toBeNull()
+  await world.pass('2026-02-01T02:10:00Z')
+  expect(world.schedule.health.nextRunAt).toBe('2026-02-01T03:00:00.000Z')
+  const changed = new World('0 5 * * *')
+  expect(changed.schedule.health.nextRunAt).toBe('2026-02-01T05:00:00.000Z')
+})
+
 test('a job on a day that no calendar holds runs never, and holds up nothing', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 0 31 2 *')
+  expect(world.schedule.health.nextRunAt).toBeNull()
   await world.pass('2026-02-05T02:00:00Z', HOUR_MS)
   expect(world.begun).toEqual([])
   expect(world.schedule.health.nextRunAt).toBeNull()

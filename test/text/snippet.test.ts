@@ -111,6 +111,21 @@ describe('a snippet', () => {
     expect(makeSnippet(text, createMatcher([word('needle')]))).toMatch(/^…\treturn <mark>needle<\/mark>/)
   })
 
+  test.each([
+    [`alpha alpha ${'word '.repeat(44)}alpha beta ${'word '.repeat(20)}`, ['alpha', 'beta']],
+    [`alphaBeta alpha ${'word '.repeat(43)}beta alpha ${'word '.repeat(20)}`, ['alphabeta', 'alpha', 'beta']],
+  ])('no rest of a word that was cut off is marked as if it had been looked for: %j', (text, wholes) => {
+    const snippet = makeSnippet(text, createMatcher([word('alpha'), word('beta')]))
+    const marks = [...snippet.matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark]) => mark?.toLowerCase())
+    expect(new Set(marks)).toEqual(new Set(wholes))
+  })
+
+  test('of one word longer than what is shown the beginning is marked', () => {
+    const text = `so ${'long'.repeat(12)} it is`
+    const snippet = makeSnippet(text, createMatcher([word('long'.repeat(12))]), undefined, 30)
+    expect(snippet).toMatch(/<mark>(?:long){4}/)
+  })
+
   test('marks a word only in the kind of part in which it counts', () => {
     const matcher = createMatcher([{ ...word('needle'), columns: ['code'] }, word('thread')])
     const shown = ['code', 'text'].map((column) => makeSnippet('needle thread', matcher, column))
