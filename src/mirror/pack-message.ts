@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { textKey, textKeys } from './text-key.ts'
-import { searchColumns } from '../text/columns.ts'
+import { wholeColumns } from '../text/columns.ts'
 import { marksOf } from '../text/marks.ts'
 import type { Ask, MessageDraft, MessageWrite } from './batch.ts'
 import { callsOf } from './digests/calls-of.ts'
@@ -10,7 +10,7 @@ const noAsks: readonly Ask[] = []
 /** The costly half of writing a message, which needs no mirror. */
 export function packMessage(draft: MessageDraft): MessageWrite {
   const { parts } = draft
-  const { columns, isCapped } = searchColumns(parts)
+  const { columns, isCapped } = wholeColumns(parts)
   // Field by field: an object made by taking the rest of another is slow to make, and slow to read ever after.
   return {
     id: draft.id,

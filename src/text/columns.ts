@@ -1,5 +1,6 @@
 import type { Json } from '../model/json.ts'
 import type { Part, ToolPart } from '../model/part.ts'
+import { stretchesOf } from './fences.ts'
 
 /** The columns of the full-text table, best first where two match a query alike. */
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
@@ -27,14 +28,23 @@ const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
 const SEPARATOR = '\n\n'
 
-/** Cuts a message's parts into the raw texts that its row in the full-text table is made of. */
-export function searchColumns(parts: readonly Part[]): SearchColumns {
+/** What of a message can be found, under the columns of its row in the full-text table. */
+export const searchColumns = (parts: readonly Part[]): SearchColumns => gather(parts, searchablePieces)
+
+/**
+ * The same, each part whole under its own kind. By this a message is known again: it stays as it is, whatever the index
+ * makes of it.
+ */
+export const wholeColumns = (parts: readonly Part[]): SearchColumns => gather(parts, wholePiece)
+
+function gather(parts: readonly Part[], piecesOf: (part: Part) => readonly Piece[]): SearchColumns {
   const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
   let isCapped = false
   for (const part of parts) {
-    const searchable = searchableText(part)
-    if (searchable.text !== '') texts[columnOf(part.kind)].push(searchable.text)
-    if (searchable.isCapped) isCapped = true
+    for (const piece of piecesOf(part)) {
+      if (piece.text !== '') texts[piece.column].push(piece.text)
+      if (piece.isCapped) isCapped = true
+    }
   }
   const column = (name: ColumnName): string => {
     const joined = texts[name].join(SEPARATOR)
@@ -49,6 +59,28 @@ export function searchColumns(parts: readonly Part[]): SearchColumns {
     attachment: column('attachment'),
   }
   return { columns, isCapped }
+}
+
+/** What of a part stands under one column. */
+export interface Piece extends SearchableText {
+  readonly column: ColumnName
+}
+
+const wholePiece = (part: Part): readonly Piece[] => [{ ...searchableText(part), column: columnOf(part.kind) }]
+
+/** What of one part can be found: what stands between fences in a text is code. */
+export function searchablePieces(part: Part): readonly Piece[] {
+  const stretches = part.kind === 'text' ? stretchesOf(part.text) : null
+  if (part.kind !== 'text' || stretches === null) return wholePiece(part)
+  const join = (isCode: boolean): string =>
+    stretches
+      .filter((stretch) => stretch.isCode === isCode)
+      .map(({ start, end }) => part.text.slice(start, end))
+      .join(SEPARATOR)
+  return [
+    { text: join(false), column: 'text', isCapped: false },
+    { text: join(true), column: 'code', isCapped: false },
+  ]
 }
 
 /** Under which column a kind of part is found. */

@@ -1,4 +1,5 @@
 import type { Part } from '../model/part.ts'
+import { stretchesOf } from './fences.ts'
 import { GAP_TERM } from './lowered-words.ts'
 import { indexTerms } from './terms.ts'
 
@@ -9,7 +10,6 @@ const PATH_SIGN = '\ue003'
 
 const PATHS_MAX = 500
 const NAME_LENGTH_MAX = 200
-const fence = /^\s*(?:```|~~~)/m
 
 /**
  * What a message is beside its words: the kinds of its parts (`in:code`), what it has (`has:error`), the tools that it
@@ -29,7 +29,7 @@ function factsOf(part: Part): readonly string[] {
       return [`tool:${part.name}`, ...(part.status === 'error' || part.error !== null ? ['has:error'] : [])]
     case 'text':
       // Newer messages write their code into the text.
-      return fence.test(part.text) ? ['has:code'] : []
+      return stretchesOf(part.text) === null ? [] : ['in:code', 'has:code']
     case 'code':
     case 'thinking':
     case 'error':

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
+import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { chatOfMessage } from '../../src/mirror/migrations/0008-chat-of-message.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
@@ -29,6 +30,7 @@ test('a mirror of before there was an index of chats by message gets it, and is 
   before.close()
 
   const after = openWriter(path)
+  while (indexBacklog(after) > 0);
   expect(after.prepare<[], string>(INDEXES).pluck().all()).toEqual(['chat_of_message'])
   const { total } = search(after, requestOf('needle', { filters: { project: ['large'] }, sort: 'newest' }))
   expect(total).toBe(225)

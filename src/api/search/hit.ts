@@ -2,9 +2,10 @@ import type { Mirror } from '../../mirror/open.ts'
 import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
-import { columnNames, columnOf, searchableText, type ColumnName } from '../../text/columns.ts'
+import { columnNames, type ColumnName } from '../../text/columns.ts'
 import type { TermMatcher } from '../../text/matcher.ts'
 import { makeSnippet } from '../../text/snippet.ts'
+import { findInPart, wordsOf, type PartFound } from './found-in-part.ts'
 import type { SearchHit } from './request.ts'
 import { rowsOf } from './statement.ts'
 
@@ -78,32 +79,21 @@ function showTitle(titled: { readonly title: string; readonly summary: string | 
   return { part: 'title', toolName: null, snippet: makeSnippet(isInSummary ? summary : title, matcher) }
 }
 
-interface PartMatch {
-  readonly part: Part
-  readonly column: ColumnName
-  readonly text: string
-  readonly words: ReadonlySet<number>
-}
-
 function showPart(parts: string | null, matcher: TermMatcher): Shown {
-  const matches = (parts === null ? [] : (JSON.parse(parts) as readonly Part[])).map((part): PartMatch => {
-    const { text } = searchableText(part)
-    const column = columnOf(part.kind)
-    return { part, column, text, words: matchedWords(text, matcher, column) }
-  })
-  const column = bestColumn(matches)
-  const best = matches
-    .filter((match) => match.column === column)
-    .reduce<PartMatch | null>((a, b) => (a === null || b.words.size > a.words.size ? b : a), null)
+  const found = (parts === null ? [] : (JSON.parse(parts) as readonly Part[])).map((part) => findInPart(part, matcher))
+  const column = bestColumn(found)
+  const best = found
+    .filter((each) => each.column === column)
+    .reduce<PartFound | null>((a, b) => (a === null || b.words.size > a.words.size ? b : a), null)
   if (best === null) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
-  return { part: best.column, toolName, snippet: makeSnippet(best.text, matcher, best.column) }
+  return { part: best.column, toolName, snippet: makeSnippet(best.text, { find: () => best.matches }) }
 }
 
-function bestColumn(matches: readonly PartMatch[]): ColumnName | null {
+function bestColumn(found: readonly PartFound[]): ColumnName | null {
   const scored = columnNames.flatMap((column) => {
-    const own = matches.filter((match) => match.column === column)
-    const distinct = new Set(own.flatMap((match) => [...match.words]))
+    const own = found.filter((each) => each.column === column)
+    const distinct = new Set(own.flatMap(({ words }) => [...words]))
     return own.length === 0 ? [] : [{ column, count: distinct.size }]
   })
   const best = scored.reduce<{ column: ColumnName; count: number } | null>(
@@ -113,6 +103,4 @@ function bestColumn(matches: readonly PartMatch[]): ColumnName | null {
   return best?.column ?? null
 }
 
-function matchedWords(text: string, matcher: TermMatcher, column?: ColumnName): ReadonlySet<number> {
-  return new Set(matcher.find(text, column).map((match) => match.word))
-}
+const matchedWords = (text: string, matcher: TermMatcher): ReadonlySet<number> => wordsOf(matcher.find(text))

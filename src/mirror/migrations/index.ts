@@ -8,6 +8,7 @@ import { chatOfMessage } from './0008-chat-of-message.ts'
 import { purges } from './0009-purges.ts'
 import { fullPages } from './0010-full-pages.ts'
 import { tombstonesInTime } from './0011-tombstones-in-time.ts'
+import { fencedCode } from './0012-fenced-code.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly string[] = [
   purges,
   fullPages,
   tombstonesInTime,
+  fencedCode,
 ]

@@ -1,3 +1,4 @@
+import type { Part } from '../../../src/model/part.ts'
 import { searchColumns } from '../../../src/text/columns.ts'
 import { visitLoweredWords } from '../../../src/text/lowered-words.ts'
 import { tokenize } from '../../../src/text/terms.ts'
@@ -40,8 +41,17 @@ function textsOf(text: string): Texts {
 
 const documents = new WeakMap<PlainMessage, Document>()
 
+/** What stands between fences, as the code that it is. */
+function unfenced(part: Part): readonly Part[] {
+  if (part.kind !== 'text') return [part]
+  const pieces = part.text.split(/^(```[^]*?^```)$/m)
+  return pieces.map((text, at) =>
+    at % 2 === 0 ? { ...part, text } : { kind: 'code', language: null, path: null, text },
+  )
+}
+
 function messageDocument(message: PlainMessage): Document {
-  const columns = Object.entries(searchColumns(message.parts).columns)
+  const columns = Object.entries(searchColumns(message.parts.flatMap(unfenced)).columns)
   const document = documents.get(message) ?? Object.fromEntries(columns.map(([name, text]) => [name, textsOf(text)]))
   documents.set(message, document)
   return document
@@ -200,6 +210,7 @@ function passes(name: string, value: string, { chat, ...message }: PlainMessage)
         )
     }
     case 'in':
+      if (value === 'code' && parts.some((part) => part.kind === 'text' && part.text.includes('```'))) return true
       return parts.some(({ kind }) => (kind === 'error' || kind === 'todo' ? 'text' : kind) === value)
     case 'has':
       if (value === 'thinking') return parts.some(({ kind }) => kind === 'thinking')

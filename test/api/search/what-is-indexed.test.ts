@@ -24,6 +24,9 @@ const rows: Readonly<Record<string, object>> = {
   text: { text: 'The walrusfence leaks.' },
   thinking: { thinking: { text: 'Perhaps the ottermoat is at fault.' } },
   code: { codeBlocks: [{ content: 'const badgerdam = 1', languageId: 'ts', uri: { path: '/p/src/heronlock.ts' } }] },
+  fenced: {
+    text: 'Use a puffinhook here:\n\n```ts\nconst terncache = new LapwingMap()\n```\n\nThen the snipetest passes.',
+  },
   tool: call('grep_stork', { pattern: 'ravenlevee' }, { lines: ['crowsluice found'] }),
   attachment: { context: { fileSelections: [{ uri: { fsPath: '/p/docs/gullpier.md' } }] } },
   capped: call('read_file', { path: '/p/long.txt' }, { contents: beyond }),
@@ -117,6 +120,38 @@ describe('what Cursor keeps is found, by', () => {
     ['another number', '3fa85f65*'],
   ])('and not by %s: %s', (_, q) => {
     expect(found(q)).toEqual([])
+  })
+})
+
+describe('code between the fences of a text is code', () => {
+  test.each([
+    ['in:code terncache', ['fenced code']],
+    ['in:code "new LapwingMap"', ['fenced code']],
+    ['in:code puffinhook', []],
+    ['in:text terncache', []],
+    ['in:text puffinhook snipetest', ['fenced text']],
+    ['-in:code terncache', []],
+    ['terncache', ['fenced code']],
+    ['puffinhook terncache', ['fenced text']],
+    ['in:code const', ['code code', 'fenced code']],
+    ['in:code -in:tool', ['code code', 'fenced text']],
+  ])('%s', (q, expected) => {
+    const { items } = search(db, requestOf(q))
+    expect(items.map(({ message, part }) => `${message.id} ${part}`).toSorted()).toEqual(expected)
+  })
+
+  test('a snippet shows what was asked for, in the text as it is written, and nothing that was not', () => {
+    const snippetOf = (q: string): string | undefined => search(db, requestOf(q)).items[0]?.snippet
+    const code = '\n\n```ts\nconst <mark>terncache</mark> = new LapwingMap()\n```\n\n'
+    expect(snippetOf('puffinhook terncache')).toBe(
+      `Use a <mark>puffinhook</mark> here:${code}Then the snipetest passes.`,
+    )
+    expect(snippetOf('in:code terncache')).toBe(`Use a puffinhook here:${code}Then the snipetest passes.`)
+  })
+
+  test('it counts among the parts', () => {
+    const { facets } = search(db, requestOf('terncache', { facets: ['part'] }))
+    expect(facets['part']?.map(({ value, count }) => `${value} ${count}`)).toEqual(['code 1'])
   })
 })
 

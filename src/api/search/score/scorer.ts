@@ -1,6 +1,6 @@
 import { SLOTS_PER_MS } from '../../../mirror/sort-key.ts'
 import type { Part } from '../../../model/part.ts'
-import { columnOf, searchableText, type ColumnName } from '../../../text/columns.ts'
+import { searchablePieces, type ColumnName } from '../../../text/columns.ts'
 import { fitText, type AskedWords, type TextFit } from './text-fit.ts'
 
 /** What is said or written counts most, what was printed or pasted least: a dump holds any word, and holds it often. */
@@ -63,12 +63,12 @@ const mean = (figures: readonly number[]): number =>
   figures.length === 0 ? 0 : figures.reduce((sum, figure) => sum + figure, 0) / figures.length
 
 function fitPart(part: Part, asked: AskedWords): readonly TextFit[] {
-  const { text } = searchableText(part)
-  const column = columnOf(part.kind)
-  const fit = fitText(text.slice(0, READ_MAX), asked, column)
-  if (!fit.words.some((figure) => figure > 0)) return []
-  const focus = 1 / (1 + LENGTH_LOSS * Math.log10(1 + text.length / LENGTH_STEP))
-  return [weighed(fit, PLACE_WEIGHTS[column] * focus)]
+  return searchablePieces(part).flatMap(({ text, column }) => {
+    const fit = fitText(text.slice(0, READ_MAX), asked, column)
+    if (!fit.words.some((figure) => figure > 0)) return []
+    const focus = 1 / (1 + LENGTH_LOSS * Math.log10(1 + text.length / LENGTH_STEP))
+    return [weighed(fit, PLACE_WEIGHTS[column] * focus)]
+  })
 }
 
 const weighed = ({ words, pairs }: TextFit, weight: number): TextFit => ({

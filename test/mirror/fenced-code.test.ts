@@ -1,0 +1,69 @@
+import { mkdtempSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { search } from '../../src/api/search/search.ts'
+import { indexBacklog } from '../../src/mirror/backlog.ts'
+import { fencedCode } from '../../src/mirror/migrations/0012-fenced-code.ts'
+import { migrations } from '../../src/mirror/migrations/index.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { dropTerms, writeTerms } from '../../src/mirror/write-terms.ts'
+import type { Part } from '../../src/model/part.ts'
+import { marksOf } from '../../src/text/marks.ts'
+import { indexTermBytes } from '../../src/text/terms.ts'
+import { insertChat, insertMessage, requestOf } from '../helpers/mirror-rows.ts'
+
+const fenced: Part = { kind: 'text', text: 'so:\n```\nneedle()\n```' }
+const code: Part = { kind: 'code', language: null, path: null, text: 'thread()' }
+const said: Part = { kind: 'text', text: 'plain' }
+
+/** The parts of a message, and the marks that it had before code between fences was code. */
+const messages: readonly [parts: readonly Part[], marks: readonly string[]][] = [
+  [[fenced], ['in:text', 'has:code']],
+  [
+    [fenced, code],
+    ['in:text', 'has:code', 'in:code'],
+  ],
+  [
+    [code, fenced],
+    ['in:code', 'has:code', 'in:text'],
+  ],
+  [
+    [said, code],
+    ['in:text', 'in:code', 'has:code'],
+  ],
+  [[said], ['in:text']],
+]
+
+test('in a mirror of before, code between fences is found as code, and no message counts as changed', () => {
+  const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
+  const before = new Database(path)
+  const place = migrations.indexOf(fencedCode)
+  for (const sql of migrations.slice(0, place)) before.exec(sql)
+  before.pragma(`user_version = ${place}`)
+  before.exec(
+    `insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`,
+  )
+  const chat = insertChat(before, { id: 'c' })
+  for (const [at, [parts, marks]] of messages.entries()) {
+    const key = insertMessage(before, chat, { id: `m${at}`, parts, createdAtMs: 1e12 + at })
+    before.prepare('update messages set marks = ? where key = ?').run(JSON.stringify(marks), key)
+    dropTerms(before, key)
+    const asText = indexTermBytes(parts.map((part) => ('text' in part ? part.text : '')).join('\n'))
+    writeTerms(before, key, [asText, ...Array.from({ length: 5 }, () => Buffer.alloc(0))])
+  }
+  before.close()
+
+  const after = openWriter(path)
+  const findIn = (q: string): readonly string[] =>
+    search(after, requestOf(q, { sort: 'oldest' })).items.map(({ message }) => message.id)
+  expect(findIn('needle')).toEqual([])
+  while (indexBacklog(after) > 0);
+  expect(findIn('in:code needle')).toEqual(['m0', 'm1', 'm2'])
+  expect(findIn('in:code')).toEqual(['m0', 'm1', 'm2', 'm3'])
+  expect(findIn('plain')).toEqual(['m3', 'm4'])
+  const marks = after.prepare<[], string>('select marks from messages order by key').pluck().all()
+  expect(marks.map((each) => JSON.parse(each) as unknown)).toEqual(messages.map(([parts]) => marksOf(parts)))
+  after.close()
+})
