@@ -5,6 +5,8 @@ const AROUND = 32
 /** Whether a cut before this offset would part what is drawn as one sign. */
 export function isInsideCluster(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false
+  // Of two ASCII signs only a line end is one: most cuts need no segmenter.
+  if (text.charCodeAt(at - 1) < 0x80 && text.charCodeAt(at) < 0x80) return text.startsWith('\r\n', at - 1)
   const from = Math.max(0, at - AROUND)
   const start = isInsidePair(text, from) ? from - 1 : from
   const cluster = segmenter.segment(text.slice(start, at + AROUND)).containing(at - start)

@@ -48,8 +48,10 @@ export function titlesBeside(
 ): readonly TitleHit[] {
   if (plan.titleBranches.length === 0) return []
   const limited = newest.isWhole ? null : wanted
+  const titled = chooseCandidates(db, plan, newest.isWhole, limited)
+  if (titled.length === 0) return []
   const known = newest.isWhole ? new Set(chatsOfMessages(db, newest.keys)) : null
-  const candidates = chooseCandidates(db, plan, newest.isWhole, limited).filter(({ num }) => known?.has(num) !== true)
+  const candidates = titled.filter(({ num }) => known?.has(num) !== true)
   const carriers = candidates.length === 0 ? null : findCarriers(db, candidates)
   const hits = candidates.flatMap(({ num, title, summary }) => {
     const key = carriers?.get(num)

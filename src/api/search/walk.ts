@@ -1,10 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import type { Branch, KeyRange } from './plan/branch.ts'
-import { compileTests } from './plan/test-sql.ts'
 import { matchSource } from './match-source.ts'
-import { listsOf, rowsOf, valuesOf } from './statement.ts'
-import { restOf, stepThrough, type TimeOrder } from './steps.ts'
+import { listsOf } from './statement.ts'
+import { bySort, restOf, stepKeys, stepThrough, type TimeOrder } from './steps.ts'
+import { walkUnmatched } from './walk-unmatched.ts'
 
 const WANTED = 1000
 
@@ -77,8 +77,6 @@ function matchWalk(branch: Branch, match: string, order: TimeOrder): MatchWalk {
   return { select, params: { match, ...params }, order, isTested }
 }
 
-const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
-
 const rangesOf = (branch: Branch, order: TimeOrder): readonly KeyRange[] =>
   order === 'newest' ? branch.ranges : branch.ranges.toReversed()
 
@@ -90,8 +88,9 @@ function* walkInSteps(
   wanted: number,
 ): Generator<number, void> {
   const ranges = rangesOf(branch, order)
-  const steps = { select, params, ranges, order, passes: isTested ? isPassing : null, isCostly: branch.isCostly }
-  for (const [key] of stepThrough(db, steps, deadline, wanted)) yield key
+  const steps = { select, params, ranges, order, isCostly: branch.isCostly }
+  if (!isTested) yield* stepKeys(db, steps, deadline, wanted)
+  else for (const [key] of stepThrough(db, { ...steps, passes: isPassing }, deadline, wanted)) yield key
 }
 
 const isPassing = (passes: number | null): boolean => passes !== 0
@@ -132,53 +131,4 @@ function* walkOwn(
     return isBehind && rest !== null ? [rest] : []
   })
   yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
-}
-
-function* walkUnmatched(db: Mirror, branch: Branch, order: TimeOrder, deadline: Deadline): Generator<number, void> {
-  const { low, high, chats, exclude } = branch
-  const tests = compileTests(branch, true)
-  const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
-  const statement = rowsOf<{ key: number; passes: number }>(
-    db,
-    `
-    select m.key, ${tests.sql ?? 1} as passes
-    from ${from}
-    where m.key between @low and @high and m.is_shadowed = 0
-    order by m.key ${bySort(order)}
-  `,
-  )
-  const params = { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) }
-  const excluded = walkExcluded(db, exclude, branch, order)
-  try {
-    for (const row of statement.iterate(params)) {
-      if (row.passes !== 0 && !excluded.has(row.key)) yield row.key
-      if (deadline.isPassedAtRow()) return
-    }
-  } finally {
-    excluded.close()
-  }
-}
-
-interface ExcludedWalk {
-  /** To be asked in the order of the walk. */
-  readonly has: (key: number) => boolean
-  readonly close: () => void
-}
-
-/** Both lists are in the order of keys: walking them side by side asks the index once, not once per message. */
-function walkExcluded(db: Mirror, exclude: string | null, { low, high }: Branch, order: TimeOrder): ExcludedWalk {
-  if (exclude === null) return { has: () => false, close: () => {} }
-  const statement = valuesOf<number>(
-    db,
-    `select rowid from message_terms
-     where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}`,
-  )
-  const rows = statement.iterate({ exclude, low, high })
-  const isAhead = (row: number, key: number): boolean => (order === 'newest' ? row > key : row < key)
-  let next = rows.next()
-  const has = (key: number): boolean => {
-    while (next.done !== true && isAhead(next.value, key)) next = rows.next()
-    return next.done !== true && next.value === key
-  }
-  return { has, close: () => void rows.return?.() }
 }

@@ -62,11 +62,13 @@ const queries: Readonly<Record<string, (at: number) => boolean>> = {
   'common -third': (at) => !isThird(at),
   'third OR other': () => true,
   '-third': (at) => !isThird(at),
+  'role:user': isUser,
 }
 const scopes: readonly (readonly [SearchFilters, (message: Message) => boolean])[] = [
   [{}, () => true],
   [{ project: ['few'] }, ({ chat }) => inFew(chat)],
   [{ project: ['most'] }, ({ chat }) => inMost(chat) && !inFew(chat)],
+  [{ project: ['most'], to: ['2001-09-09T02:30'] }, ({ chat, at }) => inMost(chat) && !inFew(chat) && at < 2600],
   [{ role: ['user'] }, ({ at }) => isUser(at)],
   [{ project: ['few'], role: ['user'] }, ({ chat, at }) => inFew(chat) && isUser(at)],
   [{ project: ['most'], role: ['user'] }, ({ chat, at }) => inMost(chat) && !inFew(chat) && isUser(at)],
