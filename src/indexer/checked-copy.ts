@@ -10,6 +10,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 
@@ -60,6 +61,13 @@ const copiedAtMs = new Map<string, number>()
 export function keepCopiesIn(folder: string): void {
   copiesFolder = folder
   removeCopies()
+}
+
+/** A folder for what is worked out about a file of Cursor's, to be removed by whoever asked; of a killed process it goes with the copies. */
+export function makeCopyFolder(): string {
+  if (copiesFolder === null) return mkdtempSync(join(tmpdir(), 'cursordex-keys-'))
+  mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
+  return mkdtempSync(join(copiesFolder, 'keys-'))
 }
 
 /** To be called once nobody reads them any more. */

@@ -66,6 +66,12 @@ export function saveSourceState(
   prepared(db, SAVE_STATE).run(state, detail, syncedAtMs, source)
 }
 
+const READ_DETAIL = `select detail from sources where num = ?`
+
+/** What was told beside the state when a pass ended. */
+export const sourceDetail = (db: Mirror, source: number): string | null =>
+  prepared<{ detail: string | null }>(db, READ_DETAIL).get(source)?.detail ?? null
+
 const SAVE_COUNTS = `update sources set total_rows = ?, null_keys = ?, counted_at = ? where num = ?`
 
 export function saveCounts(

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/doctor-text.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
+import { spoilPage } from '../helpers/spoil-page.ts'
 import { Paper, run, type Run } from './fake-world.ts'
 
 let home: CursorHome
@@ -152,6 +153,21 @@ test('a store that cannot be read says why', async () => {
   writeFileSync(home.globalPath, 'no database at all'.padEnd(200))
   const { out } = await doctor()
   expect(out).toContain('corrupt: The file is not a SQLite database.')
+})
+
+test('a store whose index is damaged was called ok, though no key could be looked up by it', async () => {
+  for (let chat = 0; chat < 200; chat += 1) {
+    store.chat(`chat-${chat}`, { fullConversationHeadersOnly: headers(['m1']) })
+    store.message(`chat-${chat}`, 'm1', { type: 1, text: 'one' })
+  }
+  store.db.pragma('journal_mode = delete')
+  spoilPage(store.path, 'index-leaf', 3)
+  indexer.pass()
+  expect(globalStore(await reportOf())).toMatchObject({
+    state: 'corrupt',
+    detail: expect.stringContaining('keep a copy'),
+    messages: { held: 200, gone: 0 },
+  })
 })
 
 test('lists, rows and transcripts are compared both ways', async () => {

@@ -173,7 +173,7 @@ test('a value rewritten in place at the same size is found by a full pass', () =
 
 test('what is new is found by a seek to the rowid, not by a walk over the keys', () => {
   const plan = store.db.prepare(`explain query plan ${LIST_ABOVE}`).all(0, 1) as { detail: string }[]
-  expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
+  expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH main.cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
 })
 
 describe('found by the second implementation:', () => {

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { Indexer } from '../helpers/in-process.ts'
+import { spoilPage } from '../helpers/spoil-page.ts'
 
 // Each of these was a bug once, and is named after what a user would have seen.
 
@@ -19,6 +20,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
+  vi.unstubAllEnvs()
   indexer.remove()
   home.remove()
 })
@@ -80,28 +82,75 @@ test('a list that went with its store was called ok for a while', () => {
   expect(indexer.pass().ends).toContainEqual(expect.objectContaining({ kind: 'global-items', state: 'missing' }))
 })
 
-test.each(['a middle', 'the last'])(
-  '%s page of a store, damaged, kept whole chats beside it from being read',
-  (which) => {
-    const said = 'plant an apple '.repeat(40)
-    for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+test.each([
+  ['a middle', 40],
+  ['the last', -1],
+])('%s page of a store, damaged, kept whole chats beside it from being read', (_, which) => {
+  const said = 'plant an apple '.repeat(40)
+  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+  store.db.pragma('journal_mode = delete')
+  store.db.close()
+  spoilPage(store.path, 'table-leaf', which)
+  expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
+  const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
+  expect(unread.n).toBeGreaterThan(0)
+  expect(one('select count(*) as n from source_rows')).toEqual({ n: 600 - unread.n })
+  for (const depth of ['nudge', 'recent', 'sweep', 'full'] as const) {
+    expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(one('select state from sources')).toEqual({ state: 'ok' })
+  }
+  store = home.global()
+})
+
+describe.each([
+  ['the first page', 'index-inner', 0],
+  ['a leaf', 'index-leaf', 3],
+] as const)('%s of the index, damaged, kept a store from being read', (_, kind, at) => {
+  const said = 'plant an apple '.repeat(4)
+  const expectAll = (chats: number): void => {
+    expect(one('select count(*) as n from source_rows where is_live = 1')).toEqual({ n: 3 * chats })
+    expect(indexer.thread('chat-7')).toHaveLength(2)
+    expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
+  }
+  beforeEach(() => {
+    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: said, m2: said })
+  })
+
+  test('while Cursor has it open', () => {
+    store.db.pragma('wal_checkpoint(truncate)')
+    writeChat('chat-late', { m1: said, m2: said })
+    spoilPage(store.path, kind, at)
+    mkdirSync(join(home.root, 'scratch'))
+    vi.stubEnv('TMPDIR', join(home.root, 'scratch'))
+    expect(indexer.pass().ends[0]).toMatchObject({ state: 'corrupt', detail: expect.stringContaining('by the table') })
+    expectAll(201)
+    expect(readdirSync(join(home.root, 'scratch'))).toEqual([])
+  })
+
+  test('and is passed over once a minute, nothing is taken for gone, and mended it is read as ever', () => {
     store.db.pragma('journal_mode = delete')
-    const bytes = readFileSync(store.path)
-    const leaves = Array.from({ length: bytes.length / 4096 }, (_, at) => at * 4096).filter((at) => bytes[at] === 13)
-    const spoiled = leaves.at(which === 'the last' ? -1 : leaves.length / 2) ?? 0
     store.db.close()
-    writeFileSync(store.path, bytes.fill(0xff, spoiled, spoiled + 4096))
-    expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
-    const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
-    expect(unread.n).toBeGreaterThan(0)
-    expect(one('select count(*) as n from source_rows')).toEqual({ n: 600 - unread.n })
-    for (const depth of ['nudge', 'recent', 'sweep', 'full'] as const) {
+    const bytes = spoilPage(store.path, kind, at)
+    expect(indexer.pass().ends[0]).toMatchObject({ state: 'corrupt' })
+    expectAll(200)
+    for (const [index, depth] of (['nudge', 'recent', 'sweep', 'reconcile', 'full'] as const).entries()) {
+      const again = indexer.pass(depth).ends[0]?.again
+      expect(again?.every(({ inMs }) => inMs >= 60_000)).toBe(true)
+      const later = Date.now() + 120_000 * (1 + index)
+      indexer.now = () => later
       expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
-      expect(one('select state from sources')).toEqual({ state: 'ok' })
+      expect(one('select state, last_sync_at as syncedAt from sources')).toMatchObject({
+        state: 'corrupt',
+        syncedAt: expect.any(Number),
+      })
     }
+    writeFileSync(store.path, bytes)
     store = home.global()
-  },
-)
+    writeChat('chat-7', { m1: said, m2: said, m3: 'late' })
+    expect(indexer.pass().ends[0]).toMatchObject({ state: 'ok', detail: null })
+    expect(indexer.thread('chat-7')).toHaveLength(3)
+  })
+})
 
 test('a workspace that lies on another disk, behind a link, was not seen', () => {
   const workspace = home.workspace('wa', { folder: 'file:///w/shop' })

@@ -20,17 +20,19 @@ import { countMissed } from '../../../mirror/missed-rows.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
-import { emptyBatch, type Position } from '../../../mirror/batch.ts'
+import { emptyBatch } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
 import { asSourceId, type ChatId } from '../../../model/ids.ts'
+import { passByTable, READ_BY_TABLE, type Listing } from './by-table.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
+import { nextPosition } from './next-position.ts'
 import { readChats } from './read-chats.ts'
 import { readContexts } from './request-context.ts'
-import { countRows, findTable, listAbove, listTail, type RowCounts, type RowRef } from './read.ts'
+import { countRows, findTable, listAbove, listTail, type RowCounts } from './read.ts'
 import { surveyStore } from './survey.ts'
 import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './sweep.ts'
 import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
@@ -48,6 +50,7 @@ export function composerKvSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
   const id = asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16))
+  const listing: Listing = { atMs: -Infinity }
   const source: Source = {
     id,
     kind: KIND,
@@ -62,12 +65,13 @@ export function composerKvSource(userDir: string): Source {
       const signature = fileSignature(path)
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
       if (request.depth === 'nudge' && isSame) {
-        held.saveSourceState(mirror, num, 'ok', null, null)
         const again = sweepAgain(mirror, num, signature, request.now())
+        if (held.sourceDetail(mirror, num) === READ_BY_TABLE) return { state: 'corrupt', detail: READ_BY_TABLE, again }
+        held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, again }
       }
-      const end = yield* openAndPass(path, { mirror, num, id, request, written: 0, isInDoubt: false })
-      const syncedAtMs = end.state === 'ok' ? request.now() : null
+      const end = yield* openAndPass(path, { mirror, num, id, request, listing, written: 0, isInDoubt: false })
+      const syncedAtMs = end.state === 'ok' || end.detail === READ_BY_TABLE ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
     },
@@ -83,6 +87,7 @@ interface Pass {
   readonly num: number
   readonly id: string
   readonly request: PassRequest
+  readonly listing: Listing
   /** Messages written so far. */
   written: number
   /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
@@ -93,19 +98,24 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
-    const table = file.read(findTable)
-    if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
-    // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
-    held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
-    const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
-    yield { ...readingStep, longestReadMs: file.longestReadMs() }
-    return end
+    return yield* passOver(file, pass)
   } catch (error) {
     const { state, detail } = endedBy(error)
-    return { state, detail, again: [] }
+    if (state !== 'corrupt') return { state, detail, again: [] }
+    return yield* passByTable(file, pass.listing, pass.request.now(), (listed) => passOver(listed, pass))
   } finally {
     file.close()
   }
+}
+
+function* passOver(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
+  const table = file.read(findTable)
+  if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
+  // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
+  held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
+  const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
+  yield { ...readingStep, longestReadMs: file.longestReadMs() }
+  return end
 }
 
 function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
@@ -278,13 +288,4 @@ function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Gen
     pass.written += outcome.messages.length
     yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
   }
-}
-
-function nextPosition(file: OpenFile, { mirror, num }: Pass, top: RowRef | null, before: held.HeldPosition): Position {
-  const { identity, signature } = file
-  // Gone again before it could be read: a position may only stand on what is held.
-  if (top !== null && !held.isRowKnown(mirror, num, top.key)) {
-    return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
-  }
-  return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
 }

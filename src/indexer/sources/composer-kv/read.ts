@@ -26,7 +26,9 @@ export interface RawRow extends SizedRef {
   readonly checksum: number | null
 }
 
-const FIND_TABLE = `select type, sql from sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
+// What goes by rowids names the table of `main`: for what goes by keys, `by-table.ts` may put a view in its place.
+
+const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
 export type TableKind =
   | { readonly kind: 'table' }
@@ -59,7 +61,7 @@ const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
  * rowid, and a pass that finds nothing new costs the same whatever the store's size.
  */
 export const LIST_ABOVE = `
-select key, rowid from cursorDiskKV
+select key, rowid from main.cursorDiskKV
 where rowid > ?
   and ((+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;'))
 order by rowid limit ?
@@ -82,7 +84,8 @@ export function listAbove(db: Database.Database, rowid: number, limit: number): 
 /** The inner query is cut first, so that rows of other families cost a step and no more. */
 const LIST_TAIL = `
 select key, rowid, octets from (
-  select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid <= ? order by rowid desc limit ?
+  select key, rowid, octet_length(value) as octets from main.cursorDiskKV
+  where rowid <= ? order by rowid desc limit ?
 )
 where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
 `
@@ -94,7 +97,7 @@ export function listTail(db: Database.Database, rowid: number, limit: number): S
 }
 
 const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
-const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid = ?`
+const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from main.cursorDiskKV where rowid = ?`
 
 export function findByKey(db: Database.Database, key: string): SizedRef | undefined {
   const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
@@ -131,7 +134,7 @@ select key, rowid from cursorDiskKV
 where key > cast(? as text) and key < ?
 order by key limit ?
 `
-const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
+const KEY_BYTES = `select cast(key as blob) as bytes from main.cursorDiskKV where rowid = ?`
 
 export interface KeyPage {
   readonly refs: readonly RowRef[]
@@ -176,11 +179,12 @@ export function countRows(db: Database.Database): RowCounts {
  * As text, which lies in the heap and goes with it; a buffer's bytes are malloc's, which gives them back late or never.
  */
 const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
-const READ_BY_ROWID = `
-select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where rowid = ?
-`
-const READ_BY_KEY = `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where key = ?`
-const BYTES_BY_KEY = `select cast(value as blob) as bytes from cursorDiskKV where key = ?`
+const reading = (where: string): { readonly row: string; readonly bytes: string } => ({
+  row: `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from ${where}`,
+  bytes: `select cast(value as blob) as bytes from ${where}`,
+})
+const byRowid = reading('main.cursorDiskKV where rowid = ?')
+const byKey = reading('cursorDiskKV where key = ?')
 
 interface ValueRow extends SizedRef {
   readonly value: string | null
@@ -224,12 +228,11 @@ function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
 const REPLACEMENT = '\ufffd'
 
 function readRow(db: Database.Database, ref: RowRef): ValueRow | undefined {
-  const row = isExact(ref)
-    ? prepared<Omit<ValueRow, 'bytes'>>(db, READ_BY_ROWID).get(BigInt(ref.rowid))
-    : prepared<Omit<ValueRow, 'bytes'>>(db, READ_BY_KEY).get(ref.key)
+  const [sql, at] = isExact(ref) ? [byRowid, BigInt(ref.rowid)] : [byKey, ref.key]
+  const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
   if (row === undefined) return undefined
   const { key, rowid, octets, value } = row
   const isDoubtful = value?.includes(REPLACEMENT) === true
-  const bytes = isDoubtful ? (prepared<{ bytes: Buffer }>(db, BYTES_BY_KEY).get(key)?.bytes ?? null) : null
+  const bytes = isDoubtful ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
   return { key, rowid, octets, value, bytes }
 }
