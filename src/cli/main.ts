@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   const help: string[] = []
   try {
     const program = await programFor(session, world, argv, help)
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(withHelp(argv, program), { from: 'user' })
     return 0
   } catch (error) {
     return await tell(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
@@ -50,6 +50,13 @@ async function programFor(session: Session, world: World, argv: readonly string[
     workingDir: world.workingDir ?? '/',
   })
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
+}
+
+/** Commander's own `help` knows the commands, and not those below them. */
+function withHelp(argv: readonly string[], program: Command): string[] {
+  const [first, name, ...below] = argv
+  const isBelow = first === 'help' && below.length > 0 && program.commands.some((command) => command.name() === name)
+  return isBelow ? [...argv.slice(1), '--help'] : [...argv]
 }
 
 /** What a run that did not come to its end has left to say. */

@@ -30,6 +30,14 @@ test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two exam
   expect(err).toBe('')
 })
 
+test('help knows the commands below a command', async () => {
+  const { out } = await run(['help', 'archive', 'restore'])
+  expect(out).toBe((await run(['archive', 'restore', '--help'])).out)
+  expect(out).toContain('--map')
+  expect((await run(['help', 'archive'])).out).toBe((await run(['archive', '--help'])).out)
+  expect(await run(['help', 'nonsense', 'run'])).toMatchObject({ exitCode: 2 })
+})
+
 test('every example of every help is a command line that is understood', async () => {
   for (const name of commands) {
     const { out } = await run([name, '--help'])
