@@ -1,4 +1,14 @@
-import { closeSync, openSync, readFileSync, readSync, statSync, type BigIntStats } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs'
 import Database from 'better-sqlite3'
 import type { SourceState } from '../model/source.ts'
 import { networkMount, takeCheckedCopy } from './checked-copy.ts'
@@ -36,6 +46,12 @@ export interface ClosedFile {
   readonly detail: string | null
 }
 
+/** Where the file lies, if the name is a link's: SQLite keeps the WAL there, and not beside the link. */
+function realPath(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return isLink && existsSync(path) ? realpathSync(path) : path
+}
+
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
 
 /** Device and inode: another identity means another file, however alike its name. Null while there is none. */
@@ -48,7 +64,8 @@ export function fileIdentity(path: string): string | null {
  * State of a SQLite file and its WAL by `stat` alone: sizes and nanosecond times. In 20,000 commits none went unseen.
  * Opens nothing, so that no lock of this process can be lost.
  */
-export function fileSignature(path: string): string | null {
+export function fileSignature(link: string): string | null {
+  const path = realPath(link)
   const main = statOrNull(path)
   if (main === null) return null
   const parts = [main, statOrNull(`${path}-wal`), statOrNull(`${path}-journal`)]
@@ -56,7 +73,10 @@ export function fileSignature(path: string): string | null {
 }
 
 /** The file and what SQLite keeps beside it: where a change can show. */
-export const filesOf = (path: string): string[] => [path, `${path}-wal`, `${path}-journal`]
+export function filesOf(link: string): string[] {
+  const path = realPath(link)
+  return [path, `${path}-wal`, `${path}-journal`]
+}
 
 /** When the file or its WAL last changed, epoch milliseconds; 0 while there is none. */
 export function fileChangedAtMs(path: string): number {
@@ -72,7 +92,7 @@ export function fileChangedAtMs(path: string): number {
  */
 export function openCursorFile(path: string): OpenFile | ClosedFile {
   try {
-    return openChecked(path)
+    return openChecked(realPath(path))
   } catch (error) {
     return closedBy(error)
   }

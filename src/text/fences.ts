@@ -7,11 +7,16 @@ export interface Stretch {
   readonly isCode: boolean
 }
 
-const FENCE = /^[^\S\n]*(`{3,}|~{3,})([^\n]*)/gm
+/**
+ * Blanks, or marks of quotes and lists, and a fence. No `m`: to it a carriage return begins a line too, and a text of
+ * those and blanks would be read again from each of them.
+ */
+const FENCE = /(?:^|\n)([ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){0,6})(`{3,}|~{3,})([^\n]*)/g
+const QUOTED = /^[ \t>]*$/
 
 /**
  * The stretches of a text in order, together all of it; null where it has no fence. A fence that is not closed goes on
- * to the end: the message is being written. What opens and closes on one line is code of one line.
+ * to the end: the message is being written. What opens and closes on one line is code as far as it is closed.
  */
 export function stretchesOf(text: string): readonly Stretch[] | null {
   if (!text.includes('```') && !text.includes('~~~')) return null
@@ -21,15 +26,18 @@ export function stretchesOf(text: string): readonly Stretch[] | null {
   const add = (start: number, end: number, isCode: boolean): void => {
     if (end > start) stretches.push({ start, end, isCode })
   }
-  for (const { index, 0: line, 1: fence = '', 2: rest = '' } of text.matchAll(FENCE)) {
+  for (const { index, 0: match, 1: before = '', 2: fence = '', 3: rest = '' } of text.matchAll(FENCE)) {
+    const end = index + match.length
+    const start = end - rest.length - fence.length - before.length
     if (opened === null) {
-      add(from, index, false)
-      from = index
-      if (fence.startsWith('`') && rest.includes('```')) add(index, (from = index + line.length), true)
-      else opened = { start: index, fence }
-    } else if (fence.startsWith(opened.fence) && rest.trim() === '') {
-      from = index + line.length
-      add(opened.start, from, true)
+      const closing = fence.startsWith('`') ? rest.indexOf(fence) : -1
+      add(from, start, false)
+      from = start
+      if (closing < 0) opened = { start, fence }
+      else add(start, (from = end - rest.length + closing + fence.length), true)
+    } else if (fence.startsWith(opened.fence) && QUOTED.test(before) && rest.trim() === '') {
+      from = end
+      add(opened.start, end, true)
       opened = null
     }
   }

@@ -152,6 +152,21 @@ describe.each([
   })
 })
 
+test('a store that lies on another disk, behind a link, was read without what Cursor had not yet copied home', () => {
+  writeChat('a', { m1: 'first' })
+  store.db.close()
+  const elsewhere = join(home.root, 'other-disk')
+  mkdirSync(elsewhere)
+  renameSync(store.path, join(elsewhere, 'moved.vscdb'))
+  symlinkSync(join(elsewhere, 'moved.vscdb'), store.path)
+  store = home.global()
+  indexer.pass()
+  writeChat('a', { m1: 'first', m2: 'late' })
+  expect(readdirSync(elsewhere)).toContain('moved.vscdb-wal')
+  indexer.pass()
+  expect(indexer.thread('a').map(([id]) => id)).toEqual(['m1', 'm2'])
+})
+
 test('a workspace that lies on another disk, behind a link, was not seen', () => {
   const workspace = home.workspace('wa', { folder: 'file:///w/shop' })
   const conversation = [{ bubbleId: 'b1', type: 1, text: 'plant an apple' }]

@@ -18,6 +18,14 @@ describe('what stands between fences is code', () => {
     ['a fence with words does not close', lines('```', 'a', '```ts', 'b', '```'), ['```\na\n```ts\nb\n```']],
     ['a message that is still being written', lines('so:', '```ts', 'a('), ['```ts\na(']],
     ['a line of its own', lines('so', '```a()```', 'b'), ['```a()```']],
+    ['a line as far as it is closed', lines('so', '```a()``` is b', 'c'), ['```a()```']],
+    [
+      'a block on the line of a list',
+      lines('- ```sh', '  a', '  ```', '1. ```', 'b', '```'),
+      ['- ```sh\n  a\n  ```', '1. ```\nb\n```'],
+    ],
+    ['a block in a quote', lines('> ```', '> a', '> ```', 'b'), ['> ```\n> a\n> ```']],
+    ['a fence taken out of a text within', lines('```diff', '-```', ' a', '```'), ['```diff\n-```\n a\n```']],
     ['line ends of another system', 'so\r\n```\r\na\r\n```\r\nb', ['```\r\na\r\n```\r']],
   ])('%s', (_what, text, code) => {
     expect(codeIn(text)).toEqual(code)
@@ -39,6 +47,15 @@ describe('what stands between fences is code', () => {
       { numRuns: 2000 },
     )
   })
+
+  // The signs at which a line begins for a regular expression, and those that it takes for blanks.
+  test.each(['\r', '\u2028', '\u2029', '\r' + ' '.repeat(60), '\n' + ' '.repeat(60), '> ', '- '])(
+    'a pasted text of %j without end, beside a fence, held up whoever read it',
+    (piece) => {
+      const text = `\`\`\`\na\n\`\`\`\n${piece.repeat(Math.ceil(2_000_000 / piece.length))}end`
+      expect(stretchesOf(text)).toHaveLength(2)
+    },
+  )
 
   test('a text of nothing but fences is read once', () => {
     const text = '```a\n'.repeat(200_000)

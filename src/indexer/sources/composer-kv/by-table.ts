@@ -1,9 +1,6 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import { makeCopyFolder } from '../../checked-copy.ts'
 import { endedBy, type OpenFile } from '../../cursor-file.ts'
 import type { PassEnd, PassStep } from '../../source.ts'
+import { byTable } from './read-by-table.ts'
 
 /** The keys of a large store take a second to list: not each time that Cursor writes to it. */
 const LIST_EVERY_MS = 60_000
@@ -12,6 +9,9 @@ const DAMAGED = 'The index of its table is damaged, and Cursor may lose chats by
 /** What is told of a store that could be read all the same. */
 export const READ_BY_TABLE = `${DAMAGED} They were read by the table alone.`
 const WAITS = `${DAMAGED} What came since they were read by the table alone is read within a minute.`
+
+/** Whether a store was last told as one whose index is damaged. Only a walk over all keys tells that it is not. */
+export const isToldDamaged = (detail: string | null): boolean => detail === READ_BY_TABLE || detail === WAITS
 
 /** Of one store. */
 export interface Listing {
@@ -43,84 +43,4 @@ export function* passByTable(
     const { state, detail } = endedBy(error)
     return { state, detail, again: [] }
   }
-}
-
-/** Rows of one read: 48,000 keys take some 90 ms where they are in memory. */
-const ROWS_A_READ = 5000
-
-const LIST_KEYS = `
-select rowid, key from cursorDiskKV not indexed where rowid > ? order by rowid limit ?
-`
-/** Where nothing of a value is asked, SQLite leaves the table out, and reads the list alone. */
-const VIEW = `
-create temp view cursorDiskKV as
-select k.key, k.num as rowid, c.value from key_list.keys k left join main.cursorDiskKV c on c.rowid = k.num
-`
-
-/**
- * A store with a damaged page in the index of its table. The keys are listed once more, out of the table, in a file of
- * ours, which stands in the index's place: a view over both hides the table. Values are still read by rowid.
- * To be closed; `file` is closed with it.
- * @throws what `file.read` throws where the table is damaged, too: half a list would pass for a loss
- */
-function byTable(file: OpenFile): OpenFile {
-  const folder = makeCopyFolder()
-  const path = join(folder, 'keys.db')
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  try {
-    writeList(file, path)
-  } catch (error) {
-    remove()
-    throw error
-  }
-  return {
-    ...file,
-    read: (use) =>
-      file.read((db) => {
-        putInPlace(db, path)
-        return use(db)
-      }),
-    close: () => {
-      file.close()
-      remove()
-    },
-  }
-}
-
-interface Row {
-  readonly rowid: bigint
-  readonly key: string | Buffer | null
-}
-
-function writeList(file: OpenFile, path: string): void {
-  const list = new Database(path)
-  try {
-    list.pragma('journal_mode = off')
-    list.pragma('synchronous = off')
-    list.exec('create table keys (num integer primary key, key text)')
-    const add = list.prepare('insert into keys (num, key) values (?, ?)')
-    const addAll = list.transaction((rows: readonly Row[]) => rows.forEach(({ rowid, key }) => add.run(rowid, key)))
-    // SQLite's least rowid; the greatest is found where a read brings fewer than asked for.
-    let after = -(2n ** 63n)
-    for (let isMore = true; isMore;) {
-      const from = after
-      const rows = file.read((db) => db.prepare<[bigint, number], Row>(LIST_KEYS).safeIntegers().all(from, ROWS_A_READ))
-      addAll(rows)
-      after = rows.at(-1)?.rowid ?? after
-      isMore = rows.length === ROWS_A_READ
-    }
-    list.exec('create index by_key on keys (key)')
-  } finally {
-    list.close()
-  }
-}
-
-/** A connection lives for one read, or, where the file was small enough to be copied, for all of them. */
-function putInPlace(db: Database.Database, path: string): void {
-  if (db.prepare(`select 1 from temp.sqlite_master where name = 'cursorDiskKV'`).get() !== undefined) return
-  db.prepare('attach ? as key_list').run(path)
-  // What it keeps from being written is the file, which is open for reading alone.
-  db.pragma('query_only = off')
-  db.exec(VIEW)
-  db.pragma('query_only = on')
 }

@@ -23,7 +23,7 @@ import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
 import { asSourceId, type ChatId } from '../../../model/ids.ts'
-import { passByTable, READ_BY_TABLE, type Listing } from './by-table.ts'
+import { isToldDamaged, passByTable, READ_BY_TABLE, type Listing } from './by-table.ts'
 import { diffChats, type ChatDiff } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './group-chats.ts'
@@ -64,13 +64,16 @@ export function composerKvSource(userDir: string): Source {
       const num = held.sourceNum(mirror, source)
       const signature = fileSignature(path)
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
+      const detail = held.sourceDetail(mirror, num)
+      const isDamaged = isToldDamaged(detail)
       if (request.depth === 'nudge' && isSame) {
         const again = sweepAgain(mirror, num, signature, request.now())
-        if (held.sourceDetail(mirror, num) === READ_BY_TABLE) return { state: 'corrupt', detail: READ_BY_TABLE, again }
+        if (isDamaged) return { state: 'corrupt', detail, again }
         held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, again }
       }
-      const end = yield* openAndPass(path, { mirror, num, id, request, listing, written: 0, isInDoubt: false })
+      const pass = { mirror, num, id, request, listing, isDamaged, written: 0, isInDoubt: false }
+      const end = yield* openAndPass(path, pass)
       const syncedAtMs = end.state === 'ok' || end.detail === READ_BY_TABLE ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
@@ -88,6 +91,8 @@ interface Pass {
   readonly id: string
   readonly request: PassRequest
   readonly listing: Listing
+  /** The index was damaged when it was last walked: counting walks all of it. */
+  readonly isDamaged: boolean
   /** Messages written so far. */
   written: number
   /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
@@ -112,7 +117,7 @@ function* passOver(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const table = file.read(findTable)
   if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
   // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
-  held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
+  if (!pass.isDamaged) held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
   const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
   yield { ...readingStep, longestReadMs: file.longestReadMs() }
   return end
@@ -133,7 +138,10 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   // What vanished in great number may be back any moment.
   const isWatched = countMissed(mirror, num) > 0
   const isCountDue =
-    isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+    isAtLeast(depth, 'count') ||
+    isWatched ||
+    pass.isDamaged ||
+    request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.

@@ -26,7 +26,7 @@ export interface RawRow extends SizedRef {
   readonly checksum: number | null
 }
 
-// What goes by rowids names the table of `main`: for what goes by keys, `by-table.ts` may put a view in its place.
+// What goes by rowids names the table of `main`: for what goes by keys, `read-by-table.ts` may put a view in its place.
 
 const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
