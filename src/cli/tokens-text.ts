@@ -163,7 +163,7 @@ export const importAnswer = z.object({
   rematched: z.number(),
   unknownColumns: z.array(z.string()),
   firstUnmatched: z.array(
-    z.object({ line: z.number(), atMs: z.number(), model: z.string().nullable(), reason: z.string() }),
+    z.object({ line: z.number(), at: z.string(), model: z.string().nullable(), reason: z.string() }),
   ),
 })
 
@@ -182,8 +182,8 @@ export function renderImport(answer: z.infer<typeof importAnswer>, screen: Scree
     rematched > 0 ? `${countText(rematched, 'earlier row')} found their chat now` : null,
     unknownColumns.length > 0 ? `columns that mean nothing here: ${unknownColumns.join(', ')}` : null,
     ...firstUnmatched.map(
-      ({ line, atMs, model, reason }) =>
-        `line ${line}: ${localTime(new Date(atMs).toISOString(), screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,
+      ({ line, at, model, reason }) =>
+        `line ${line}: ${localTime(at, screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,
     ),
     unmatched > firstUnmatched.length ? `and ${numberText(unmatched - firstUnmatched.length)} more` : null,
   ]

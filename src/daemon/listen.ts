@@ -145,9 +145,11 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 export const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase())
 
 /** Loopback's names always; a wider host brings its own name, or, for all addresses, those of the machine. */
-function hostsOf(host: string, port: number): ReadonlySet<string> {
+export function hostsOf(host: string, port: number): ReadonlySet<string> {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
   const wide = isLoopback(host) ? [] : [host, hostname(), ...addresses]
   const names = [...LOOPBACK, ...wide.map((name) => (name.includes(':') ? `[${name}]` : name))]
-  return new Set(names.map((name) => `${name.toLowerCase()}:${port}`))
+  // What is HTTP's own port nobody writes.
+  const ports = port === 80 ? ['', ':80'] : [`:${port}`]
+  return new Set(names.flatMap((name) => ports.map((end) => `${name.toLowerCase()}${end}`)))
 }

@@ -51,9 +51,9 @@ interface ThreadSum {
 }
 
 const LIST_MODELS = `
-select model, max(key) as last_key from messages
+select model, max(position) as last from messages
 where chat = ? and is_orphan = 0 and model is not null
-group by model order by last_key desc
+group by model order by last desc
 `
 
 export function deriveChat(

@@ -1,5 +1,6 @@
 import { isChosenModel, modelFamily } from '../text/model-name.ts'
 import type { Mirror } from './open.ts'
+import { ONLY_MODEL } from './only-model.ts'
 import { prepared } from './prepared.ts'
 import { sortKeyFloor } from './sort-key.ts'
 
@@ -32,10 +33,10 @@ interface Answer {
 
 const LIST_UNMATCHED = `select num, at, model, user from usage_events where chat is null order by at`
 const ANSWERS_NEAR = `
-select distinct m.chat, coalesce(m.model, case when json_array_length(c.models) = 1 then c.models ->> 0 end) as model
+select distinct m.chat, coalesce(m.model, ${ONLY_MODEL}) as model
 from messages m join chats c on c.num = m.chat
 where m.key >= ? and m.key < ? and m.created_at between ? and ? and m.role = 'assistant' and m.is_orphan = 0
-  and m.created_at_source in ('message', 'header', 'timing')
+  and m.created_at_source in ('message', 'header', 'timing') and c.is_draft = 0
 `
 const MATCHED_USERS = `select distinct user from usage_events where chat is not null and user is not null`
 const FORGET = `update usage_events set chat = null where chat is not null and user is not null`

@@ -24,6 +24,8 @@ test('the one line on stdout tells the real port, and nothing else ever stands t
   expect(new URL(url).hostname).toBe('127.0.0.1')
   expect(Number(new URL(url).port)).toBeGreaterThan(0)
   expect(await getJson(url, '/api/health')).toMatchObject({ status: 'ok' })
+  // The bundle left out a check of which nobody took the outcome.
+  expect((await fetch(`${url}/api/chats/%zz`)).status).toBe(400)
   await untilReady(url)
   expect((await daemon.stop()).stdout).toBe(`cursordex listening on ${url}\n`)
 })

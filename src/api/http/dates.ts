@@ -11,7 +11,8 @@ export interface Bounds {
 
 /** The zone of a request, and the present. @throws Problem 400 for what is no zone */
 export function readClock(tz: string | null, world: { readonly timeZone: string; now(): number }): Clock {
-  const timeZone = tz ?? world.timeZone
+  // A plus that was not encoded arrives as a space.
+  const timeZone = tz?.replace(/^ (?=\d)/u, '+') ?? world.timeZone
   if (!isTimeZone(timeZone)) {
     throw badParameters([{ name: 'tz', reason: 'must be a time zone such as Europe/Berlin or UTC' }])
   }

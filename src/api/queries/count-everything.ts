@@ -7,7 +7,7 @@ export interface Counts {
   readonly projects: number
   /** Chats with a message that are no drafts, subagents among them. */
   readonly chats: number
-  /** Messages of the threads. */
+  /** Messages of the threads of chats that are no drafts. */
   readonly messages: number
   /** Messages that their chat no longer names. */
   readonly orphans: number
@@ -60,7 +60,7 @@ export function countEverything(db: Mirror): Census {
       counts: {
         projects: countProjects(db),
         chats: figures.chats,
-        messages: figures.messages - figures.orphans,
+        messages: figures.messages,
         orphans: figures.orphans,
         deleted: figures.deleted,
       },
@@ -92,7 +92,7 @@ interface Figures {
 const FIGURES = `
   select
     (select count(*) from chats where is_draft = 0 and message_count > 0) as chats,
-    (select count(*) from messages where is_orphan <> 2) as messages,
+    (select coalesce(sum(message_count), 0) from chats where is_draft = 0) as messages,
     (select count(*) from messages where is_orphan = 1) as orphans,
     (select count(*) from messages where is_live = 0 and is_orphan <> 2) as deleted,
     (select coalesce(sum(total_rows), 0) from sources) as totalRows,

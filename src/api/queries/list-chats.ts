@@ -13,7 +13,7 @@ interface ChatFilter {
   readonly projectNums: readonly number[] | null
   /** Epoch milliseconds, inclusive: the chat was still active then or later. */
   readonly fromMs: number | null
-  /** Epoch milliseconds, exclusive: the chat had begun before. */
+  /** Epoch milliseconds, exclusive: the chat had begun before, or, where nobody says when it began, was active. */
   readonly toMs: number | null
   readonly modes: readonly string[] | null
   readonly models: readonly string[] | null
@@ -42,6 +42,9 @@ const ORDERS: Readonly<Record<ChatSort, string>> = {
   messages: 'c.message_count desc, c.num desc',
 }
 
+/** A clock may have been wrong when the chat was made: what was said in it began no later than it ended. */
+const BEGAN_AT = `min(coalesce(c.created_at, c.last_activity_at), coalesce(c.last_activity_at, c.created_at))`
+
 /** A chat of unknown time matches no time filter: a comparison with null is not true. */
 const LISTED_CHATS = `
   from chats c
@@ -57,7 +60,7 @@ const LISTED_CHATS = `
       or exists (select 1 from json_each(c.models) m where m.value in (select value from json_each(@models)))
     )
     and (@fromMs is null or c.last_activity_at >= @fromMs)
-    and (@toMs is null or c.created_at < @toMs)
+    and (@toMs is null or ${BEGAN_AT} < @toMs)
     and (@matches is null or c.num in (select value from json_each(@matches)))
 `
 

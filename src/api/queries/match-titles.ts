@@ -1,4 +1,4 @@
-import MiniSearch from 'minisearch'
+import MiniSearch, { type QueryCombination, type SearchResult } from 'minisearch'
 import type { Mirror } from '../../mirror/open.ts'
 import { visitLoweredWords } from '../../text/lowered-words.ts'
 import { tokenize } from '../../text/terms.ts'
@@ -24,9 +24,32 @@ const indexes = new WeakMap<Mirror, TitleIndex>()
  */
 export function matchTitles(db: Mirror, words: string): Map<number, number> {
   const { titles } = freshIndex(db)
-  const strict = titles.search(words, { fuzzy: 0.2, prefix: true, combineWith: 'AND' })
-  const hits = strict.length > 0 ? strict : titles.search(words, { fuzzy: 0.2, prefix: true, combineWith: 'OR' })
-  return new Map(hits.map((hit) => [Number(hit.id), hit.score]))
+  const forgiving = { fuzzy: 0.2, prefix: true }
+  const ways: readonly (() => SearchResult[])[] = [
+    () => titles.search(words, { ...forgiving, combineWith: 'AND' }),
+    () => titles.search({ combineWith: 'AND', queries: cut(words).map(withSwaps) }, { prefix: true }),
+    () => titles.search(words, { ...forgiving, combineWith: 'OR' }),
+  ]
+  for (const way of ways) {
+    const hits = way()
+    if (hits.length > 0) return new Map(hits.map((hit) => [Number(hit.id), hit.score]))
+  }
+  return new Map()
+}
+
+const SWAPPED_LENGTH_MAX = 24
+
+/** A word, and all that it is with two neighbouring letters swapped: one slip, which counts as two where letters are changed. */
+function withSwaps(word: string): QueryCombination {
+  const letters = Array.from(word)
+  const isLong = letters.length > SWAPPED_LENGTH_MAX
+  const swaps = (isLong ? [] : letters.slice(1)).map((letter, at) =>
+    letters
+      .with(at, letter)
+      .with(at + 1, letters[at] ?? '')
+      .join(''),
+  )
+  return { combineWith: 'OR', queries: [word, ...swaps] }
 }
 
 function freshIndex(db: Mirror): TitleIndex {

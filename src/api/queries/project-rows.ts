@@ -30,7 +30,7 @@ const PROJECTS = `
   left join (
     select
       c.project, count(*) as chats,
-      sum(c.message_count) as messageCount,
+      sum(c.message_count) filter (where c.is_draft = 0) as messageCount,
       count(*) filter (where ${isListed('c')}) as chatCount,
       min(coalesce(c.created_at, c.last_activity_at)) filter (where ${isListed('c')}) as firstActivityAtMs,
       max(c.last_activity_at) filter (where ${isListed('c')}) as lastActivityAtMs

@@ -1,6 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/prepared.ts'
 
+/** A path as Windows writes it, as the mirror keeps it: the drive in small letters, all slashes one way. */
+const asKept = (path: string): string =>
+  /^[a-z]:[/\\]/iu.test(path) ? path.charAt(0).toLowerCase() + path.slice(1).replaceAll('\\', '/') : path
+
 const PROJECT_NUMS = `
   with wanted as (select value from json_each(@spellings))
   select num
@@ -14,7 +18,10 @@ const PROJECT_NUMS = `
  * slash. Two projects may share a name, and both are meant. What nothing is called gives nothing.
  */
 export function resolveProjects(db: Mirror, words: readonly string[]): number[] {
-  const spellings = words.flatMap((word) => [word, word.replace(/(?<=[^/\\:])[/\\]+$/u, '')])
+  const spellings = words.flatMap((word) => {
+    const bare = word.replace(/(?<=[^/\\:])[/\\]+$/u, '')
+    return [word, bare, asKept(bare)]
+  })
   const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(spellings) })
   return rows.map(({ num }) => num)
 }

@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { ONLY_MODEL } from '../../mirror/only-model.ts'
 import type { TokenScope } from './token-sums.ts'
 
 export interface ChatRecord {
@@ -6,7 +7,7 @@ export interface ChatRecord {
   readonly project: number | null
   /** Of its last activity. */
   readonly atMs: number | null
-  /** Of a chat that names one only. */
+  /** Of a chat whose messages name one only. */
   readonly model: string | null
   readonly contextTokens: number | null
   /** Of whichever models the chat used: the mirror does not hold of which. Null where only some models are asked about. */
@@ -15,7 +16,6 @@ export interface ChatRecord {
 
 type Bound = Readonly<Record<string, string | number | null>>
 
-const ONLY_MODEL = `case when json_array_length(c.models) = 1 then c.models ->> 0 end`
 const CHAT_RECORDS = `
   select c.num as chat, c.project, c.last_activity_at as atMs, ${ONLY_MODEL} as model,
     c.context_used as contextTokens, iif(@models is null, c.recorded_cost_cents, null) as cents

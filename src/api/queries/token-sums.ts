@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { ONLY_MODEL } from '../../mirror/only-model.ts'
 import { sortKeyFloor } from '../../mirror/sort-key.ts'
 
 /** Which messages, chats and events are asked about. */
@@ -28,8 +29,6 @@ const SUMS = `
   count(*) as messages, count(m.estimated_input) as estimated,
   sum(m.estimated_input) as input, sum(m.estimated_output) as output
 `
-/** The model of a chat that names one only: a message that names none was of that. */
-const ONLY_MODEL = `case when json_array_length(c.models) = 1 then c.models ->> 0 end`
 const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
 const OF_MODELS = `(
   m.model in (select value from json_each(@models)) or m.model is null and m.chat in (

@@ -9,7 +9,7 @@ let world: TestWorld
 beforeEach(() => {
   world = createTestWorld()
   const shop = world.mirror.addProject('shop')
-  const talk = world.mirror.addChat({ id: 'talk', project: shop, createdAt: 1000, title: 'Login' })
+  const talk = world.mirror.addChat({ id: 'talk', project: shop, createdAt: 1000, title: 'Login', messageCount: 2 })
   world.mirror.addMessage(talk, { id: 'm0', position: 0 })
   world.mirror.addMessage(talk, { id: 'm1', position: 1, role: 'assistant' })
   world.mirror.addMessage(talk, { id: 'stray', isOrphan: true })

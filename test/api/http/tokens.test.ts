@@ -96,6 +96,14 @@ test('rows come as CSV by name or by what is accepted, unknown cells empty, and 
   expect(await accepted.text()).toBe(text)
   const both = await world.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
   expect(both.headers.get('content-type')).toContain('json')
+  for (const [accept, type] of [
+    ['text/csv;q=0.1, application/json', 'json'],
+    ['application/json;q=0.1, text/csv', 'csv'],
+    ['*/*', 'json'],
+  ] as const) {
+    const liked = await world.ask('/api/tokens', { headers: { accept } })
+    expect(liked.headers.get('content-type')).toContain(type)
+  }
 })
 
 test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'limit=0'])(

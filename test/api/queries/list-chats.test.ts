@@ -79,6 +79,14 @@ it('a period holds the chats that were active in it, its start included and its 
   expect(ids({ toMs: 300 })).not.toContain('unknown')
 })
 
+it('a chat of which only the last activity is known, or a wrong beginning, was in no period with an end', () => {
+  mirror.addChat({ id: 'tab', createdAt: null, lastActivityAt: 250 })
+  mirror.addChat({ id: 'ahead', createdAt: 900, lastActivityAt: 250 })
+  expect(ids({ toMs: 300 }).sort()).toEqual(['ahead', 'tab'])
+  expect(ids({ fromMs: 200, toMs: 300 }).sort()).toEqual(['ahead', 'tab'])
+  expect(ids({ toMs: 250 })).toEqual([])
+})
+
 describe('the order of chats', () => {
   beforeEach(() => {
     mirror.addChat({ id: 'a', createdAt: 10, messageCount: 3, columns: { size_bytes: 5 } })
@@ -124,6 +132,8 @@ describe('finding titles', () => {
     ['a word', 'redirect', ['login']],
     ['the start of a word', 'inval', ['cache']],
     ['a misspelt word', 'redirekt', ['login']],
+    ['swapped letters', 'cahce', ['cache']],
+    ['swapped letters beside another word', 'fix lgoin', ['login']],
     ['other case and accents', 'CÁCHE', ['cache']],
     ['a piece of unspaced text', '迁移', ['cjk']],
     ['all words where a title has all', 'login redirect', ['login']],

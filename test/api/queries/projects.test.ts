@@ -28,6 +28,8 @@ describe('projects', () => {
       columns: { is_subagent: 1 },
     })
     mirror.addChat({ id: 'd', project: shop, createdAt: 0, lastActivityAt: 98, messageCount: 0 })
+    // What was never sent counts nowhere.
+    mirror.addChat({ id: 'draft', project: shop, lastActivityAt: 97, messageCount: 5, columns: { is_draft: 1 } })
     mirror.addWorkspace('w3', mirror.addProject('quiet'))
     mirror.addWorkspace('w4', mirror.addProject('bare'))
     mirror.addProject('leftover')
@@ -81,6 +83,7 @@ describe('a project filter', () => {
     mirror.addProject('id-2', { name: 'shop', path: '/home/eve/shop' })
     mirror.addProject('id-3', { name: "it's 100%", path: 'c:\\work\\it' })
     mirror.addProject('id-4', { name: '/', path: '/' })
+    mirror.addProject('id-5', { name: 'shop5', path: 'c:/Users/a/shop' })
   })
 
   it.each<[string, string[], number[]]>([
@@ -89,6 +92,9 @@ describe('a project filter', () => {
     ['a path', ['/home/eve/shop'], [2]],
     ['a path with its slash', ['/home/eve/shop/'], [2]],
     ['a Windows path', ['c:\\work\\it\\'], [3]],
+    ['a Windows path as Windows writes it', ['C:\\Users\\a\\shop\\'], [5]],
+    ['a Windows path with a small drive', ['c:\\Users\\a\\shop'], [5]],
+    ['a Windows path with slashes', ['C:/Users/a/shop/'], [5]],
     ['the root', ['/'], [4]],
     ['quotes and percent signs', ["it's 100%"], [3]],
     ['several', ['id-1', "it's 100%"], [1, 3]],

@@ -15,6 +15,12 @@ test('one message with a wrong year does not take the statistics of all others a
   expect(answer).toMatchObject({ totals: { messages: 3 }, outOfSeries: { messages: 1 } })
   const starts = (answer['series'] as { readonly start: string }[]).map(({ start }) => start)
   expect(starts).toEqual(['2026-03-01', '2026-03-02', '2026-03-03'])
+  const since = await bodyOf(await world.ask('/api/stats?from=2026-03-02'))
+  expect(since).toMatchObject({
+    totals: { messages: 2 },
+    outOfSeries: { messages: 1 },
+    series: [{ start: '2026-03-03' }],
+  })
   // Who asks for so many is told.
-  expect((await world.ask('/api/stats?from=2026-01-01')).status).toBe(400)
+  expect((await world.ask('/api/stats?from=2026-01-01&to=2102')).status).toBe(400)
 })

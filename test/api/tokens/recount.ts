@@ -53,7 +53,8 @@ export class Recount {
       const own = projectOf.get(chat.id)
       const project = own?.project ?? projectOf.get(own?.parentId ?? '')?.project ?? null
       const planned = plan.chats.find(({ id, row }) => id === chat.id && row === 'whole')
-      const models = new Set([planned?.model ?? null, ...threadOf(chat).map(({ model }) => model)])
+      // What is chosen in the chat now was not chosen for each of its messages.
+      const models = new Set(threadOf(chat).map(({ model }) => model))
       models.delete(null)
       const onlyModel = models.size === 1 ? ([...models][0] ?? null) : null
       const frame = { project: project === null ? null : encodeProject(project), chatId: chat.id }

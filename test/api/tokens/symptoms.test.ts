@@ -9,7 +9,7 @@ afterAll(() => world.remove())
 
 test('tokens of which no price is known cost null, not 0', async () => {
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
-  world.exchange('unheard', { tokenCount }, { modelConfig: { modelName: 'composer-unheard-of' } })
+  world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
   const { totals } = await world.told('?model=composer-unheard-of')
   expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
   const [row] = await world.csv('?model=composer-unheard-of')
@@ -41,12 +41,48 @@ test.each([
 })
 
 test('cents that were written under one model’s name are not told as another’s', async () => {
-  const facts = { usageData: { 'gpt-4': { costInCents: 8 } }, modelConfig: { modelName: 'claude-3.5-sonnet' } }
-  world.exchange('paid', {}, facts)
+  world.exchange(
+    'paid',
+    { modelInfo: { modelName: 'claude-3.5-sonnet' } },
+    { usageData: { 'gpt-4': { costInCents: 8 } } },
+  )
   const { rows, totals } = await world.told('?groupBy=model')
   const centsOf = (model: string | null) => rows.find(({ key }) => key === model)?.recordedCents
   expect([centsOf('claude-3.5-sonnet'), centsOf(null), totals.recordedCents]).toEqual([null, 8, 8])
   expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
+})
+
+test('choosing another model in a chat moved what was recorded to that model, and to its price', async () => {
+  const other = new TokenWorld()
+  const tokenCount = { inputTokens: 100_000, outputTokens: 10_000 }
+  for (const modelName of ['gpt-4o-mini', 'claude-opus-4-1']) {
+    other.exchange('c', { tokenCount }, { modelConfig: { modelName } })
+    const { rows, totals } = await other.told('?groupBy=model')
+    expect(rows.map(({ key }) => key)).toEqual([null])
+    expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
+  }
+  other.remove()
+})
+
+test('an answer that names no model is of the one that all others of its chat name, whatever is chosen now', async () => {
+  const other = new TokenWorld()
+  const createdAt = '2026-03-01T10:00:00.000Z'
+  const said = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
+  other.store.message('c', 'm1', { ...said, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
+  other.store.message('c', 'm2', { ...said, type: 2, text: 'two' })
+  other.store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
+  other.indexer.pass('reconcile')
+  const { rows } = await other.told('?groupBy=model')
+  expect(rows.map(({ key, recorded }) => [key, recorded?.messages])).toEqual([['gpt-5', 2]])
+  other.remove()
+})
+
+test('a usage row was matched to a draft', async () => {
+  const other = new TokenWorld()
+  other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
+  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
+  expect(answer).toMatchObject({ matched: 0, unmatched: 1, firstUnmatched: [{ at: '2025-03-01T10:01:00.000Z' }] })
+  other.remove()
 })
 
 test('the ledger as CSV has every row, and where fewer were asked for tells how many there are', async () => {

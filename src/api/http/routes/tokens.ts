@@ -1,5 +1,8 @@
 import { Hono, type Context } from 'hono'
+import { accepts } from 'hono/accepts'
+import type { UnmatchedEvent } from '../../../mirror/usage-events.ts'
 import { Trouble } from '../../../model/trouble.ts'
+import { toIso } from '../../iso.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
 import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
@@ -50,16 +53,28 @@ export function tokenRoutes(world: ApiWorld): Hono {
       const { timeZone } = readClock(readQuery(c, importParameters).tz, world)
       const text = await readCsvBody(c)
       if (world.importUsage === undefined) throw new Problem(503, 'not-here', 'Nothing can be imported here.')
-      return c.json(await world.importUsage({ text, timeZone }).catch(blameFile))
+      const { firstUnmatched, ...told } = await world.importUsage({ text, timeZone }).catch(blameFile)
+      return c.json({ ...told, firstUnmatched: firstUnmatched.map(tellUnmatched) })
     })
 }
 
-/** Who asks for CSV before JSON, or for nothing else. */
+const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv']
+
+/** JSON, unless CSV is liked better. */
 function acceptedFormat(c: Context): 'json' | 'csv' {
-  const accepted = (c.req.header('accept') ?? '').toLowerCase()
-  const [csv, json] = [accepted.indexOf('text/csv'), accepted.indexOf('application/json')]
-  return csv >= 0 && (json < 0 || csv < json) ? 'csv' : 'json'
+  const supports = [JSON_TYPE, CSV_TYPE]
+  return accepts(c, { header: 'Accept', supports, default: JSON_TYPE }) === CSV_TYPE ? 'csv' : 'json'
 }
+
+/** Of a name that is longer, something else was meant. */
+const TOLD_LENGTH_MAX = 200
+
+const tellUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent): object => ({
+  line,
+  at: toIso(atMs),
+  model: model?.slice(0, TOLD_LENGTH_MAX) ?? null,
+  reason,
+})
 
 /** @throws Problem 415 for another media type, which a foreign page could send unasked; 400 for what is no text */
 async function readCsvBody(c: Context): Promise<string> {

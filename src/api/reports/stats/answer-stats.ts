@@ -33,7 +33,8 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
     walkChats({ chats, digests }, (place, walk) => tally.add(place, walk))
     const all = calendar === null ? [] : seriesOf(tally, calendar)
     // Nobody asked for a stretch of so many: some time is wrong.
-    const series = range.isEndless ? busiestStretch(all, BUCKETS_MAX) : all
+    const isOpen = fromMs === null || toMs === null
+    const series = isOpen ? busiestStretch(all, BUCKETS_MAX) : all
     if (series.length > BUCKETS_MAX) return { kind: 'too-many', count: series.length, max: BUCKETS_MAX }
     const stats = {
       bucket: request.bucket,
