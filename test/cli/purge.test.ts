@@ -75,6 +75,24 @@ test.each([
   expect(err).not.toContain('hunter2')
 })
 
+test.each([
+  [['--project', 'shop', '--before', ''], '--before'],
+  [['--project', 'shop', '--before='], '--before'],
+  [['--project', 'shop', '--before', ' '], '--before'],
+  [['--before', '2025-01-01', '--tz', ''], '--tz'],
+  [['--project', 'shop', '--chat', ''], '--chat'],
+  [['--chat', 'chat-1', ''], '--chat'],
+  [['--before', '2025-01-01', '--project', ''], '--project'],
+  [['--project', 'shop', '--match', ''], 'Too many arguments'],
+  [['--project', 'shop', '--match='], '--match'],
+])('an empty value, as an unset variable leaves it, removes nothing: %j', async (argv, named) => {
+  const { exitCode, err, calls } = await run(['purge', ...argv, '--yes'], () => done, {
+    stdin: Readable.from(['abcd']),
+  })
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain(named)
+})
+
 test('it is told how much is kept out, and what is left to be done', async () => {
   const state = {
     doing: 'rewriting the archives',

@@ -41,6 +41,7 @@ export function addPurgeCommand(program: Command, session: Session): void {
 
 async function purge(command: Command, session: Session): Promise<void> {
   const { json, list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  refuseEmpty({ chat, project, before, tz })
   if (list === true) return tellState(command, session)
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
     throw new Trouble(
@@ -51,8 +52,12 @@ async function purge(command: Command, session: Session): Promise<void> {
     )
   }
   const sought = match === true ? { match: await readMatch(session.stdin) } : {}
-  const named = { ...(chat && { chats: chat }), ...(project && { projects: project }), ...(before && { before }) }
-  const body = { ...named, ...(tz && { tz }), ...sought, dryRun: yes !== true }
+  const named = {
+    ...(chat && { chats: chat }),
+    ...(project && { projects: project }),
+    ...(before !== undefined && { before }),
+  }
+  const body = { ...named, ...(tz !== undefined && { tz }), ...sought, dryRun: yes !== true }
   await session.ask(command, async (answers) => {
     const answer = await telling(answers, session, answers.post('/api/purge', body))
     const told = decodeAnswer(purgeAnswer, answer)
@@ -64,6 +69,16 @@ async function purge(command: Command, session: Session): Promise<void> {
       'A name of a project or a folder is not removed while Cursor has it; purge again once it is gone there.',
     )
   })
+}
+
+/** A variable that is not set leaves an empty value, and a condition fewer removes more: it is never dropped. */
+function refuseEmpty(values: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (![value].flat().some((word) => word?.trim() === '')) continue
+    throw new Trouble('empty-value', `--${name} is given an empty value.`, 'Give it one, or leave the option out.', {
+      exitCode: 2,
+    })
+  }
 }
 
 const LOOK_MS = 1000
