@@ -23,7 +23,8 @@ const report = {
   left: null,
   check: null,
 }
-const done = { ...report, dryRun: false, check: { files: 9, bytes: 4096, found: [], unread: [] } }
+const check = { files: 9, bytes: 4096, found: [], unread: [] }
+const done = { ...report, dryRun: false, archives: { ...report.archives, damaged: [] }, check }
 
 test('without --yes it is told what would go', async () => {
   const { exitCode, out, calls } = await run(
@@ -61,6 +62,16 @@ test('what is found in the end is told, and fails', async () => {
   expect(out).toContain('Could not be searched: a.gz.')
   expect(out).toContain(left)
   expect(err).toContain('is left')
+})
+
+test.each([
+  ['an object is damaged', { ...done, archives: report.archives }],
+  ['a file is unread', { ...done, check: { ...check, unread: ['a.gz (unpacked)'] } }],
+])('where %s, nothing found is no success', async (_, answer) => {
+  const { exitCode, out, err } = await run(['purge', '--project', 'shop', '--yes'], () => answer)
+  expect(exitCode).toBe(1)
+  expect(out).toContain('0 found in what could be looked through.')
+  expect(err).toContain('may still hold something of what was purged')
 })
 
 test.each([

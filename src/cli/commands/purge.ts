@@ -4,7 +4,7 @@ import type { Answers } from '../answers.ts'
 import { addExamples, addJson, queryOf } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson, printableLine } from '../printable.ts'
-import { purgeAnswer, purgeState, renderPurge, renderState } from '../purge-text.ts'
+import { purgeAnswer, type PurgeAnswer, purgeState, renderPurge, renderState } from '../purge-text.ts'
 import { readMatch } from '../read-match.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -62,13 +62,26 @@ async function purge(command: Command, session: Session): Promise<void> {
     const answer = await telling(answers, session, answers.post('/api/purge', body))
     const told = decodeAnswer(purgeAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : renderPurge(told, session.screen))
-    if (told.check === null || told.check.found.length === 0) return
+    failUnlessGone(told)
+  })
+}
+
+/** @throws Trouble where something is left, or may be */
+function failUnlessGone({ check, archives: { damaged } }: PurgeAnswer): void {
+  if (check === null) return
+  if (check.found.length > 0) {
     throw new Trouble(
       'purge-found',
       'Something of what was purged is left, where it is told above.',
       'A name of a project or a folder is not removed while Cursor has it; purge again once it is gone there.',
     )
-  })
+  }
+  if (check.unread.length === 0 && damaged.length === 0) return
+  throw new Trouble(
+    'purge-unsure',
+    'What could not be looked through, as it is told above, may still hold something of what was purged.',
+    'Make it readable, or remove it if nothing in it is needed, and purge again.',
+  )
 }
 
 /** A variable that is not set leaves an empty value, and a condition fewer removes more: it is never dropped. */
