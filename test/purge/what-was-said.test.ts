@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { PurgeHome } from '../helpers/purge-home.ts'
+import { headers } from '../../src/sample/cursor-home.ts'
+import { minute, PurgeHome } from '../helpers/purge-home.ts'
 import { findBytes } from '../helpers/purge-world.ts'
 
 // A purge of a text looks at what was said, and not at the JSON in which it is kept.
@@ -34,4 +35,24 @@ test('a Greek text is found within a longer word, in which the lower case of its
   const report = await place.purging.purge({ match: 'ΜΥΣΤΙΚΟΣ' })
   expect(report).toMatchObject({ messages: 1, check: { found: [] } })
   expect(findBytes(place.folder, 'ΜΥΣΤΙΚΟΣ')).toEqual([])
+})
+
+/** A chat of one message, in which a tool was called. */
+function toolCall(id: string, params: object, result: unknown): void {
+  place.store.chat(id, { name: id, fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })
+  const call = { name: 'run_it', status: 'completed', toolCallId: id, params: JSON.stringify(params), result }
+  place.store.message(id, `${id}1`, { type: 2, text: '', toolFormerData: call, createdAt: minute(1) })
+  place.store.message(id, `${id}2`, { type: 2, text: 'all done', createdAt: minute(2) })
+}
+
+test('a card number that a tool was given, or gave, as a number is removed', async () => {
+  toolCall('a', { pay: { card: 4111222233334444 } }, '{}')
+  toolCall('b', {}, JSON.stringify({ cards: [5, 4111222233334444] }))
+  place.pass()
+  await place.archive()
+  const report = await place.purging.purge({ match: '4111222233334444' })
+  expect(report).toMatchObject({ messages: 2, archives: { messages: 2 }, check: { found: [] } })
+  place.pass()
+  expect([place.messages('a'), place.messages('b'), await place.archived()]).toEqual([['a2'], ['b2'], ['a2', 'b2']])
+  expect(findBytes(place.folder, '4111222233334444')).toEqual([])
 })
