@@ -6,6 +6,7 @@ import { listObjects } from '../../src/api/archives/purge/read-objects.ts'
 import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
 import { makeRun } from '../../src/api/archives/make-run.ts'
 import { objectPath } from '../../src/archive/names.ts'
+import { ArchiveNotes } from '../../src/daemon/archive-notes.ts'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch } from '../../src/mirror/batch.ts'
 import { openReader } from '../../src/mirror/open.ts'
@@ -187,4 +188,34 @@ test('a chat that a run left out is named by it no longer', async () => {
   expect(readManifest(dir, name)).toMatchObject({ value: { leftOut: [{ id: 'b', why: 'it is too long' }] } })
   await new PurgeHere(indexer.folder).purge(chatsOf('b'))
   expect(readManifest(dir, name)).not.toHaveProperty('value.leftOut')
+})
+
+test('a purge that was cut short leaves nothing of the text in what archives were asked for', async () => {
+  indexer.mirror.close()
+  const notes = new ArchiveNotes(indexer.folder)
+  const noted = { createdAtMs: 1, job: null, scope: { q: SECRET }, provenAtMs: null, error: null, damaged: [] }
+  notes.noteRun('20261121T000001Z-manual', { ...noted, state: 'verified' })
+  const here = new PurgeHere(indexer.folder)
+  const dying = new PurgeHere(indexer.folder, {
+    forgetScopes: (match) => notes.forgetText(match),
+    // As if the program was killed when it had noted what goes, or any time later.
+    mirror: async (order) => {
+      const done = await here.mirror(order)
+      if (order.act === 'remove') throw new Error('killed')
+      return done
+    },
+  })
+  await expect(dying.purge({ match: SECRET })).rejects.toThrow('killed')
+  expect(manifests().map(({ scope }) => scope)).toEqual([{ q: '(purged)' }])
+  // Another program, which does not know the words.
+  await here.purging.resume()
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+  expect(verify()).toMatchObject({ ok: true })
+})
+
+test('an archive that was asked for by the text, and holds nothing of it, is told as rewritten', async () => {
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge(chatsOf('a', 'b'))
+  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
+  expect(report).toMatchObject({ archives: { objects: 0, runs: listRunNames(dir) }, check: { found: [] } })
 })

@@ -117,12 +117,14 @@ export class Purging implements PurgeActs {
     this.#doing = 'reading what is new in Cursor first'
     await this.#world.sync()
     const { plan, survey } = await this.#plan(scope)
+    const struck = await this.#strikeScopes(scope.match)
     this.#doing = 'removing rows and words from the mirror'
     const removed = await this.#remove(scope, survey)
-    if (scope.match !== null) this.#world.forgetScopes(scope.match)
     this.#world.renewReaders()
     this.#doing = 'rewriting the archives'
-    const { objects, messages, runs, damaged } = await this.#rewriteArchives(scope.match)
+    const rewritten = await this.#rewriteArchives(scope.match)
+    const { objects, messages, damaged } = rewritten
+    const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
     this.#doing = 'writing the mirror’s file anew'
     const left = await this.#compact()
     this.#doing = 'searching every byte for what is gone'
@@ -134,6 +136,17 @@ export class Purging implements PurgeActs {
       `A purge removed ${plan.messages} messages of ${chatCount} chats, and ${facts} facts; ${check.found.length} places hold something of it still.`,
     )
     return { ...done, archives: { objects, messages, runs, damaged }, left: LEFT[left], check }
+  }
+
+  /**
+   * Before anything is noted that will be removed whatever happens: who ends a purge that was cut short does not know the
+   * words. @returns the names of the runs that were asked for by them
+   */
+  async #strikeScopes(match: string | null): Promise<readonly string[]> {
+    if (match === null) return []
+    this.#doing = 'striking the text out of what archives were asked for'
+    this.#world.forgetScopes(match)
+    return this.#world.doTask('strike', { dir: this.#setup.archiveDir, match }, this.#stop.signal)
   }
 
   async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
