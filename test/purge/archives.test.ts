@@ -7,6 +7,8 @@ import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
 import { makeRun } from '../../src/api/archives/make-run.ts'
 import { objectPath } from '../../src/archive/names.ts'
 import { ArchiveNotes } from '../../src/daemon/archive-notes.ts'
+import { doTask } from '../../src/daemon/purge/do-task.ts'
+import type { Purging } from '../../src/daemon/purge/purging.ts'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch } from '../../src/mirror/batch.ts'
 import { openReader } from '../../src/mirror/open.ts'
@@ -14,6 +16,7 @@ import { packMessage } from '../../src/mirror/pack-message.ts'
 import { sourceNum } from '../../src/mirror/source-state.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
 import { asChatId, asSourceId } from '../../src/model/ids.ts'
+import { Trouble } from '../../src/model/trouble.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
@@ -218,4 +221,33 @@ test('an archive that was asked for by the text, and holds nothing of it, is tol
   await new PurgeHere(indexer.folder).purge(chatsOf('a', 'b'))
   const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
   expect(report).toMatchObject({ archives: { objects: 0, runs: listRunNames(dir) }, check: { found: [] } })
+})
+
+const unwritable = (task: 'strike' | 'rewrite'): Pick<ConstructorParameters<typeof Purging>[1], 'doTask'> => ({
+  doTask: (async (given: never, order: never) => {
+    if (given === task) throw new Trouble('fault', "EACCES: permission denied, open '.lock'", 'Try again.')
+    return doTask({ task: given, order })
+  }) as never,
+})
+
+test('where the archives cannot be written, it is said what is removed and what is not, and done by the next start', async () => {
+  indexer.mirror.close()
+  const purged = new PurgeHere(indexer.folder, unwritable('rewrite')).purge({ match: SECRET })
+  await expect(purged).rejects.toThrow(
+    /^Half of it is done\. 2 messages of 2 chats, .* are removed .* archives may hold .*EACCES.* next start\.$/,
+  )
+  indexer.restart()
+  expect(indexer.thread('a').map(([id]) => id)).toEqual(['a2'])
+  indexer.mirror.close()
+  expect(findBytes(indexer.folder, SECRET)).not.toEqual([])
+  await new PurgeHere(indexer.folder).purging.resume()
+  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+})
+
+test('where an archive that was asked for by the text cannot be written, nothing is removed, and that is said', async () => {
+  indexer.mirror.close()
+  const purged = new PurgeHere(indexer.folder, unwritable('strike')).purge({ match: SECRET })
+  await expect(purged).rejects.toThrow(/^Nothing was removed: .*EACCES/)
+  indexer.restart()
+  expect(indexer.thread('a').map(([id]) => id)).toEqual(['a1', 'a2'])
 })

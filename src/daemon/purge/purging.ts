@@ -86,10 +86,9 @@ export class Purging implements PurgeActs {
       this.#world.say('warn', LEFT[left] ?? '')
     } catch (error) {
       if (this.#stop.signal.aborted) return
-      const why = error instanceof Error ? error.message : String(error)
       this.#world.say(
         'warn',
-        `A purge that was cut short could not be ended: ${why}. It is tried again in ten minutes.`,
+        `A purge that was cut short could not be ended: ${whyOf(error)} It is tried again in ten minutes.`,
       )
     } finally {
       this.#doing = null
@@ -122,7 +121,7 @@ export class Purging implements PurgeActs {
     const removed = await this.#remove(scope, survey)
     this.#world.renewReaders()
     this.#doing = 'rewriting the archives'
-    const rewritten = await this.#rewriteArchives(scope.match)
+    const rewritten = await this.#orSayHalf(plan, () => this.#rewriteArchives(scope.match))
     const { objects, messages, damaged } = rewritten
     const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
     this.#doing = 'writing the mirror’s file anew'
@@ -146,7 +145,22 @@ export class Purging implements PurgeActs {
     if (match === null) return []
     this.#doing = 'striking the text out of what archives were asked for'
     this.#world.forgetScopes(match)
-    return this.#world.doTask('strike', { dir: this.#setup.archiveDir, match }, this.#stop.signal)
+    try {
+      return await this.#world.doTask('strike', { dir: this.#setup.archiveDir, match }, this.#stop.signal)
+    } catch (error) {
+      if (error instanceof Trouble && error.code === 'archive-busy') throw error
+      throw nothingDone(error)
+    }
+  }
+
+  /** What is removed stays so: whoever asked is told that it is, and what is not. */
+  async #orSayHalf<Outcome>(plan: MirrorPlan, act: () => Promise<Outcome>): Promise<Outcome> {
+    try {
+      return await act()
+    } catch (error) {
+      this.#world.later(() => void this.resume(), RETRY_MS)
+      throw halfDone(plan, error)
+    }
   }
 
   async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
@@ -207,3 +221,27 @@ const told = (plan: MirrorPlan, { chatIds }: ArchiveSurvey) => ({
   unknownChats: plan.unknownChats.filter((id) => !chatIds.includes(id)),
   setAside: plan.setAside,
 })
+
+/** As a sentence. */
+function whyOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  return /[.!?]$/.test(why) ? why : `${why}.`
+}
+
+const HINT = 'See to it that the archive folder can be written to, and purge again.'
+
+const nothingDone = (cause: unknown): Trouble =>
+  new Trouble(
+    'purge-undone',
+    `Nothing was removed: archives that were asked for by the text cannot be written anew. ${whyOf(cause)}`,
+    HINT,
+    { cause },
+  )
+
+function halfDone({ messages, chatCount, facts }: MirrorPlan, cause: unknown): Trouble {
+  const done = `Half of it is done. ${messages} messages of ${chatCount} chats, and ${facts} facts, are removed from the mirror and stay out.`
+  const left = 'The archives may hold them still, and so may unused places of the mirror’s file'
+  return new Trouble('purge-half-done', `${done} ${left}: ${whyOf(cause)} It is tried again at the next start.`, HINT, {
+    cause,
+  })
+}
