@@ -38,12 +38,12 @@ export const purgeState = z.object({
   unfinished: z.object({ rows: z.boolean(), archives: z.boolean(), bytes: z.boolean() }),
 })
 
-type Answer = z.infer<typeof purgeAnswer>
+export type PurgeAnswer = z.infer<typeof purgeAnswer>
 
 const CHATS_SHOWN = 20
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
-export function renderPurge(answer: Answer, screen: Screen): string {
+export function renderPurge(answer: PurgeAnswer, screen: Screen): string {
   const { chats, chatCount, dryRun } = answer
   const shown = chats.slice(0, CHATS_SHOWN)
   const rows = shown.map(({ id, isWhole, messages, title }) => [
@@ -58,7 +58,7 @@ export function renderPurge(answer: Answer, screen: Screen): string {
   return `${table}${lines.map((line) => `${printableLine(line)}\n`).join('')}`
 }
 
-function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: Answer): string[] {
+function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeAnswer): string[] {
   const did = dryRun ? 'Would remove' : 'Removed'
   return [
     ...unknownChats.map((id) => `No chat has the id ${id}.`),
@@ -68,7 +68,7 @@ function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats
   ]
 }
 
-function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: Answer): string[] {
+function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: PurgeAnswer): string[] {
   const did = dryRun ? 'Would rewrite' : 'Rewrote'
   const touched = `${countText(objects, 'archived chat')} (${countText(messages, 'message')}) in ${countText(runs.length, 'archive')}`
   return [
@@ -79,12 +79,13 @@ function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }
   ]
 }
 
-function endLines({ dryRun, left, check }: Answer): string[] {
+function endLines({ dryRun, left, check, archives }: PurgeAnswer): string[] {
   if (dryRun) return ['Nothing was changed. To do it, add --yes.']
   if (check === null) return []
   const { files, bytes, found, unread } = check
+  const none = unread.length + archives.damaged.length === 0 ? '0 found' : '0 found in what could be looked through'
   return [
-    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? '0 found' : `found in ${countText(found.length, 'place')}`}.`,
+    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'place')}`}.`,
     ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
     ...unread.map((file) => `Could not be searched: ${file}.`),
     ...(left === null ? [] : [left]),

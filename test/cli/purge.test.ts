@@ -23,7 +23,8 @@ const report = {
   left: null,
   check: null,
 }
-const done = { ...report, dryRun: false, check: { files: 9, bytes: 4096, found: [], unread: [] } }
+const check = { files: 9, bytes: 4096, found: [], unread: [] }
+const done = { ...report, dryRun: false, archives: { ...report.archives, damaged: [] }, check }
 
 test('without --yes it is told what would go', async () => {
   const { exitCode, out, calls } = await run(
@@ -64,6 +65,16 @@ test('what is found in the end is told, and fails', async () => {
 })
 
 test.each([
+  ['an object is damaged', { ...done, archives: report.archives }],
+  ['a file is unread', { ...done, check: { ...check, unread: ['a.gz (unpacked)'] } }],
+])('where %s, nothing found is no success', async (_, answer) => {
+  const { exitCode, out, err } = await run(['purge', '--project', 'shop', '--yes'], () => answer)
+  expect(exitCode).toBe(1)
+  expect(out).toContain('0 found in what could be looked through.')
+  expect(err).toContain('may still hold something of what was purged')
+})
+
+test.each([
   [['purge'], '', 'Nothing is named that should go.'],
   [['purge', '--yes'], '', 'Nothing is named that should go.'],
   [['purge', '--match'], '\n', 'Standard input is empty.'],
@@ -73,6 +84,24 @@ test.each([
   expect([exitCode, calls]).toEqual([2, []])
   expect(err).toContain(said)
   expect(err).not.toContain('hunter2')
+})
+
+test.each([
+  [['--project', 'shop', '--before', ''], '--before'],
+  [['--project', 'shop', '--before='], '--before'],
+  [['--project', 'shop', '--before', ' '], '--before'],
+  [['--before', '2025-01-01', '--tz', ''], '--tz'],
+  [['--project', 'shop', '--chat', ''], '--chat'],
+  [['--chat', 'chat-1', ''], '--chat'],
+  [['--before', '2025-01-01', '--project', ''], '--project'],
+  [['--project', 'shop', '--match', ''], 'Too many arguments'],
+  [['--project', 'shop', '--match='], '--match'],
+])('an empty value, as an unset variable leaves it, removes nothing: %j', async (argv, named) => {
+  const { exitCode, err, calls } = await run(['purge', ...argv, '--yes'], () => done, {
+    stdin: Readable.from(['abcd']),
+  })
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain(named)
 })
 
 test('it is told how much is kept out, and what is left to be done', async () => {

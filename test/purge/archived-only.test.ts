@@ -59,3 +59,14 @@ test('--chat takes the subagents of subagents, and those that only the parent na
   await place.purging.purge(chatsOf('p'))
   expect(await place.archived()).toEqual(['other1'])
 })
+
+test.each([{ beforeMs: BORDER_MS }, { match: 'of before' }, { match: 'nowhere said' }])(
+  '--chat with %j does not call a chat unknown that only the archive holds',
+  async (more) => {
+    place.chat('a', ['of before'])
+    await archive()
+    place.wipe()
+    expect(await place.purging.look({ ...chatsOf('a', 'b'), ...more })).toMatchObject({ unknownChats: ['b'] })
+    expect(await place.purging.purge({ ...chatsOf('a', 'b'), ...more })).toMatchObject({ unknownChats: ['b'] })
+  },
+)

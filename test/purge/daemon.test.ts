@@ -42,8 +42,8 @@ const searchFor = async (words: string): Promise<number> => {
   return total
 }
 
-async function archived(): Promise<void> {
-  const { name } = await post<{ name: string }>('/api/archives', {})
+async function archived(scope: string | null = null): Promise<void> {
+  const { name } = await post<{ name: string }>('/api/archives', { scope })
   await waitUntil('the archive', async () => {
     const { state } = await getJson<{ state: string }>(url, `/api/archives/${name}`)
     return state === 'verified'
@@ -107,6 +107,7 @@ function argumentsOf(pid: string): string {
 
 test('a daemon that was killed amid a purge ends it when it starts again', async () => {
   await archived()
+  await archived(secretOf(7))
   void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
   await waitUntil(
     'the purge to be noted',

@@ -4,7 +4,7 @@ import type { Answers } from '../answers.ts'
 import { addExamples, addJson, queryOf } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson, printableLine } from '../printable.ts'
-import { purgeAnswer, purgeState, renderPurge, renderState } from '../purge-text.ts'
+import { purgeAnswer, type PurgeAnswer, purgeState, renderPurge, renderState } from '../purge-text.ts'
 import { readMatch } from '../read-match.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -41,6 +41,7 @@ export function addPurgeCommand(program: Command, session: Session): void {
 
 async function purge(command: Command, session: Session): Promise<void> {
   const { json, list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  refuseEmpty({ chat, project, before, tz })
   if (list === true) return tellState(command, session)
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
     throw new Trouble(
@@ -51,19 +52,46 @@ async function purge(command: Command, session: Session): Promise<void> {
     )
   }
   const sought = match === true ? { match: await readMatch(session.stdin) } : {}
-  const named = { ...(chat && { chats: chat }), ...(project && { projects: project }), ...(before && { before }) }
-  const body = { ...named, ...(tz && { tz }), ...sought, dryRun: yes !== true }
+  const named = {
+    ...(chat && { chats: chat }),
+    ...(project && { projects: project }),
+    ...(before !== undefined && { before }),
+  }
+  const body = { ...named, ...(tz !== undefined && { tz }), ...sought, dryRun: yes !== true }
   await session.ask(command, async (answers) => {
     const answer = await telling(answers, session, answers.post('/api/purge', body))
     const told = decodeAnswer(purgeAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : renderPurge(told, session.screen))
-    if (told.check === null || told.check.found.length === 0) return
+    failUnlessGone(told)
+  })
+}
+
+/** @throws Trouble where something is left, or may be */
+function failUnlessGone({ check, archives: { damaged } }: PurgeAnswer): void {
+  if (check === null) return
+  if (check.found.length > 0) {
     throw new Trouble(
       'purge-found',
       'Something of what was purged is left, where it is told above.',
       'A name of a project or a folder is not removed while Cursor has it; purge again once it is gone there.',
     )
-  })
+  }
+  if (check.unread.length === 0 && damaged.length === 0) return
+  throw new Trouble(
+    'purge-unsure',
+    'What could not be looked through, as it is told above, may still hold something of what was purged.',
+    'Make it readable, or remove it if nothing in it is needed, and purge again.',
+  )
+}
+
+/** A variable that is not set leaves an empty value, and a condition fewer removes more: it is never dropped. */
+function refuseEmpty(values: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (![value].flat().some((word) => word?.trim() === '')) continue
+    throw new Trouble('empty-value', `--${name} is given an empty value.`, 'Give it one, or leave the option out.', {
+      exitCode: 2,
+    })
+  }
 }
 
 const LOOK_MS = 1000

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
+import { findScoped, strikeScopes } from '../../api/archives/purge/strike-scopes.ts'
 import { surveyArchive } from '../../api/archives/purge/survey-archive.ts'
 import { arrangeThread } from '../../indexer/arrange-thread.ts'
 import { openReader } from '../../mirror/open.ts'
@@ -15,7 +16,19 @@ export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
     const { dir, scope, chatIds } = given.order
     return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }, arrangeThread))
   }
+  if (given.task === 'strike') return strike(given.order)
   return given.task === 'rewrite' ? rewrite(given.order) : toEnd(searchRaw(given.order))
+}
+
+/** Where there is nothing to be struck, nothing needs to be writable. */
+async function strike({ dir, match }: PurgeTasks['strike']['order']): Promise<readonly string[]> {
+  if (findScoped(dir, match).next().done === true) return []
+  const lock = takeArchiveLock(dir)
+  try {
+    return await strikeScopes(dir, match)
+  } finally {
+    lock.release()
+  }
 }
 
 async function rewrite({ dir, mirrorPath, match }: PurgeTasks['rewrite']['order']): Promise<ArchivePurge> {

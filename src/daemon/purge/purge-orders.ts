@@ -11,6 +11,11 @@ export interface PurgeTasks {
     readonly order: { readonly dir: string; readonly scope: PurgeScope; readonly chatIds: readonly string[] }
     readonly outcome: ArchiveSurvey
   }
+  /** Takes a text out of the scopes of runs; answered with the names of those that held it. */
+  readonly strike: {
+    readonly order: { readonly dir: string; readonly match: string }
+    readonly outcome: readonly string[]
+  }
   readonly rewrite: {
     readonly order: { readonly dir: string; readonly mirrorPath: string; readonly match: string | null }
     readonly outcome: ArchivePurge

@@ -86,10 +86,9 @@ export class Purging implements PurgeActs {
       this.#world.say('warn', LEFT[left] ?? '')
     } catch (error) {
       if (this.#stop.signal.aborted) return
-      const why = error instanceof Error ? error.message : String(error)
       this.#world.say(
         'warn',
-        `A purge that was cut short could not be ended: ${why}. It is tried again in ten minutes.`,
+        `A purge that was cut short could not be ended: ${whyOf(error)} It is tried again in ten minutes.`,
       )
     } finally {
       this.#doing = null
@@ -117,12 +116,14 @@ export class Purging implements PurgeActs {
     this.#doing = 'reading what is new in Cursor first'
     await this.#world.sync()
     const { plan, survey } = await this.#plan(scope)
+    const struck = await this.#strikeScopes(scope.match)
     this.#doing = 'removing rows and words from the mirror'
     const removed = await this.#remove(scope, survey)
-    if (scope.match !== null) this.#world.forgetScopes(scope.match)
     this.#world.renewReaders()
     this.#doing = 'rewriting the archives'
-    const { objects, messages, runs, damaged } = await this.#rewriteArchives(scope.match)
+    const rewritten = await this.#orSayHalf(plan, () => this.#rewriteArchives(scope.match))
+    const { objects, messages, damaged } = rewritten
+    const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
     this.#doing = 'writing the mirror’s file anew'
     const left = await this.#compact()
     this.#doing = 'searching every byte for what is gone'
@@ -134,6 +135,32 @@ export class Purging implements PurgeActs {
       `A purge removed ${plan.messages} messages of ${chatCount} chats, and ${facts} facts; ${check.found.length} places hold something of it still.`,
     )
     return { ...done, archives: { objects, messages, runs, damaged }, left: LEFT[left], check }
+  }
+
+  /**
+   * Before anything is noted that will be removed whatever happens: who ends a purge that was cut short does not know the
+   * words. @returns the names of the runs that were asked for by them
+   */
+  async #strikeScopes(match: string | null): Promise<readonly string[]> {
+    if (match === null) return []
+    this.#doing = 'striking the text out of what archives were asked for'
+    this.#world.forgetScopes(match)
+    try {
+      return await this.#world.doTask('strike', { dir: this.#setup.archiveDir, match }, this.#stop.signal)
+    } catch (error) {
+      if (error instanceof Trouble && error.code === 'archive-busy') throw error
+      throw nothingDone(error)
+    }
+  }
+
+  /** What is removed stays so: whoever asked is told that it is, and what is not. */
+  async #orSayHalf<Outcome>(plan: MirrorPlan, act: () => Promise<Outcome>): Promise<Outcome> {
+    try {
+      return await act()
+    } catch (error) {
+      this.#world.later(() => void this.resume(), RETRY_MS)
+      throw halfDone(plan, error)
+    }
   }
 
   async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
@@ -194,3 +221,27 @@ const told = (plan: MirrorPlan, { chatIds }: ArchiveSurvey) => ({
   unknownChats: plan.unknownChats.filter((id) => !chatIds.includes(id)),
   setAside: plan.setAside,
 })
+
+/** As a sentence. */
+function whyOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  return /[.!?]$/.test(why) ? why : `${why}.`
+}
+
+const HINT = 'See to it that the archive folder can be written to, and purge again.'
+
+const nothingDone = (cause: unknown): Trouble =>
+  new Trouble(
+    'purge-undone',
+    `Nothing was removed: archives that were asked for by the text cannot be written anew. ${whyOf(cause)}`,
+    HINT,
+    { cause },
+  )
+
+function halfDone({ messages, chatCount, facts }: MirrorPlan, cause: unknown): Trouble {
+  const done = `Half of it is done. ${messages} messages of ${chatCount} chats, and ${facts} facts, are removed from the mirror and stay out.`
+  const left = 'The archives may hold them still, and so may unused places of the mirror’s file'
+  return new Trouble('purge-half-done', `${done} ${left}: ${whyOf(cause)} It is tried again at the next start.`, HINT, {
+    cause,
+  })
+}

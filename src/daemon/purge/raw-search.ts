@@ -1,9 +1,9 @@
 import { closeSync, constants as flags, existsSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { constants, gunzipSync } from 'node:zlib'
 import { needlesOf } from '../../mirror/purge/scope.ts'
 import { PIECE_OCTETS } from '../../mirror/purge/pieces.ts'
 import { PieceSearch } from '../../text/piece-search.ts'
+import { unpackAsFar } from './unpack-as-far.ts'
 
 export interface RawOrder {
   /** All files below these are read, whatever they are. */
@@ -31,12 +31,11 @@ export interface RawOutcome {
   readonly files: number
   readonly bytes: number
   readonly found: readonly RawFind[]
-  /** Files that could not be read. */
+  /** Files that could not be read, or not be unpacked to their end. */
   readonly unread: readonly string[]
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024
-const UNPACKED_BYTES_MAX = 500 * 1024 * 1024
 /** Of many finds so many are told. */
 const FOUND_MAX = 1000
 
@@ -115,14 +114,15 @@ class RawSearch {
   }
 
   /** As far as it can be unpacked. */
-  #unpack(path: string, name: string): void {
-    try {
-      const packed = readWhole(path)
-      const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: UNPACKED_BYTES_MAX }
-      this.#search(gunzipSync(packed, options), `${name} (unpacked)`, 0, 0)
-    } catch {
-      this.#unread.push(`${name} (unpacked)`)
+  #unpack(path: string, file: string): void {
+    const name = `${file} (unpacked)`
+    const { pieces, isWhole } = unpackAsFar(readWhole(path))
+    let offset = 0
+    for (const piece of pieces) {
+      this.#search(piece, name, offset, 0)
+      offset += piece.length
     }
+    if (!isWhole) this.#unread.push(name)
   }
 
   /** @param before how many of the bytes were searched with those before them: what ends in them was found */

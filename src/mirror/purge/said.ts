@@ -2,13 +2,13 @@ import type { Json } from '../../model/json.ts'
 import type { Part } from '../../model/part.ts'
 import { holdsAny } from './scope.ts'
 
-/** A string that a message holds. Of `words`, somebody said or wrote them; what is none names something, a file or a tool. */
+/** A string that a message holds, or a number as it is written. Of `words`, somebody said or wrote them; what is none names something, a file or a tool. */
 export interface Saying {
   readonly text: string
   readonly isWords: boolean
 }
 
-/** Every string in a message's parts, but for those that its form alone brings: names of fields and kinds, and states. */
+/** Every string and number in a message's parts, but for those that its form alone brings: names of fields and kinds, and states. */
 export function* sayingsOf(parts: readonly Part[]): Generator<Saying> {
   for (const part of parts) {
     for (const text of wordsOf(part)) yield { text, isWords: true }
@@ -47,12 +47,13 @@ function namesOf(part: Part): readonly string[] {
 const known = (texts: readonly (string | null | undefined)[]): readonly string[] =>
   texts.filter((text) => text !== null && text !== undefined)
 
-/** Every string in it, however deep; of objects the keys, too. */
+/** Every string in it, and every number as JSON writes it, however deep; of objects the keys, too. */
 function leavesOf(given: Json): readonly string[] {
   const leaves: string[] = []
   const pending: Json[] = [given]
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value === 'string') leaves.push(value)
+    else if (typeof value === 'number') leaves.push(String(value))
     else if (Array.isArray(value)) for (const each of value) pending.push(each as Json)
     else if (typeof value === 'object' && value !== null) {
       for (const [key, each] of Object.entries(value)) pending.push(key, each)

@@ -21,7 +21,7 @@ export interface ArchivePurge {
   readonly messages: number
   /** Names of the runs that are sealed anew. */
   readonly runs: readonly string[]
-  /** What could not be read, and so could not be looked through; what was of a chat that was purged is removed. */
+  /** What could not be read, and so could not be looked through, and is still there: what was of a purged chat is not. */
   readonly damaged: readonly DamagedArchive[]
 }
 
@@ -50,8 +50,9 @@ export async function* rewriteArchive(
   for (const object of readObjects(dir)) {
     if (object.kind === 'sound') await takeOut(purging, object)
     else {
-      purging.damaged.push(tellDamaged(object))
-      if (object.chatId !== null && tombstones.hasChat(asChatId(object.chatId))) purging.others.set(object.hash, null)
+      const isGone = object.chatId !== null && tombstones.hasChat(asChatId(object.chatId))
+      if (isGone) purging.others.set(object.hash, null)
+      else purging.damaged.push(tellDamaged(object))
     }
     yield
   }

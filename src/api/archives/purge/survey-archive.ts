@@ -21,7 +21,7 @@ export interface ArchiveSurvey {
   /** What cannot be read, and so cannot be looked through: objects by what is guessed of their chat, runs by name. */
   readonly damaged: readonly DamagedArchive[]
   readonly targets: ArchivedTargets
-  /** Of the chats that go whole, those that are archived. */
+  /** Of the chats that are named, those that are archived. */
   readonly chatIds: readonly string[]
 }
 
@@ -60,13 +60,14 @@ export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeTh
   const seen = new Set<string>()
   let messages = 0
   for (const object of readObjects(dir)) {
+    const id = object.kind === 'sound' ? object.chat.id : object.chatId
+    if (id !== null && named?.has(id) === true) seen.add(id)
     if (object.kind === 'damaged') {
       damaged.push(tellDamaged(object))
       if (object.chatId !== null && word.chatIds.has(object.chatId)) touched.add(object.hash)
     } else {
       const count = word.chatIds.has(object.chat.id) ? object.messages.length : look(object, found)
       messages += count ?? 0
-      if (word.chatIds.has(object.chat.id)) seen.add(object.chat.id)
       if (count !== null && (count > 0 || word.chatIds.has(object.chat.id))) touched.add(object.hash)
     }
     yield
