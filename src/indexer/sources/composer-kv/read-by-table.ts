@@ -10,10 +10,11 @@ const ROWS_A_READ = 5000
 const LIST_KEYS = `
 select rowid, key from cursorDiskKV not indexed where rowid > ? order by rowid limit ?
 `
-/** Where nothing of a value is asked, SQLite leaves the table out, and reads the list alone. */
+/** No join: SQLite would look up each row in the table to count them. */
 const VIEW = `
 create temp view cursorDiskKV as
-select k.key, k.num as rowid, c.value from key_list.keys k left join main.cursorDiskKV c on c.rowid = k.num
+select k.key, k.num as rowid, (select c.value from main.cursorDiskKV c where c.rowid = k.num) as value
+from key_list.keys k
 `
 
 /**
