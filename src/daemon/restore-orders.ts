@@ -6,7 +6,7 @@ export interface RestoreOrder {
   readonly dir: string
   /** Whether it is the one into which this program archives: then nobody changes it meanwhile. */
   readonly isOwn: boolean
-  /** Null for the newest run that is whole. */
+  /** Null for the newest run. */
   readonly name: string | null
   readonly map: FolderMap
 }

@@ -20,7 +20,7 @@ export interface OpenRun {
 
 /**
  * Finds a run in an archive folder, this machine's or another's, and reads its manifest.
- * @param name null for the newest that is whole; where none is, for the newest
+ * @param name null for the newest: one that is damaged may hold what no other does, and is not passed over in silence
  * @throws Trouble `archive-not-found`
  */
 export function openRun(given: string, name: string | null): OpenRun {
@@ -34,14 +34,12 @@ export function openRun(given: string, name: string | null): OpenRun {
         : `There are ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
     throw new Trouble('archive-not-found', `${given} holds no archive of the name ${name}.`, which)
   }
-  const asked = name === null ? names : [name]
-  for (const each of asked) {
-    const read = readManifest(dir, each)
-    if (read.kind === 'sound') return { dir, name: each, why: null, entries: read.value.chats }
+  const asked = name ?? names[0]
+  if (asked !== undefined) {
+    const read = readManifest(dir, asked)
+    const said = read.kind === 'sound' ? { why: null, entries: read.value.chats } : { why: read.why, entries: null }
+    return { dir, name: asked, ...said }
   }
-  const [first] = asked
-  const read = first === undefined ? null : readManifest(dir, first)
-  if (first !== undefined && read?.kind === 'damaged') return { dir, name: first, why: read.why, entries: null }
   throw new Trouble('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
 }
 

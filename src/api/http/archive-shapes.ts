@@ -34,7 +34,7 @@ export interface ArchiveVerdict {
 
 /** What is to be brought back. */
 export interface RestoreRequest {
-  /** `newest`: the newest run that is whole. */
+  /** `newest`: the newest run. */
   readonly name: string
   /** An archive folder that was brought from elsewhere, absolute; null for this program's own. */
   readonly from: string | null

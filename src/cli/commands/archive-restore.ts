@@ -31,7 +31,7 @@ interface RestoreOptions extends JsonOption {
 export function addRestore(parent: Command, session: Session): void {
   const command = parent
     .command('restore')
-    .argument('[name]', 'an archive; the newest that is whole where none is named')
+    .argument('[name]', 'an archive; the newest where none is named')
     .description('bring back the chats and messages of an archive that nothing else holds')
     .option('--from <folder>', 'an archive folder that was brought from elsewhere; it is only read')
   addRepeatable(command, '--map <there=here>', 'a folder as it was called there, and what it is called here')
