@@ -1,4 +1,5 @@
 import { createTask } from 'node-cron'
+import { isAheadOfClock } from '../api/archives/ahead-of-clock.ts'
 import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
 import { toIso } from '../api/iso.ts'
 import type { Settings } from '../settings.ts'
@@ -47,7 +48,7 @@ export class ArchiveSchedule {
   get health(): ArchiveHealth {
     const { notes, running, atWork } = this.#world.archives
     const made = [...notes.runs.values()]
-      .filter(({ state }) => state !== 'failed')
+      .filter(({ state, createdAtMs }) => state !== 'failed' && !this.#isAhead(createdAtMs))
       .map(({ createdAtMs }) => createdAtMs)
     const jobs = this.#jobs.flatMap((job) => {
       const note = this.#noteOf(job) ?? this.#firstNote(job)
@@ -64,10 +65,15 @@ export class ArchiveSchedule {
     }
   }
 
-  /** What was noted under this schedule, in this zone; null where that is nothing. */
+  /**
+   * What was noted under this schedule, in this zone; null where that is nothing. Nor is it anything where the job is due
+   * before the noted time: that was reckoned by a clock that ran ahead, and was since set right.
+   */
   #noteOf(job: ArchiveJob): JobNote | null {
     const note = this.#world.archives.notes.job(job.name)
-    return note !== null && note.schedule === job.schedule && note.timeZone === this.#zoneOf(job) ? note : null
+    if (note === null || note.schedule !== job.schedule || note.timeZone !== this.#zoneOf(job)) return null
+    const [nextMs = Infinity] = this.#nextDues(job)
+    return note.dueAtMs > nextMs ? null : note
   }
 
   #beginNote(job: ArchiveJob): JobNote | null {
@@ -80,7 +86,8 @@ export class ArchiveSchedule {
   #firstNote(job: ArchiveJob): JobNote | null {
     const [nextMs, afterMs = Infinity] = this.#nextDues(job)
     if (nextMs === undefined) return null
-    const last = this.#world.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
+    const made = this.#world.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
+    const last = made.find((run) => !this.#isAhead(Date.parse(run.createdAt ?? '')))
     const isMissed = last !== undefined && Date.parse(last.createdAt ?? '') < nextMs - (afterMs - nextMs)
     return this.#noteFor(job, isMissed ? this.#world.now() : nextMs, idle)
   }
@@ -126,6 +133,10 @@ export class ArchiveSchedule {
       this.#never.add(job.name)
       return []
     }
+  }
+
+  #isAhead(atMs: number): boolean {
+    return isAheadOfClock(atMs, this.#world.now())
   }
 
   #zoneOf(job: ArchiveJob): string {
