@@ -2,6 +2,7 @@ import { createTask } from 'node-cron'
 import { isAheadOfClock } from '../api/archives/ahead-of-clock.ts'
 import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
 import { toIso } from '../api/iso.ts'
+import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import type { JobNote } from './archive-notes.ts'
 import type { Archives } from './archives.ts'
@@ -86,10 +87,22 @@ export class ArchiveSchedule {
   #firstNote(job: ArchiveJob): JobNote | null {
     const [nextMs, afterMs = Infinity] = this.#nextDues(job)
     if (nextMs === undefined) return null
-    const made = this.#world.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
-    const last = made.find((run) => !this.#isAhead(Date.parse(run.createdAt ?? '')))
-    const isMissed = last !== undefined && Date.parse(last.createdAt ?? '') < nextMs - (afterMs - nextMs)
+    const lastMs = this.#lastRunOf(job)
+    const isMissed = lastMs !== null && lastMs < nextMs - (afterMs - nextMs)
     return this.#noteFor(job, isMissed ? this.#world.now() : nextMs, idle)
+  }
+
+  /** When the last one that was made began, in epoch milliseconds; null where none is known. */
+  #lastRunOf(job: ArchiveJob): number | null {
+    try {
+      const made = this.#world.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
+      const atMs = made.map(({ createdAt }) => Date.parse(createdAt ?? ''))
+      return atMs.find((ms) => !this.#isAhead(ms)) ?? null
+    } catch (error) {
+      // A folder that cannot be read is told by whatever wants more of it than this.
+      if (error instanceof Trouble) return null
+      throw error
+    }
   }
 
   async #run(job: ArchiveJob, { failures, dueAtMs }: JobNote): Promise<void> {

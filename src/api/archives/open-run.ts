@@ -50,7 +50,8 @@ function namesIn(dir: string, given: string): readonly string[] {
   try {
     return listRunNames(dir)
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : saysWhy(error)
+    const cause = error instanceof Trouble ? error.cause : error
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : saysWhy(cause)
     const cannot = `${given} cannot be read as an archive folder (${why}).`
     throw new Trouble('archive-not-found', cannot, WHICH_FOLDER, { cause: error })
   }
