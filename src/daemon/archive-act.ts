@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRun, type RunProgress } from '../api/archives/make-run.ts'
-import { ARCHIVE_LOCK } from '../api/archives/manifest-files.ts'
+import { ARCHIVE_LOCK, unreadable } from '../api/archives/manifest-files.ts'
 import { isFile, makeFolder } from '../api/archives/plain-files.ts'
 import type { PruneOrder, PruneOutcome } from '../api/archives/prune.ts'
 import type { Scope } from '../api/archives/scope.ts'
@@ -25,7 +25,7 @@ export async function* archiveAct(order: ArchiveOrder): AsyncGenerator<RunProgre
     const turn = new Date().toISOString()
     return { kind: 'verify', verdict: yield* verifyArchive(order.dir, order.share, turn) }
   } catch (error) {
-    throw isFull(error) ? diskFull(order.dir, error) : error
+    throw isFull(error) ? diskFull(order.dir, error) : isForbidden(error) ? unreadable(error.path, error) : error
   } finally {
     lock.release()
   }
@@ -45,7 +45,7 @@ async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<read
 /** With a calendar, too. */
 async function pruneBy(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
   const { prune } = await import('../api/archives/prune.ts')
-  return prune(dir, order, origin)
+  return prune(dir, order, origin, Date.now())
 }
 
 async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, ArchiveResult> {
@@ -96,6 +96,9 @@ export function takeArchiveLock(dir: string): Lock {
 
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+
+const isForbidden = (error: unknown): error is NodeJS.ErrnoException & { readonly path: string } =>
+  error instanceof Error && 'code' in error && error.code === 'EACCES' && 'path' in error
 
 const diskFull = (dir: string, cause: unknown): Trouble =>
   new Trouble('disk-full', `The disk that holds ${dir} is full; the runs before are as they were.`, 'Make room.', {

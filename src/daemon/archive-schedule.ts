@@ -1,6 +1,8 @@
 import { createTask } from 'node-cron'
+import { isAheadOfClock } from '../api/archives/ahead-of-clock.ts'
 import type { ArchiveHealth } from '../api/http/archive-shapes.ts'
 import { toIso } from '../api/iso.ts'
+import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 import type { JobNote } from './archive-notes.ts'
 import type { Archives } from './archives.ts'
@@ -47,7 +49,7 @@ export class ArchiveSchedule {
   get health(): ArchiveHealth {
     const { notes, running, atWork } = this.#world.archives
     const made = [...notes.runs.values()]
-      .filter(({ state }) => state !== 'failed')
+      .filter(({ state, createdAtMs }) => state !== 'failed' && !this.#isAhead(createdAtMs))
       .map(({ createdAtMs }) => createdAtMs)
     const jobs = this.#jobs.flatMap((job) => {
       const note = this.#noteOf(job) ?? this.#firstNote(job)
@@ -64,10 +66,15 @@ export class ArchiveSchedule {
     }
   }
 
-  /** What was noted under this schedule, in this zone; null where that is nothing. */
+  /**
+   * What was noted under this schedule, in this zone; null where that is nothing. Nor is it anything where the job is due
+   * before the noted time: that was reckoned by a clock that ran ahead, and was since set right.
+   */
   #noteOf(job: ArchiveJob): JobNote | null {
     const note = this.#world.archives.notes.job(job.name)
-    return note !== null && note.schedule === job.schedule && note.timeZone === this.#zoneOf(job) ? note : null
+    if (note === null || note.schedule !== job.schedule || note.timeZone !== this.#zoneOf(job)) return null
+    const [nextMs = Infinity] = this.#nextDues(job)
+    return note.dueAtMs > nextMs ? null : note
   }
 
   #beginNote(job: ArchiveJob): JobNote | null {
@@ -80,9 +87,22 @@ export class ArchiveSchedule {
   #firstNote(job: ArchiveJob): JobNote | null {
     const [nextMs, afterMs = Infinity] = this.#nextDues(job)
     if (nextMs === undefined) return null
-    const last = this.#world.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
-    const isMissed = last !== undefined && Date.parse(last.createdAt ?? '') < nextMs - (afterMs - nextMs)
+    const lastMs = this.#lastRunOf(job)
+    const isMissed = lastMs !== null && lastMs < nextMs - (afterMs - nextMs)
     return this.#noteFor(job, isMissed ? this.#world.now() : nextMs, idle)
+  }
+
+  /** When the last one that was made began, in epoch milliseconds; null where none is known. */
+  #lastRunOf(job: ArchiveJob): number | null {
+    try {
+      const made = this.#world.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
+      const atMs = made.map(({ createdAt }) => Date.parse(createdAt ?? ''))
+      return atMs.find((ms) => !this.#isAhead(ms)) ?? null
+    } catch (error) {
+      // A folder that cannot be read is told by whatever wants more of it than this.
+      if (error instanceof Trouble) return null
+      throw error
+    }
   }
 
   async #run(job: ArchiveJob, { failures, dueAtMs }: JobNote): Promise<void> {
@@ -126,6 +146,10 @@ export class ArchiveSchedule {
       this.#never.add(job.name)
       return []
     }
+  }
+
+  #isAhead(atMs: number): boolean {
+    return isAheadOfClock(atMs, this.#world.now())
   }
 
   #zoneOf(job: ArchiveJob): string {

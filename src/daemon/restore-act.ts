@@ -1,13 +1,14 @@
-import { openRun, readRun, type OpenRun } from '../api/archives/open-run.ts'
-import { restoreChats, type RestoreStep } from '../indexer/sources/archive/index.ts'
+import { findRuns, openRun, readRun } from '../api/archives/open-run.ts'
+import { AllRuns, type Round } from '../api/archives/read-all-runs.ts'
+import { restoreChats } from '../indexer/sources/archive/index.ts'
 import { urisOf } from '../indexer/sources/archive/decode.ts'
 import { readMap, type FolderMapping } from '../indexer/sources/archive/map-uri.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import type { BatchOutcome } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { ChatId } from '../model/ids.ts'
 import { takeArchiveLock } from './archive-act.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult } from './restore-orders.ts'
+import { RestoreTally } from './restore-tally.ts'
 
 export interface RestoreNews extends RestoreProgress {
   readonly outcome: BatchOutcome | null
@@ -21,7 +22,8 @@ export interface RestoreHands {
 }
 
 /**
- * Reads a run of an archive back into the mirror, in whatever process writes it. Yields after each bounded step.
+ * Reads a run of an archive, or all of them, back into the mirror, in whatever process writes it. Yields after each
+ * bounded step.
  * @throws Trouble `archive-not-found`, `archive-busy`, `bad-map`; SqliteError of the mirror
  */
 export async function* restoreAct(
@@ -32,40 +34,56 @@ export async function* restoreAct(
   // A folder that was brought from elsewhere is only read.
   const lock = isOwn ? takeArchiveLock(dir) : null
   try {
-    const run = openRun(dir, name)
-    return yield* restoreRun(run, hands, mapping)
+    return yield* restoreRounds(name === null ? readAll(dir) : readOne(dir, name), hands, mapping)
   } finally {
     lock?.release()
   }
 }
 
-async function* restoreRun(
-  run: OpenRun,
+interface Reading {
+  /** Of the run, or of the newest of them. */
+  readonly name: string
+  readonly runs: number
+  readonly rounds: AsyncIterable<Round>
+  /** What is wrong with manifests; known when all rounds were read. */
+  readonly why: () => string | null
+}
+
+function readOne(dir: string, name: string): Reading {
+  const run = openRun(dir, name)
+  const rounds = async function* () {
+    yield readRun(run)
+  }
+  return { name, runs: 1, rounds: rounds(), why: () => run.why }
+}
+
+function readAll(dir: string): Reading {
+  const found = findRuns(dir)
+  const all = new AllRuns(found)
+  return { name: found.names[0] ?? '', runs: found.names.length, rounds: all.rounds(), why: () => all.why }
+}
+
+async function* restoreRounds(
+  { name, runs, rounds, why }: Reading,
   hands: RestoreHands,
   mapping: FolderMapping,
 ): AsyncGenerator<RestoreNews, RestoreResult> {
-  let progress: RestoreProgress = { done: 0, total: run.entries?.length ?? 0 }
-  const chats = async function* () {
-    for await (const { chat, done, total } of readRun(run)) {
-      progress = { done, total }
+  const tally = new RestoreTally()
+  const chats = async function* (round: Round) {
+    for await (const read of round) {
+      tally.at(read)
       // Of a chat that is held already nothing is mapped, and yet the map is right.
-      if (chat.kind === 'sound') urisOf(chat.chat).forEach(mapping.mapUri)
-      yield chat
+      if (read.chat.kind === 'sound') urisOf(read.chat.chat).forEach(mapping.mapUri)
+      yield read.chat
     }
   }
-  const sum = { chats: 0, messages: 0, added: 0, addedChats: 0 }
-  const damaged: RestoreStep['damaged'][number][] = []
-  const touched = new Set<ChatId>()
-  for await (const step of restoreChats({ ...hands, mapUri: mapping.mapUri }, chats())) {
-    sum.chats += step.chats
-    sum.messages += step.messages
-    sum.added += step.outcome?.added ?? 0
-    sum.addedChats += step.addedChats
-    damaged.push(...step.damaged)
-    for (const id of step.outcome?.chatIds ?? []) touched.add(id)
-    yield { ...progress, outcome: step.outcome }
+  for await (const round of rounds) {
+    for await (const step of restoreChats({ ...hands, mapUri: mapping.mapUri }, chats(round))) {
+      tally.add(step)
+      yield { ...tally.progress, outcome: step.outcome }
+    }
+    yield { ...tally.progress, outcome: null }
   }
-  if (touched.size > 0) placeByPaths(hands.mirror(), touched)
-  const named = damaged.map(({ id, why }) => ({ id, why }))
-  return { name: run.name, why: run.why, ...sum, damaged: named, unusedMaps: mapping.unused() }
+  if (tally.touched.size > 0) placeByPaths(hands.mirror(), tally.touched)
+  return { name, runs, why: why(), ...tally.told, unusedMaps: mapping.unused() }
 }

@@ -6,7 +6,7 @@ export interface RestoreOrder {
   readonly dir: string
   /** Whether it is the one into which this program archives: then nobody changes it meanwhile. */
   readonly isOwn: boolean
-  /** Null for the newest run that is whole. */
+  /** Null for everything that any run of the folder names. */
   readonly name: string | null
   readonly map: FolderMap
 }
@@ -23,9 +23,11 @@ export interface RestoreDamage {
 }
 
 export interface RestoreResult {
-  /** The run that was read. */
+  /** The run that was read, or the newest of them. */
   readonly name: string
-  /** What is wrong with its manifest; null where that is sound. */
+  /** How many there were to be read. */
+  readonly runs: number
+  /** What is wrong with manifests; null where they are sound. */
   readonly why: string | null
   /** Those that are undamaged, whether they were missing or not, and their messages. */
   readonly chats: number

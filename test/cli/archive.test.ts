@@ -46,3 +46,27 @@ test.each([
     calls: [],
   })
 })
+
+const restored = {
+  name: '20260201T030000Z-weekly',
+  runs: 3,
+  ok: true,
+  chats: 2,
+  messages: 5,
+  added: 5,
+  addedChats: 2,
+  damaged: [],
+  manifest: null,
+  unusedMaps: [],
+}
+
+test('a restore without a name tells of how many archives it read, and what is wrong with which', async () => {
+  const whole = await run(['archive', 'restore'], () => restored)
+  expect([whole.exitCode, whole.out]).toEqual([
+    0,
+    `${restored.name} and 2 archives before it: 2 chats, 5 messages; 2 chats and 5 messages came back\n`,
+  ])
+  const manifest = `${restored.name}: its seal does not fit what it holds`
+  const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
+  expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
+})

@@ -199,3 +199,29 @@ test('what was noted is lost without harm', async () => {
   await world.pass(new Date(Date.now() + 2 * DAY_MS).toISOString())
   expect(world.begun).toHaveLength(5)
 })
+
+test('a run made for a minute under a clock years ahead stopped the job until that year', async () => {
+  start('2026-02-01T02:00:00Z')
+  const world = new World('0 3 * * *')
+  await world.pass('2026-02-02T12:00:00Z')
+  start('2037-02-02T12:01:00Z')
+  await world.pass('2037-02-02T12:02:00Z', MINUTE_MS)
+  expect(world.begun.at(-1)?.slice(0, 4)).toBe('2037')
+  start('2026-02-02T12:03:00Z')
+  expect(world.schedule.health.nextRunAt).toBe('2026-02-03T03:00:00.000Z')
+  await world.pass('2026-02-04T12:00:00Z')
+  expect(world.begun.slice(3).map((iso) => iso.slice(0, 13))).toEqual(['2026-02-03T03', '2026-02-04T03'])
+})
+
+test('a run that failed under a clock years ahead was not tried again until that year', async () => {
+  start('2026-02-01T02:00:00Z')
+  const world = new World('0 3 * * *')
+  world.fails = (count) => count === 2
+  await world.pass('2026-02-01T12:00:00Z')
+  start('2037-02-02T12:01:00Z')
+  await world.pass('2037-02-02T12:02:00Z', MINUTE_MS)
+  start('2026-02-01T12:03:00Z')
+  expect(world.schedule.health.failed).toEqual([])
+  await world.pass('2026-02-02T12:00:00Z')
+  expect(world.begun.slice(2).map((iso) => iso.slice(0, 13))).toEqual(['2026-02-02T03'])
+})

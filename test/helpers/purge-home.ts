@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ArchiveRun } from '../../src/api/http/archive-shapes.ts'
+import { listRunNames } from '../../src/api/archives/manifest-files.ts'
 import { openRun, readRun } from '../../src/api/archives/open-run.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
@@ -70,7 +71,9 @@ export class PurgeHome {
   /** Ids of the messages that the newest run holds, and of chats without any. */
   async archived(): Promise<string[]> {
     const found: string[] = []
-    for await (const { chat } of readRun(openRun(join(this.folder, 'archives'), null))) {
+    const dir = join(this.folder, 'archives')
+    const [name = ''] = listRunNames(dir).slice(-1)
+    for await (const { chat } of readRun(openRun(dir, name))) {
       if (chat.kind !== 'sound') throw new Error('a chat of the archive cannot be read')
       found.push(...(chat.places.length === 0 ? [chat.chat.id] : chat.places.map(({ id }) => id)))
     }

@@ -69,7 +69,7 @@ test.each([
   [
     'that gives up where a manifest is damaged',
     'a manifest cut off',
-    [{ file: 'api/archives/open-run.ts', replace: 'yield* readObjects(run.dir)', by: 'return' }],
+    [{ file: 'api/archives/read-all-runs.ts', replace: 'yield* this.#unnamed()', by: 'return' }],
     /did not come back/,
   ],
   [

@@ -24,9 +24,8 @@ const SEAL_BYTES = 128
 export const listRuns = (dir: string): readonly ListedRun[] => listRunNames(dir).map((name) => glance(dir, name))
 
 function glance(dir: string, name: string): ListedRun {
-  const path = join(dir, runPath(name))
-  if (!isFile(path)) return { name, head: null, sha256: null }
-  const file = openSync(path, 'r')
+  const file = openFile(join(dir, runPath(name)))
+  if (file === null) return { name, head: null, sha256: null }
   try {
     const { size } = fstatSync(file)
     const head = readHead(readStart(file, size), name)
@@ -34,6 +33,16 @@ function glance(dir: string, name: string): ListedRun {
     return { name, head: head.kind === 'sound' ? head.value : null, sha256 }
   } finally {
     closeSync(file)
+  }
+}
+
+/** Null for what is no file, or none that may be read: of that nothing can be told. */
+function openFile(path: string): number | null {
+  try {
+    return isFile(path) ? openSync(path, 'r') : null
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null
+    throw error
   }
 }
 

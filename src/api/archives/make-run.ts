@@ -13,6 +13,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
+import { isAheadOfClock } from './ahead-of-clock.ts'
 import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
 import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
@@ -70,7 +71,7 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunP
   const createdAtMs = order.now()
   const origin = readIdentity(db)
   removeUnfinished(order.dir)
-  const former = formerEntries(order.dir, origin)
+  const former = formerEntries(order.dir, origin, createdAtMs)
   const chats = listArchivable(db, order.chats)
   const empty = { entries: [], mended: [], leftOut: [], folders: new Set<string>(), packed: 0, waiting: [] }
   const made: Made = { db, order, origin, former, ...empty }
@@ -134,14 +135,16 @@ function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: st
 const isFull = (waiting: readonly Waiting[]): boolean =>
   waiting.length >= WAITING_MAX || sum(waiting.map(({ laidOut }) => heldBy(laidOut))) >= WAITING_BYTES_MAX
 
-/** What the newest sound run of this mirror says of each chat. */
-function formerEntries(dir: string, origin: string): ReadonlyMap<string, ChatEntry> {
+/** What the newest sound run of this mirror says of each chat: one made under a clock far ahead only looks like it. */
+function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<string, ChatEntry> {
   const entries = new Map<string, ChatEntry>()
   for (const name of listRunNames(dir).toReversed()) {
     const read = readManifest(dir, name)
     if (read.kind === 'damaged' || read.value.origin !== origin) continue
-    for (const entry of read.value.chats) if (!entries.has(entry.id)) entries.set(entry.id, entry)
-    if (read.value.scope === null) break
+    for (const entry of read.value.chats) {
+      if (entry.revision > (entries.get(entry.id)?.revision ?? -1)) entries.set(entry.id, entry)
+    }
+    if (read.value.scope === null && !isAheadOfClock(Date.parse(read.value.createdAt), nowMs)) break
   }
   return entries
 }

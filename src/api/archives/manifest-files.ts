@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
 import { freeName, isRunName, runName, runPath } from '../../archive/names.ts'
+import { Trouble } from '../../model/trouble.ts'
 import { writeWhole } from './object-files.ts'
 import { readPlainFile, saysWhy } from './plain-files.ts'
 
@@ -11,7 +12,7 @@ const MANIFEST_BYTES_MAX = 500 * 1024 * 1024
 /** Held, as SQLite holds a file, by whoever writes to the archive; nothing is ever in it. */
 export const ARCHIVE_LOCK = '.lock'
 
-/** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. */
+/** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. @throws Trouble `archive-folder` */
 export function listRunNames(dir: string): readonly string[] {
   return listFolder(join(dir, 'runs'))
     .filter((file) => file.endsWith('.json'))
@@ -27,9 +28,19 @@ function listFolder(path: string): readonly string[] {
   try {
     return readdirSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && NO_FOLDER.has(error.code)) return []
-    throw error
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (NO_FOLDER.has(error.code)) return []
+    throw unreadable(path, error)
   }
+}
+
+/** Whatever keeps a folder of the archive from being read, this program can do nothing about it. */
+export function unreadable(path: string, error: Error): Trouble {
+  const hint = 'Make it readable for the user who runs this, or choose another folder by archives.dir.'
+  const why = 'code' in error ? String(error.code) : error.message
+  return new Trouble('archive-folder', `${path} cannot be read (${why}).`, hint, {
+    cause: error,
+  })
 }
 
 /** @param name as `listRunNames` gives it */

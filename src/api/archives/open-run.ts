@@ -18,31 +18,44 @@ export interface OpenRun {
   readonly entries: readonly ChatEntry[] | null
 }
 
+/** The runs of an archive folder, the newest first, and one at least. */
+export interface FoundRuns {
+  readonly dir: string
+  readonly names: readonly string[]
+}
+
 /**
- * Finds a run in an archive folder, this machine's or another's, and reads its manifest.
- * @param name null for the newest that is whole; where none is, for the newest
+ * Finds the runs of an archive folder, this machine's or another's.
  * @throws Trouble `archive-not-found`
  */
-export function openRun(given: string, name: string | null): OpenRun {
-  // It may be reached by a link; nothing below it may be one.
-  const dir = existsSync(given) ? realpathSync(given) : given
-  const names = namesIn(dir, given).toReversed()
-  if (name !== null && !names.includes(name)) {
+export function findRuns(given: string): FoundRuns {
+  const found = lookInto(given)
+  if (found.names.length > 0) return found
+  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
+}
+
+/**
+ * Finds a run in an archive folder, and reads its manifest.
+ * @throws Trouble `archive-not-found`
+ */
+export function openRun(given: string, name: string): OpenRun {
+  const { dir, names } = lookInto(given)
+  if (!names.includes(name)) {
     const which =
       names.length === 0
         ? 'There is none.'
         : `There are ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
     throw new Trouble('archive-not-found', `${given} holds no archive of the name ${name}.`, which)
   }
-  const asked = name === null ? names : [name]
-  for (const each of asked) {
-    const read = readManifest(dir, each)
-    if (read.kind === 'sound') return { dir, name: each, why: null, entries: read.value.chats }
-  }
-  const [first] = asked
-  const read = first === undefined ? null : readManifest(dir, first)
-  if (first !== undefined && read?.kind === 'damaged') return { dir, name: first, why: read.why, entries: null }
-  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
+  const read = readManifest(dir, name)
+  const said = read.kind === 'sound' ? { why: null, entries: read.value.chats } : { why: read.why, entries: null }
+  return { dir, name, ...said }
+}
+
+function lookInto(given: string): FoundRuns {
+  // It may be reached by a link; nothing below it may be one.
+  const dir = existsSync(given) ? realpathSync(given) : given
+  return { dir, names: namesIn(dir, given).toReversed() }
 }
 
 const WHICH_FOLDER = 'Name the folder in which the folders runs and objects lie.'
@@ -52,7 +65,8 @@ function namesIn(dir: string, given: string): readonly string[] {
   try {
     return listRunNames(dir)
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : saysWhy(error)
+    const cause = error instanceof Trouble ? error.cause : error
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : saysWhy(cause)
     const cannot = `${given} cannot be read as an archive folder (${why}).`
     throw new Trouble('archive-not-found', cannot, WHICH_FOLDER, { cause: error })
   }
@@ -67,13 +81,17 @@ export interface ReadChat {
 
 /** The chats of a run, one at a time, in the order in which they were archived. */
 export async function* readRun(run: OpenRun): AsyncGenerator<ReadChat> {
-  if (run.entries === null) yield* readObjects(run.dir)
+  if (run.entries === null) yield* readObjects(run.dir, listObjects(run.dir))
   const entries = run.entries ?? []
   for (const [index, entry] of entries.entries()) {
-    const read = await proveChat(run.dir, entry.object, entry)
-    const chat = read.kind === 'sound' ? read.value : ({ kind: 'damaged', id: entry.id, why: read.why } as const)
-    yield { chat, done: index + 1, total: entries.length }
+    yield { chat: await readEntry(run.dir, entry), done: index + 1, total: entries.length }
   }
+}
+
+/** The chat that a manifest names so. */
+export async function readEntry(dir: string, entry: ChatEntry): Promise<ProvenChat | DamagedChat> {
+  const read = await proveChat(dir, entry.object, entry)
+  return read.kind === 'sound' ? read.value : { kind: 'damaged', id: entry.id, why: read.why }
 }
 
 interface Candidate {
@@ -83,8 +101,8 @@ interface Candidate {
 }
 
 /** Where no manifest says which object is a chat's last, the one that was changed last is, and of those the longest. */
-async function* readObjects(dir: string): AsyncGenerator<ReadChat> {
-  const objects = listObjects(dir).toSorted()
+export async function* readObjects(dir: string, given: readonly string[]): AsyncGenerator<ReadChat> {
+  const objects = given.toSorted()
   const best = new Map<string, Candidate>()
   const total = objects.length
   for (const object of objects) {

@@ -34,7 +34,7 @@ export interface ArchiveVerdict {
 
 /** What is to be brought back. */
 export interface RestoreRequest {
-  /** `newest`: the newest run that is whole. */
+  /** `newest`: everything that any run of the folder names, of each chat the newest. */
   readonly name: string
   /** An archive folder that was brought from elsewhere, absolute; null for this program's own. */
   readonly from: string | null
@@ -43,8 +43,10 @@ export interface RestoreRequest {
 }
 
 export interface ArchiveRestored {
-  /** The run that was read. */
+  /** The run that was read, or the newest of them. */
   readonly name: string
+  /** How many there were to be read: more than one where none was named. */
+  readonly runs: number
   /** False where something of it is damaged. */
   readonly ok: boolean
   /** Chats that are undamaged, and their messages. */
@@ -55,7 +57,7 @@ export interface ArchiveRestored {
   readonly addedChats: number
   /** Ids of the chats that are damaged. */
   readonly damaged: readonly string[]
-  /** What is wrong with the run's manifest; null where it is sound. */
+  /** What is wrong with manifests, of which runs where none was named; null where they are sound. */
   readonly manifest: string | null
   /** Folders of the map, as they were given, that fitted no chat of the archive. */
   readonly unusedMaps: readonly string[]

@@ -13,6 +13,7 @@ import type { Session } from '../session.ts'
 
 const restoredAnswer = z.object({
   name: z.string(),
+  runs: z.number().default(1),
   ok: z.boolean(),
   chats: z.number(),
   messages: z.number(),
@@ -31,8 +32,8 @@ interface RestoreOptions extends JsonOption {
 export function addRestore(parent: Command, session: Session): void {
   const command = parent
     .command('restore')
-    .argument('[name]', 'an archive; the newest that is whole where none is named')
-    .description('bring back the chats and messages of an archive that nothing else holds')
+    .argument('[name]', 'an archive; all of the folder where none is named, of each chat the newest')
+    .description('bring back the chats and messages of the archives that nothing else holds')
     .option('--from <folder>', 'an archive folder that was brought from elsewhere; it is only read')
   addRepeatable(command, '--map <there=here>', 'a folder as it was called there, and what it is called here')
   addJson(command)
@@ -44,18 +45,22 @@ export function addRestore(parent: Command, session: Session): void {
   command.action((name: string | undefined) => restore(command, session, name))
 }
 
-async function restore(command: Command, session: Session, name = 'newest'): Promise<void> {
+async function restore(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, from, map = [] } = command.opts<RestoreOptions>()
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
-    const asked = answers.post(`/api/archives/${encodeURIComponent(name)}/restore`, body)
+    const asked = answers.post(`/api/archives/${encodeURIComponent(given ?? 'newest')}/restore`, body)
     const answer = await watching(asked, answers, session)
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
     if (restored.ok) return
     const { damaged, manifest } = restored
-    const what = manifest === null ? '' : `, and its manifest is damaged: ${printable(manifest)}`
-    const hint = 'An older archive may hold what is missing: cursordex archive list'
+    const what =
+      manifest === null ? '' : `, and ${given === undefined ? 'a' : 'its'} manifest is damaged: ${printable(manifest)}`
+    const hint =
+      given === undefined
+        ? 'All that is whole in any archive of the folder is back; a copy of the folder may hold the rest.'
+        : 'The others may hold what is missing: cursordex archive restore'
     throw new Trouble('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
   })
 }
@@ -106,10 +111,11 @@ async function watching(asked: Promise<unknown>, answers: Answers, session: Sess
 }
 
 function restoredText(restored: z.infer<typeof restoredAnswer>): string {
-  const { name, chats, messages, added, addedChats, damaged, unusedMaps } = restored
+  const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
+  const which = runs > 1 ? `${name} and ${countText(runs - 1, 'archive')} before it` : name
   const held = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
   const lines = [
-    `${name}: ${held}; ${countText(addedChats, 'chat')} and ${countText(added, 'message')} came back`,
+    `${which}: ${held}; ${countText(addedChats, 'chat')} and ${countText(added, 'message')} came back`,
     ...damaged.map((id) => `damaged chat: ${id}`),
     ...unusedMaps.map((folder) => `--map ${folder}: no chat of this archive lies there`),
   ]

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openRun } from '../../../src/api/archives/open-run.ts'
+import { findRuns, openRun } from '../../../src/api/archives/open-run.ts'
 
 let root: string
 beforeEach(() => {
@@ -23,7 +23,7 @@ test.each([
   if (name === 'loop') symlinkSync(join(root, 'loop'), join(root, 'loop'))
   const from = join(root, name)
   const none = { code: 'archive-not-found', message: `There is no archive in ${from}.` }
-  expect(() => openRun(from, null)).toThrow(expect.objectContaining(none))
+  expect(() => findRuns(from)).toThrow(expect.objectContaining(none))
   const noSuch = { code: 'archive-not-found', message: `${from} holds no archive of the name x.` }
   expect(() => openRun(from, 'x')).toThrow(expect.objectContaining(noSuch))
 })
@@ -33,6 +33,6 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('a folder 
   mkdirSync(join(root, 'runs'))
   chmodSync(join(root, 'runs'), 0)
   const unreadable = { code: 'archive-not-found', message: expect.stringMatching(/cannot be read.*EACCES/) }
-  expect(() => openRun(root, null)).toThrow(expect.objectContaining(unreadable))
+  expect(() => findRuns(root)).toThrow(expect.objectContaining(unreadable))
   chmodSync(join(root, 'runs'), 0o700)
 })
