@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -46,10 +45,16 @@ export interface ClosedFile {
   readonly detail: string | null
 }
 
-/** Where the file lies, if the name is a link's: SQLite keeps the WAL there, and not beside the link. */
+/**
+ * Where the file lies, if the name is a link's: SQLite keeps the WAL there, and not beside the link. Where that cannot be
+ * told, the name: who opens it says why.
+ */
 function realPath(path: string): string {
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-  return isLink && existsSync(path) ? realpathSync(path) : path
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path
+  } catch {
+    return path
+  }
 }
 
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
