@@ -16,6 +16,8 @@ const NOTE_ISSUE = `
 insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, ?, ?, ?)
 on conflict (source, key) do update set reason = excluded.reason, octets = excluded.octets
 `
+/** So that it differs from what stands there when it can be read again. */
+const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
 export function writeRows(db: Mirror, batch: Batch): void {
   const upsert = prepared(db, UPSERT_ROW)
@@ -33,6 +35,7 @@ export function writeRows(db: Mirror, batch: Batch): void {
   }
   for (const issue of batch.issues) {
     prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)
+    if (issue.reason === 'unreadable-page') prepared(db, FORGET_CHECKSUM).run(batch.source, issue.key)
   }
 }
 

@@ -102,6 +102,30 @@ test.each([
   store = home.global()
 })
 
+test.each([
+  ['a page', 40],
+  ['the last page', -1],
+])('%s of a store that was read before, damaged since, was told of nowhere', (_, which) => {
+  const said = 'plant an apple '.repeat(40)
+  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+  store.db.pragma('journal_mode = delete')
+  store.db.close()
+  indexer.pass('full')
+  const bytes = spoilPage(store.path, 'table-leaf', which)
+  expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
+  const issues = `select count(*) as n from row_issues where reason = 'unreadable-page'`
+  const told = one(issues) as { n: number }
+  expect(told.n).toBeGreaterThan(0)
+  expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
+  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(one(issues)).toEqual(told)
+  writeFileSync(store.path, bytes)
+  indexer.pass('full')
+  expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
+  expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
+  store = home.global()
+})
+
 describe.each([
   ['the first page', 'index-inner', 0],
   ['a leaf', 'index-leaf', 3],

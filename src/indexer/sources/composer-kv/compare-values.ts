@@ -50,6 +50,9 @@ export function* compareValues(
       const known = findHeldRow(mirror, num, row.key)
       if (known?.octets !== row.octets || known.checksum !== row.checksum) dirty.add(row, true)
     }
+    // What was read once stays as it was; that it cannot be read any more is told.
+    for (const ref of page.unreadable)
+      if (typeof findHeldRow(mirror, num, ref.key)?.checksum === 'number') dirty.add(ref, true)
     rest = rest.slice(page.taken)
     octets += page.bytesRead
     yield { bytesRead: page.bytesRead, elapsedMs: page.elapsedMs, rows: page.taken }
