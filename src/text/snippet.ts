@@ -1,4 +1,4 @@
-import type { Span, TermMatch, TermMatcher } from './matcher.ts'
+import type { Span, TermMatch } from './matcher.ts'
 import { markSpans } from './mark-spans.ts'
 import { cutPassages } from './cut-passages.ts'
 import { choosePassages } from './choose-passages.ts'
@@ -9,11 +9,10 @@ const BETWEEN = ' … '
 /**
  * The passages of a text that hold what was looked for, HTML-escaped, the found words in `<mark>`: one where the words
  * stand near each other, else up to four, each with words that the others lack.
- * @param column by its words alone: those that count in this kind of part
+ * @param found what a matcher finds in this text
  * @param lengthMax UTF-16 units of the original shown in all, before escaping
  */
-export function makeSnippet(text: string, matches: TermMatcher, column?: string, lengthMax = LENGTH_MAX): string {
-  const found = matches.find(text, column)
+export function makeSnippet(text: string, found: readonly TermMatch[], lengthMax = LENGTH_MAX): string {
   const windows = chooseWindows(text, found, lengthMax)
   const spans = found.flatMap((match) => match.spans)
   const html = windows.map((window) => markSpans(text, window, spans)).join(BETWEEN)

@@ -37,6 +37,13 @@ function writeChat(chatId: string, texts: Readonly<Record<string, string>>, more
   for (const [id, text] of Object.entries(texts)) store.message(chatId, id, { type: 2, text, createdAt: now })
 }
 
+/** 600 rows of 200 chats, all in the one file. */
+function writeManyAndClose(said: string): void {
+  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+  store.db.pragma('journal_mode = delete')
+  store.db.close()
+}
+
 test('a sync right after an update in place took it for read', () => {
   writeChat('a', { m1: 'short' })
   indexer.pass()
@@ -86,10 +93,7 @@ test.each([
   ['a middle', 40],
   ['the last', -1],
 ])('%s page of a store, damaged, kept whole chats beside it from being read', (_, which) => {
-  const said = 'plant an apple '.repeat(40)
-  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
-  store.db.pragma('journal_mode = delete')
-  store.db.close()
+  writeManyAndClose('plant an apple '.repeat(40))
   spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
   const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
@@ -106,10 +110,7 @@ test.each([
   ['a page', 40],
   ['the last page', -1],
 ])('%s of a store that was read before, damaged since, was told of nowhere', (_, which) => {
-  const said = 'plant an apple '.repeat(40)
-  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
-  store.db.pragma('journal_mode = delete')
-  store.db.close()
+  writeManyAndClose('plant an apple '.repeat(40))
   indexer.pass('full')
   const bytes = spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMatcher } from '../../src/text/matcher.ts'
+import { createMatcher, type TermMatcher } from '../../src/text/matcher.ts'
 import { makeSnippet } from '../../src/text/snippet.ts'
 import { tokenize } from '../../src/text/terms.ts'
 
+const snippetOf = (text: string, matcher: TermMatcher, length?: number): string =>
+  makeSnippet(text, matcher.find(text), length)
 const word = (...terms: string[]) => ({ terms, isPrefix: false })
 const prefix = (...terms: string[]) => ({ terms, isPrefix: true })
 
@@ -34,12 +36,12 @@ describe('a snippet', () => {
     ['blanks control characters, not line breaks', 'a\u001b[31m\tb\nc\u0007', [], 'a [31m\tb\nc '],
     ['is empty for nothing', '', [word('a')], ''],
   ])('%s', (_, text, phrases, html) => {
-    expect(makeSnippet(text, createMatcher(phrases))).toBe(html)
+    expect(snippetOf(text, createMatcher(phrases))).toBe(html)
   })
 
   test('shows the passage with the most different words', () => {
     const text = `${'alpha filler '.repeat(100)}the alpha meets the beta here${' filler'.repeat(100)}`
-    const snippet = makeSnippet(text, createMatcher([word('alpha'), word('beta')]))
+    const snippet = snippetOf(text, createMatcher([word('alpha'), word('beta')]))
     expect(snippet).toContain('<mark>alpha</mark> meets the <mark>beta</mark>')
     expect(snippet.startsWith('…') && snippet.endsWith('…')).toBe(true)
   })
@@ -47,7 +49,7 @@ describe('a snippet', () => {
   test('finds a word behind a megabyte of others within three seconds', () => {
     const text = `${'some filler words and getUserName here '.repeat(27_000)} needle at the end`
     const startedAt = performance.now()
-    expect(makeSnippet(text, createMatcher([word('needle')]))).toContain('<mark>needle</mark> at the end')
+    expect(snippetOf(text, createMatcher([word('needle')]))).toContain('<mark>needle</mark> at the end')
     expect(performance.now() - startedAt).toBeLessThan(3000)
   })
 
@@ -56,7 +58,7 @@ describe('a snippet', () => {
     fc.assert(
       fc.property(fc.array(sign, { minLength: 1, maxLength: 80 }), fc.integer({ min: 5, max: 60 }), (signs, length) => {
         const text = signs.join('').normalize('NFD')
-        const snippet = makeSnippet(text, createMatcher([word('a')]), undefined, length)
+        const snippet = snippetOf(text, createMatcher([word('a')]), length)
         expect(snippet).not.toContain('\ufffd')
         expect(snippet.replaceAll(/<\/?mark>/g, '')).not.toMatch(/^…[\p{M}\u200d]/u)
         expect(text).toContain(snippet.replaceAll(/<\/?mark>|^…|…$/g, ''))
@@ -69,7 +71,7 @@ describe('a snippet', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.integer({ min: 1, max: 80 }), (pieces, length) => {
         const text = pieces.join('')
-        const snippet = makeSnippet(text, createMatcher([prefix('a'), word('mark')]), undefined, length)
+        const snippet = snippetOf(text, createMatcher([prefix('a'), word('mark')]), length)
         const rest = snippet.replaceAll(/<mark>[^<>]*<\/mark>/g, '')
         expect(rest).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)
       }),
@@ -79,7 +81,7 @@ describe('a snippet', () => {
   test('of words that lie apart shows each, in order', () => {
     const filler = ' filler'.repeat(60)
     const text = `first comes alpha here${filler} then beta there${filler} and gamma last${filler}`
-    const snippet = makeSnippet(text, createMatcher([word('gamma'), word('beta'), word('alpha')]))
+    const snippet = snippetOf(text, createMatcher([word('gamma'), word('beta'), word('alpha')]))
     expect(snippet).toMatch(
       /^first comes <mark>alpha<\/mark> here.* … .*then <mark>beta<\/mark> there.* … .*and <mark>gamma<\/mark> last.*…$/,
     )
@@ -91,13 +93,13 @@ describe('a snippet', () => {
       { ...word('java', 'script'), word: 'javascript' },
       { ...word('javascript'), word: 'javascript' },
     ]
-    expect(makeSnippet(text, createMatcher(spellings))).not.toContain(' … ')
+    expect(snippetOf(text, createMatcher(spellings))).not.toContain(' … ')
   })
 
   test('shows a line of code from its beginning, and its breaks as they are', () => {
     const code = Array.from({ length: 40 }, (_, at) => `  const value${at} = compute(input, ${at})`)
     code[20] = '  const result = await retryWithBackoff(fetchTotals, { attempts: 5 })'
-    const snippet = makeSnippet(code.join('\n'), createMatcher([word('backoff')]))
+    const snippet = snippetOf(code.join('\n'), createMatcher([word('backoff')]))
     const lines = snippet
       .replace(/^…/, '')
       .replaceAll(/<\/?mark>/g, '')
@@ -108,27 +110,27 @@ describe('a snippet', () => {
 
   test('shows a line of its own from its beginning where the one before is too long to show', () => {
     const text = `${'x = 1; '.repeat(100)}\n\treturn needle(${'argument, '.repeat(30)})`
-    expect(makeSnippet(text, createMatcher([word('needle')]))).toMatch(/^…\treturn <mark>needle<\/mark>/)
+    expect(snippetOf(text, createMatcher([word('needle')]))).toMatch(/^…\treturn <mark>needle<\/mark>/)
   })
 
   test.each([
     [`alpha alpha ${'word '.repeat(44)}alpha beta ${'word '.repeat(20)}`, ['alpha', 'beta']],
     [`alphaBeta alpha ${'word '.repeat(43)}beta alpha ${'word '.repeat(20)}`, ['alphabeta', 'alpha', 'beta']],
   ])('no rest of a word that was cut off is marked as if it had been looked for: %j', (text, wholes) => {
-    const snippet = makeSnippet(text, createMatcher([word('alpha'), word('beta')]))
+    const snippet = snippetOf(text, createMatcher([word('alpha'), word('beta')]))
     const marks = [...snippet.matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark]) => mark?.toLowerCase())
     expect(new Set(marks)).toEqual(new Set(wholes))
   })
 
   test('of one word longer than what is shown the beginning is marked', () => {
     const text = `so ${'long'.repeat(12)} it is`
-    const snippet = makeSnippet(text, createMatcher([word('long'.repeat(12))]), undefined, 30)
+    const snippet = snippetOf(text, createMatcher([word('long'.repeat(12))]), 30)
     expect(snippet).toMatch(/<mark>(?:long){4}/)
   })
 
   test('marks a word only in the kind of part in which it counts', () => {
     const matcher = createMatcher([{ ...word('needle'), columns: ['code'] }, word('thread')])
-    const shown = ['code', 'text'].map((column) => makeSnippet('needle thread', matcher, column))
+    const shown = ['code', 'text'].map((column) => makeSnippet('needle thread', matcher.find('needle thread', column)))
     expect(shown).toEqual(['<mark>needle</mark> <mark>thread</mark>', 'needle <mark>thread</mark>'])
   })
 })
@@ -164,7 +166,7 @@ describe('whatever the text and the query', () => {
     let inPieces = 0
     fc.assert(
       fc.property(texts, lengths, (text, length) => {
-        const fragments = fragmentsOf(makeSnippet(text, createMatcher(queries), undefined, length)).map(plain)
+        const fragments = fragmentsOf(snippetOf(text, createMatcher(queries), length)).map(plain)
         if (fragments.length > 1) inPieces += 1
         let from = 0
         for (const fragment of fragments) {
@@ -184,7 +186,7 @@ describe('whatever the text and the query', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const matcher = createMatcher(queries)
-        const marks = [...makeSnippet(text, matcher).matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark = '']) => mark)
+        const marks = [...snippetOf(text, matcher).matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark = '']) => mark)
         const wordsIn = (some: string): readonly number[] =>
           [...new Set(matcher.find(some).map((match) => match.word))].toSorted((one, other) => one - other)
         expect(wordsIn(marks.join(' '))).toEqual(wordsIn(text))
@@ -202,7 +204,7 @@ describe('whatever the text and the query', () => {
       fc.property(fc.array(fc.constantFrom('👩‍👩‍👧', 'e\u0301', '👍🏽', '𠀀', 'alpha ', ' ', '각', 'กำ')), (signs) => {
         const text = signs.join('').repeat(12)
         const known = new Set(clustersOf(text))
-        const shown = fragmentsOf(makeSnippet(text, createMatcher(queries))).flatMap((each) => clustersOf(plain(each)))
+        const shown = fragmentsOf(snippetOf(text, createMatcher(queries))).flatMap((each) => clustersOf(plain(each)))
         expect(shown.filter((cluster) => !known.has(cluster))).toEqual([])
       }),
     )

@@ -3,7 +3,7 @@ import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
 import { columnNames, type ColumnName } from '../../text/columns.ts'
-import type { TermMatcher } from '../../text/matcher.ts'
+import type { TermMatch, TermMatcher } from '../../text/matcher.ts'
 import { makeSnippet } from '../../text/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './found-in-part.ts'
 import type { SearchHit } from './request.ts'
@@ -73,10 +73,17 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher): SearchHit {
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
+interface Looked {
+  readonly text: string
+  readonly found: readonly TermMatch[]
+}
+
 function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
-  const { title, summary } = titled
-  const isInSummary = summary !== null && matchedWords(summary, matcher).size > matchedWords(title, matcher).size
-  return { part: 'title', toolName: null, snippet: makeSnippet(isInSummary ? summary : title, matcher) }
+  const lookIn = (text: string): Looked => ({ text, found: matcher.find(text) })
+  const [inTitle, inSummary] = [lookIn(titled.title), lookIn(titled.summary ?? '')]
+  const isInSummary = wordsOf(inSummary.found).size > wordsOf(inTitle.found).size
+  const { text, found } = isInSummary ? inSummary : inTitle
+  return { part: 'title', toolName: null, snippet: makeSnippet(text, found) }
 }
 
 function showPart(parts: string | null, matcher: TermMatcher): Shown {
@@ -87,7 +94,7 @@ function showPart(parts: string | null, matcher: TermMatcher): Shown {
     .reduce<PartFound | null>((a, b) => (a === null || b.words.size > a.words.size ? b : a), null)
   if (best === null) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
-  return { part: best.column, toolName, snippet: makeSnippet(best.text, { find: () => best.matches }) }
+  return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
 }
 
 function bestColumn(found: readonly PartFound[]): ColumnName | null {
@@ -102,5 +109,3 @@ function bestColumn(found: readonly PartFound[]): ColumnName | null {
   )
   return best?.column ?? null
 }
-
-const matchedWords = (text: string, matcher: TermMatcher): ReadonlySet<number> => wordsOf(matcher.find(text))

@@ -11,7 +11,6 @@ import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { QueryNode } from './language/tree.ts'
-import { rememberingMatcher } from './remembering-matcher.ts'
 import type { SearchAnswer, SearchRequest } from './request.ts'
 import { createScorer, type Scorer } from './score/scorer.ts'
 import { askWords } from './score/text-fit.ts'
@@ -99,13 +98,13 @@ function answerTree(
 type Listed = Pick<Outcome, 'total' | 'totalIsExact' | 'items'>
 
 function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
-  const matcher = rememberingMatcher(createMatcher(plan.phrases))
+  const matcher = createMatcher(plan.phrases)
   const { found, total, isExact } = findPage(db, plan, request, scorerFor(plan, request), deadline)
   return { total, totalIsExact: isExact, items: makeHits(db, found, matcher) }
 }
 
 function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
-  const matcher = rememberingMatcher(createMatcher(plan.phrases))
+  const matcher = createMatcher(plan.phrases)
   const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), deadline)
   const items = page.flatMap(({ best, matchCount }) =>
     makeHits(db, [best], matcher).map((hit) => ({ ...hit, matchCount })),
