@@ -1,26 +1,15 @@
-import { mkdtempSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { chatOfMessage } from '../../src/mirror/migrations/0008-chat-of-message.ts'
-import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
+import { mirrorBefore } from '../helpers/mirror-before.ts'
 import { insertChat, insertMessage, insertProject, requestOf } from '../helpers/mirror-rows.ts'
 
 const INDEXES = `select name from sqlite_master where type = 'index' and name = 'chat_of_message'`
 
 test('a mirror of before there was an index of chats by message gets it, and is searched within a large project', () => {
-  const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
-  const before = new Database(path)
-  const place = migrations.indexOf(chatOfMessage)
-  for (const sql of migrations.slice(0, place)) before.exec(sql)
-  before.pragma(`user_version = ${place}`)
-  before.exec(
-    `insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`,
-  )
+  const { path, db: before } = mirrorBefore(chatOfMessage)
   const project = insertProject(before, 'large')
   // More chats than are listed one by one.
   for (let at = 0; at < 450; at += 1) {

@@ -1,17 +1,13 @@
-import { mkdtempSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { fencedCode } from '../../src/mirror/migrations/0012-fenced-code.ts'
-import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { dropTerms, writeTerms } from '../../src/mirror/write-terms.ts'
 import type { Part } from '../../src/model/part.ts'
 import { marksOf } from '../../src/text/marks.ts'
 import { indexTermBytes } from '../../src/text/terms.ts'
+import { mirrorBefore } from '../helpers/mirror-before.ts'
 import { insertChat, insertMessage, requestOf } from '../helpers/mirror-rows.ts'
 
 const fenced: Part = { kind: 'text', text: 'so:\n```\nneedle()\n```' }
@@ -37,14 +33,7 @@ const messages: readonly [parts: readonly Part[], marks: readonly string[]][] = 
 ]
 
 test('in a mirror of before, code between fences is found as code, and no message counts as changed', () => {
-  const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
-  const before = new Database(path)
-  const place = migrations.indexOf(fencedCode)
-  for (const sql of migrations.slice(0, place)) before.exec(sql)
-  before.pragma(`user_version = ${place}`)
-  before.exec(
-    `insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`,
-  )
+  const { path, db: before } = mirrorBefore(fencedCode)
   const chat = insertChat(before, { id: 'c' })
   for (const [at, [parts, marks]] of messages.entries()) {
     const key = insertMessage(before, chat, { id: `m${at}`, parts, createdAtMs: 1e12 + at })
