@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs'
 import Database from 'better-sqlite3'
 
 /** In the order in which the rows lie in the file: by way of the index on `key` it takes longer. */
@@ -28,5 +29,20 @@ export function readAndParse(path: string): Cost {
     })
   } finally {
     db.close()
+  }
+}
+
+/**
+ * Has the system read a file into its memory, for what is measured next. It may not stay there: some virtual machines give
+ * such memory back within a minute, and a store of 1.5 GB is read from the disk again; one in a file system in memory
+ * (`TMPDIR=/dev/shm`) is not.
+ */
+export function bringIntoMemory(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(2 ** 20)
+    while (readSync(file, buffer) > 0);
+  } finally {
+    closeSync(file)
   }
 }

@@ -18,9 +18,19 @@ const refusal = whyNodeCannotRun({
   sqliteAddon: installedSqliteAddon(),
 })
 
+const argv = process.argv.slice(2)
+
+/** A daemon's thread takes longest to load: where the words surely ask for a daemon, it begins before anything else. */
+function startThreadEarly() {
+  const isDaemon = argv.length === 0 || argv[0] === 'serve' || argv[0] === 'demo'
+  if (!isDaemon || argv.some((word) => word === '--help' || word === '-h')) return null
+  return import('../daemon/ingest-thread.ts').then(({ startIngestThread }) => startIngestThread())
+}
+
 if (refusal === null) {
+  const thread = startThreadEarly()
   Promise.all([import('./main.ts'), import('./real-world.ts')])
-    .then(([{ runCli }, { realWorld }]) => runCli(process.argv.slice(2), realWorld()))
+    .then(([{ runCli }, { realWorld }]) => runCli(argv, realWorld(thread)))
     .then((exitCode) => process.exit(exitCode))
     .catch((error: unknown) => {
       process.stderr.write(`cursordex could not start: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
 import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
@@ -6,8 +7,11 @@ import type { Answers } from './answers.ts'
 import type { MirrorWorld } from './mirror-answers.ts'
 import type { World } from './world.ts'
 
-/** The world the program runs in when a person starts it. */
-export function realWorld(): World {
+/**
+ * The world the program runs in when a person starts it.
+ * @param earlyThread the daemon's ingest thread, where it was started before anything else
+ */
+export function realWorld(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
   const note = (text: string): void => {
@@ -17,8 +21,7 @@ export function realWorld(): World {
     ...realSurroundings(),
     openAnswers: (settings) => openAnswers(settings, { version, timeZone: localTimeZone(), note }),
     serve: async (settings, companion) => {
-      const { startIngestThread } = await import('../daemon/ingest-thread.ts')
-      const ingestThread = startIngestThread()
+      const ingestThread = await (earlyThread ?? startThread())
       const { serveForever } = await import('./serve-forever.ts')
       const daemon = { version, timeZone: localTimeZone(), stdout, stderr, ingestThread, now: Date.now }
       await serveForever(settings, daemon, companion)
@@ -33,6 +36,11 @@ export function realWorld(): World {
     },
     version,
   }
+}
+
+async function startThread(): Promise<Worker> {
+  const { startIngestThread } = await import('../daemon/ingest-thread.ts')
+  return startIngestThread()
 }
 
 /** Some 15 ms when it is first asked: where time counts, behind what others wait for. */

@@ -1,5 +1,5 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
+import { startChild } from './start-child.ts'
 
 /** The check of the full-text tables in a process of its own. */
 export class TermsCheck {
@@ -12,8 +12,7 @@ export class TermsCheck {
 
   /** True, too, where no answer came: damage that is real is found again. */
   run(): Promise<boolean> {
-    const path = fileURLToPath(new URL('../daemon/check-child.js', import.meta.url))
-    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = startChild('check-child', [this.#mirrorPath])
     this.#child = child
     return new Promise((resolve) => {
       child.on('message', (isSound) => resolve(isSound === true))

@@ -1,8 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { EstimateOrder, EstimateReply } from './estimate-messages.ts'
+import { startChild } from './start-child.ts'
 
 export type EstimateSlice = Extract<EstimateReply, { readonly kind: 'slice' }>
 
@@ -20,11 +19,7 @@ const FRUGAL = ['--max-semi-space-size=2', '--optimize-for-size']
 const died = (): Trouble => new Trouble('estimator-died', 'The process that counts tokens ended.', 'It starts again.')
 
 export function startEstimator(mirrorPath: string): Estimator {
-  const path = fileURLToPath(new URL('../daemon/estimate-child.js', import.meta.url))
-  const child: ChildProcess = fork(path, [mirrorPath], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: FRUGAL,
-  })
+  const child = startChild('estimate-child', [mirrorPath], FRUGAL)
   let asked: Deferred<EstimateSlice> | null = null
   let isGone = false
   const settle = (reply: EstimateReply): void => {

@@ -13,11 +13,10 @@ import {
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
-import { countBacklog, indexBacklog } from '../mirror/backlog.ts'
-import { countUndigested, digestBacklog } from '../mirror/digests/digest-backlog.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
+import { countWaiting, workOffSome } from '../mirror/waiting.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
 
 /**
@@ -63,9 +62,9 @@ export function* runPasses(
 /** What waits to be found comes before what waits to be counted, and last, what is found is brought together. */
 function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
-  let backlog = countBacklog(mirror) + countUndigested(mirror)
+  let backlog = countWaiting(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    backlog -= indexBacklog(mirror) || digestBacklog(mirror)
+    backlog -= workOffSome(mirror)
     yield { ...readingStep, backlog }
   }
   if (backlog === 0) yield* mergeLoose(mirror, endsAtMs, now)

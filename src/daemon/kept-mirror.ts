@@ -1,7 +1,5 @@
 import { basename } from 'node:path'
 import { arrangeThread } from '../indexer/arrange-thread.ts'
-import { countBacklog } from '../mirror/backlog.ts'
-import { countUndigested } from '../mirror/digests/digest-backlog.ts'
 import { openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
 import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
@@ -12,6 +10,7 @@ import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../mirror/up
 import { mendTerms } from '../mirror/upkeep/mend-terms.ts'
 import { rebuildTerms } from '../mirror/upkeep/rebuild-terms.ts'
 import { lastDone, noteDone } from '../mirror/upkeep/upkeep-times.ts'
+import { countWaiting } from '../mirror/waiting.ts'
 import type { UpkeepOutcome, UpkeepTask } from './ingest-messages.ts'
 
 const TERMS_REBUILT =
@@ -153,7 +152,7 @@ export class KeptMirror {
       text: tellSalvage(this.#path, report),
     }))
     const termsCheckedAtMs = lastDone(this.db, 'check-terms')
-    const backlog = countBacklog(this.db) + countUndigested(this.db)
+    const backlog = countWaiting(this.db)
     return { damage, news, notices, backlog, termsCheckedAtMs }
   }
 }

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { Trouble } from '../model/trouble.ts'
 import { deferred } from './deferred.ts'
+import { startChild, type ChildProgram } from './start-child.ts'
 
 /** What a process says that obeys one order: how far it is, and last what came of it. */
 export type OrderNews<Progress, Result> =
@@ -17,8 +16,7 @@ export interface OrderedWork<Result> {
 }
 
 interface Obeying<Progress> {
-  /** The name of its file, which lies beside this one once the program is bundled. */
-  readonly program: string
+  readonly program: ChildProgram
   readonly execArgv: readonly string[]
   /** What it means that the process ended without a word. */
   readonly died: Trouble
@@ -30,8 +28,7 @@ export function startOrder<Progress, Result>(
   order: object,
   { program, execArgv, died, onProgress }: Obeying<Progress>,
 ): OrderedWork<Result> {
-  const path = fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url))
-  const child = fork(path, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [...execArgv] })
+  const child = startChild(program, [], execArgv)
   const obeyed = deferred<Result>()
   child.on('message', (news: OrderNews<Progress, Result>) => {
     if (news.kind === 'progress') onProgress?.(news.progress)

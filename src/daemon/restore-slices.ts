@@ -1,5 +1,4 @@
-import { countBacklog } from '../mirror/backlog.ts'
-import { countUndigested } from '../mirror/digests/digest-backlog.ts'
+import { countWaiting } from '../mirror/waiting.ts'
 import { restoreAct, type RestoreHands, type RestoreNews } from './restore-act.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult, RestoreSlice } from './restore-orders.ts'
 
@@ -46,6 +45,6 @@ export class RestoreSlices {
 
   #slice(result: RestoreResult | null): RestoreSlice {
     const db = this.#hands.mirror()
-    return { progress: this.#progress, result, backlog: countBacklog(db) + countUndigested(db) }
+    return { progress: this.#progress, result, backlog: countWaiting(db) }
   }
 }

@@ -1,9 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import type { Question, QuestionKind, Questions } from '../api/questions.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { SearchReply } from './search-messages.ts'
+import { startChild } from './start-child.ts'
 
 /**
  * Takes 50 MB off two awake processes; what a search makes is short-lived, and its collection is cheap. With
@@ -137,8 +137,7 @@ export class SearchPool {
   }
 
   #start(): Searcher {
-    const path = fileURLToPath(new URL('../daemon/search-child.js', import.meta.url))
-    const child = fork(path, [this.#mirrorPath], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: FRUGAL })
+    const child = startChild('search-child', [this.#mirrorPath], FRUGAL)
     const searcher: Searcher = {
       child,
       job: null,

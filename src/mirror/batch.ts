@@ -248,6 +248,8 @@ export interface Batch {
   readonly position: Position | null
   /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
   readonly isIndexedLater: boolean
+  /** True where the terms of full-text rows that are written join the list of terms later, by `listBacklog`. */
+  readonly isListedLater: boolean
 }
 
 export const emptyBatch = {
@@ -263,6 +265,7 @@ export const emptyBatch = {
   blobCalls: [],
   position: null,
   isIndexedLater: false,
+  isListedLater: false,
 }
 
 export interface BatchOutcome {

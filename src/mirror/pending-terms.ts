@@ -1,6 +1,11 @@
 import { noteUnindexed, takeFromBacklog } from './backlog.ts'
+import type { Batch } from './batch.ts'
 import type { Mirror } from './open.ts'
+import { writeUnlisted } from './unlisted.ts'
 import { cutParts, dropTerms, writeTerms } from './write-terms.ts'
+
+/** What of the writing of full-text rows is left for later. */
+type Deferral = Pick<Batch, 'isIndexedLater' | 'isListedLater'>
 
 /**
  * Full-text rows of one transaction, gathered and written in order of their keys: FTS5 writes out all that it has
@@ -19,13 +24,13 @@ export class PendingTerms {
     if (!this.#added.delete(key)) this.#dropped.add(key)
   }
 
-  /** @param isLater whether what was added only joins the backlog */
-  write(db: Mirror, isLater: boolean): void {
+  write(db: Mirror, { isIndexedLater, isListedLater }: Deferral): void {
+    const write = isListedLater ? writeUnlisted : writeTerms
     // A message that waits in the backlog has no full-text row yet.
     for (const key of inOrder(this.#dropped)) if (!takeFromBacklog(db, key)) dropTerms(db, key)
     for (const key of inOrder(this.#added.keys())) {
-      if (isLater) noteUnindexed(db, key)
-      else writeTerms(db, key, cutParts(this.#added.get(key) ?? '[]'))
+      if (isIndexedLater) noteUnindexed(db, key)
+      else write(db, key, cutParts(this.#added.get(key) ?? '[]'))
     }
   }
 }

@@ -42,7 +42,7 @@ export function writeBatch(db: Mirror, given: Batch, arrange: ArrangeThread): Ba
     writeRows(db, batch)
     writeWorkspaces(db, batch)
     const renamed = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))
-    terms.write(db, batch.isIndexedLater)
+    terms.write(db, batch)
     writePaths(db, batch)
     const moved = [...renamed, ...writeEvidence(db, batch)]
     if (batch.position !== null) writePosition(db, batch.source, batch.position)

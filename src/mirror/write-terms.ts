@@ -22,9 +22,14 @@ export function cutParts(partsJson: string): MessageTerms {
 const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)`
 const DROP_TERMS = `delete from message_terms where rowid = ?`
 
-/** Makes a message found, and lists its terms. FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
-export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
+/** Makes a message found. FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
+export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
   prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
+}
+
+/** Makes a message found, and lists its terms. */
+export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
+  addTerms(db, key, terms)
   writeDictionary(db, terms)
 }
 

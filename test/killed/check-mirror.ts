@@ -80,7 +80,23 @@ export function brokenTerms(mirror: Mirror): string[] {
     ...missing('indexed or waiting, and no such message', [...indexed, ...waiting], wanted),
     ...waiting.filter((key) => isIndexed.has(key)).map((key) => `indexed and waiting: ${key}`),
     ...missing('a chat that is not indexed', chats, chatRows),
+    ...unlistedTerms(mirror),
   ]
+}
+
+/** Words of full-text rows that the list of terms lacks, where no message waits to have its terms listed. */
+function unlistedTerms(mirror: Mirror): string[] {
+  if (mirror.prepare('select 1 from unlisted limit 1').get() !== undefined) return []
+  mirror.exec(`create virtual table temp.words_found using fts5vocab (main, message_terms, row)`)
+  try {
+    const lacking = mirror.prepare<[], string>('select term from words_found except select term from terms').pluck()
+    return lacking.all().flatMap((term) => (/^[a-z]{3,40}$/.test(term) ? [`a word that is not listed: ${term}`] : []))
+  } catch (error) {
+    // What is wrong with the full-text rows themselves is told by others.
+    return [`words cannot be told: ${error instanceof Error ? error.message : String(error)}`]
+  } finally {
+    mirror.exec(`drop table temp.words_found`)
+  }
 }
 
 interface Position {

@@ -60,6 +60,7 @@ describe('a mirror that is not whole is told:', () => {
     ],
     ['a message indexed and waiting', `insert into unindexed select min(key) from messages`, /^indexed and waiting/],
     ['a full-text row of no message', `insert into message_terms (rowid, text) values (5, 'x')`, /no such message/],
+    ['a word that is not listed', `delete from terms`, /^a word that is not listed/],
     ['a chat that is not indexed', `delete from chat_terms`, /^a chat that is not indexed/],
     ['a position ahead of its row', `delete from source_rows`, /^ahead: k3/],
     ['a row left behind', `update source_rows set source_rowid = 2`, /^left behind: k3/],

@@ -3,6 +3,7 @@ import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
+import { countWaiting, workOffSome } from '../../src/mirror/waiting.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { draftOf } from '../helpers/mirror-writes.ts'
@@ -27,6 +28,12 @@ function write(text: string, more: Partial<Batch> = {}): void {
   writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
 }
 
+const found = (term: string): number =>
+  opened.db
+    .prepare<[string], number>('select count(*) from message_terms where message_terms match ?')
+    .pluck()
+    .get(term) ?? 0
+
 const position = { identity: 'x', signature: null, watermark: 1, watermarkKey: 'k' }
 
 test('a term of a transaction that failed is listed by the one that succeeds', () => {
@@ -46,6 +53,31 @@ test('a term of a backlog run that failed is listed by the one that succeeds', (
   opened.db.exec('drop trigger full')
   expect(indexBacklog(opened.db)).toBe(1)
   expect(listed()).toContain('grapefruit')
+})
+
+test('of a message whose terms are listed later, each word is found at once and listed by the next who has time', () => {
+  write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
+  expect([found('grapefruit'), listed().includes('grapefruit'), countWaiting(opened.db)]).toEqual([1, false, 1])
+  expect(workOffSome(opened.db)).toBe(1)
+  expect([found('grapefruit'), listed().includes('grapefruit'), countWaiting(opened.db)]).toEqual([1, true, 0])
+  expect(workOffSome(opened.db)).toBe(0)
+})
+
+test('terms left for later are listed once the write that should have listed them no longer fails', () => {
+  write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
+  opened.db.exec(`create temp trigger full before delete on unlisted begin select raise(abort, 'full'); end`)
+  expect(() => workOffSome(opened.db)).toThrow('full')
+  opened.db.exec('drop trigger full')
+  expect(workOffSome(opened.db)).toBe(1)
+  expect(listed()).toContain('grapefruit')
+})
+
+test('a message rewritten while its terms wait to be listed is found by its new words, and has those listed', () => {
+  write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
+  write(`${'apple '.repeat(30)} tangerine`, { isListedLater: true })
+  while (workOffSome(opened.db) > 0);
+  expect([found('grapefruit'), found('tangerine'), listed().includes('tangerine')]).toEqual([0, 1, true])
+  opened.db.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })
 
 test('more terms than are remembered at first are all listed', () => {

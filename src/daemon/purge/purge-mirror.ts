@@ -7,6 +7,7 @@ import { isOfText } from '../../mirror/purge/scope.ts'
 import { endCompaction, endRemoval } from '../../mirror/purge/run-purge.ts'
 import { noteStage, readUnfinished } from '../../mirror/purge/state.ts'
 import { vanishedTerms } from '../../mirror/purge/vanished-terms.ts'
+import { listSome } from '../../mirror/unlisted.ts'
 import type { KeptMirror } from '../kept-mirror.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
 import { tellPlan } from './plan-purge.ts'
@@ -32,6 +33,8 @@ function* obey(kept: KeptMirror, order: MirrorPurgeOrder, now: () => number): Ge
       return { ...nothing, plan: tellPlan(kept.db, order.scope, targets, kept.setAside) }
     }
     case 'remove': {
+      // What is purged is told from what is left by the list of terms.
+      while (listSome(kept.db) > 0) yield
       const targets = yield* findTargets(kept.db, order.scope)
       beginPurge(kept.db, order.scope, targets, order.archived, now())
       return yield* remove(kept, isOfText(order.scope) ? order.scope.match : null, now)

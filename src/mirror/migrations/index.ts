@@ -9,6 +9,7 @@ import { purges } from './0009-purges.ts'
 import { fullPages } from './0010-full-pages.ts'
 import { tombstonesInTime } from './0011-tombstones-in-time.ts'
 import { fencedCode } from './0012-fenced-code.ts'
+import { unlisted } from './0013-unlisted.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -23,4 +24,5 @@ export const migrations: readonly string[] = [
   fullPages,
   tombstonesInTime,
   fencedCode,
+  unlisted,
 ]

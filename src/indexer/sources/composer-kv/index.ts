@@ -4,14 +4,12 @@ import { arrangeThread } from '../../arrange-thread.ts'
 import { judgeMissing, massRule } from '../../mass-loss.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
-  INDEXED_AT_ONCE,
   countLater,
   isAtLeast,
   readingStep,
   type Again,
   type PassDepth,
   type PassEnd,
-  type PassRequest,
   type PassStep,
   type Source,
 } from '../../source.ts'
@@ -22,15 +20,15 @@ import { saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { emptyBatch } from '../../../mirror/batch.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
-import { asSourceId, type ChatId } from '../../../model/ids.ts'
+import { asSourceId } from '../../../model/ids.ts'
 import { isToldDamaged, passByTable, READ_BY_TABLE, type Listing } from './by-table.ts'
-import { diffChats, type ChatDiff } from './diff-chats.ts'
+import { diffChats } from './diff-chats.ts'
 import { DirtyChats } from './dirty-chats.ts'
 import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { nextPosition } from './next-position.ts'
-import { readChats } from './read-chats.ts'
+import { isIndexedLater, readGroup, type Pass } from './read-group.ts'
 import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read.ts'
 import { surveyStore } from './survey.ts'
@@ -81,22 +79,6 @@ export function composerKvSource(userDir: string): Source {
     survey: (other = path) => surveyStore(other),
   }
   return source
-}
-
-const isIndexedLater = (pass: Pass): boolean => pass.written >= INDEXED_AT_ONCE
-
-interface Pass {
-  readonly mirror: Mirror
-  readonly num: number
-  readonly id: string
-  readonly request: PassRequest
-  readonly listing: Listing
-  /** The index was damaged when it was last walked: counting walks all of it. */
-  readonly isDamaged: boolean
-  /** Messages written so far. */
-  written: number
-  /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
-  isInDoubt: boolean
 }
 
 function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
@@ -174,7 +156,7 @@ function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
   const grouping = { mirror: pass.mirror, num: pass.num, isLarge: () => false }
   for (const group of groupChats(file, grouping, dirty.newestFirst(), cheapVerdict(pass, false))) {
-    yield* readGroup(file, pass, group)
+    yield* readGroup(file, pass, group, true)
     if (isIndexedLater(pass)) break
   }
 }
@@ -281,19 +263,4 @@ function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pas
   const group = diffChats(file, pass.mirror, pass.num, dirty.newestFirst(), cheapVerdict(pass, false))
   if (group.length > 0) yield* readGroup(file, pass, group)
   return above.at(-1)?.rowid ?? seenRowid
-}
-
-function* readGroup(file: OpenFile, pass: Pass, group: readonly ChatDiff[]): Generator<PassStep> {
-  const { mirror, num, id, request } = pass
-  const known = {
-    isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
-    roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
-  }
-  for (const portion of readChats(file, id, group, known)) {
-    const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
-    const news = { chats, rows, goneKeys, issues, evidence, paths, isIndexedLater: isIndexedLater(pass) }
-    const outcome = writeBatch(mirror, { ...emptyBatch, ...news, source: num, nowMs: request.now() }, arrangeThread)
-    pass.written += outcome.messages.length
-    yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
-  }
 }

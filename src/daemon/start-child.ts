@@ -1,0 +1,31 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { realSurroundings } from '../settings.ts'
+
+/** The programs beside this one that are started as processes of their own. */
+export type ChildProgram = 'search-child' | 'estimate-child' | 'check-child' | 'archive-child' | 'purge-child'
+
+/**
+ * Starts one of the daemon's programs as a process of its own. What it says to stderr goes to the daemon's.
+ * @param settings of V8, for this kind of work
+ */
+export function startChild(
+  program: ChildProgram,
+  words: readonly string[],
+  settings: readonly string[] = [],
+): ChildProcess {
+  return fork(fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url)), words, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [...settings],
+    env: offlineEnvironment(),
+  })
+}
+
+/**
+ * None of them speaks to anybody over a network. Node 20 takes apart all certificates of this file at every start, which
+ * for those of a whole system is longer than the start itself.
+ */
+function offlineEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = realSurroundings().env
+  return env
+}
