@@ -20,15 +20,19 @@ const refusal = whyNodeCannotRun({
 
 const argv = process.argv.slice(2)
 
-/** A daemon's thread takes longest to load: where the words surely ask for a daemon, it begins before anything else. */
-function startThreadEarly() {
+/**
+ * Where the words surely ask for a daemon: its thread takes longest to load, and begins before anything else. Who tells
+ * the program to stop while it loads has it stopped: nothing was made yet.
+ */
+function startEarly() {
   const isDaemon = argv.length === 0 || argv[0] === 'serve' || argv[0] === 'demo'
   if (!isDaemon || argv.some((word) => word === '--help' || word === '-h')) return null
+  process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0))
   return import('../daemon/ingest-thread.ts').then(({ startIngestThread }) => startIngestThread())
 }
 
 if (refusal === null) {
-  const thread = startThreadEarly()
+  const thread = startEarly()
   Promise.all([import('./main.ts'), import('./real-world.ts')])
     .then(([{ runCli }, { realWorld }]) => runCli(argv, realWorld(thread)))
     .then((exitCode) => process.exit(exitCode))

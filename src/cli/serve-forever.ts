@@ -19,8 +19,8 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
       isStopping = true
       resolve()
     }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
+    // In place of who would end the process at once while it loads.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal).on(signal, stop)
     // A terminal that closes. A daemon may have been told to outlive it (nohup); what runs beside one is to be put away.
     if (companion !== undefined) process.on('SIGHUP', stop)
   })

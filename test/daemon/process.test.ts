@@ -1,11 +1,13 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { getJson, getStatus, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { cursordexBin, getJson, getStatus, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 let place: Workplace
@@ -64,6 +66,22 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(counts['messages']).toBeLessThan(5000)
   })
 })
+
+test.each(['SIGINT', 'SIGTERM'])(
+  'told to stop by %s while it loads it ends well, and has made nothing',
+  async (signal) => {
+    const flags = ['--data-dir', place.dataDir, '--cursor-user-dir', place.cursor.userDir, '--port', '0']
+    const program = [
+      `process.argv = ${JSON.stringify([process.execPath, cursordexBin, 'serve', ...flags])}`,
+      // Resolved once the entry was run, which goes on to load the rest.
+      `await import(${JSON.stringify(pathToFileURL(cursordexBin).href)})`,
+      `process.kill(process.pid, '${signal}')`,
+    ]
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program.join('\n')], { stdio: 'ignore' })
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(existsSync(join(place.dataDir, 'mirror.db'))).toBe(false)
+  },
+)
 
 test('a signal in the first moments of the start stops it too, and leaves no daemon.json', async () => {
   const daemon = place.start()
