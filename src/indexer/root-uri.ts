@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import type { Root } from '../mirror/batch.ts'
-import type { Remote } from '../model/project.ts'
+import { plainAuthority, readRemote } from './remote-authority.ts'
 
 /**
  * Brings the spellings of one root folder to one URI: percent-encoding undone and done again, a Windows drive in lower
- * case, no trailing slash. Hosts and remotes stay part of the identity. Paths of POSIX systems are case-sensitive and
+ * case, no trailing slash, a host of SSH in plain letters. Hosts and remotes stay part of the identity. Paths of POSIX systems are case-sensitive and
  * compared exactly. The URI of a root is the root of that URI: what was kept, archived and brought back stays one project.
  * @param uri `file:///home/a/b`, `file:///c%3A/x`, `file://host/share`, `vscode-remote://ssh-remote%2Bhost/path`, or a
  * plain absolute path
@@ -15,14 +15,14 @@ export function normaliseRoot(uri: string): Root | null {
   if (parts === null) return null
   const path = cleanPath(parts.path)
   if (path === null) return null
-  const authority = parts.scheme === 'file' ? parts.authority.toLowerCase() : parts.authority
-  const remote = parts.scheme === 'vscode-remote' ? readRemote(authority) : null
+  const isRemote = parts.scheme === 'vscode-remote'
+  const authority = isRemote ? plainAuthority(parts.authority) : nameOfShare(parts)
   const shown = shownPath(path, parts.scheme, authority)
   return {
     uri: `${parts.scheme}://${encodeURIComponent(authority)}${encodePath(path)}`,
     path: shown,
     name: posix.basename(path).replace(/\.code-workspace$/, '') || shown,
-    remote,
+    remote: isRemote ? readRemote(authority) : null,
   }
 }
 
@@ -49,6 +49,9 @@ function splitShare(path: string): UriParts {
   return { scheme: 'file', authority: path.slice(2, end), path: path.slice(end) || '/' }
 }
 
+const nameOfShare = ({ scheme, authority }: UriParts): string =>
+  scheme === 'file' ? authority.toLowerCase() : authority
+
 function cleanPath(path: string): string | null {
   const clean = posix.normalize(path)
   const trimmed = clean.length > 1 ? clean.replace(/\/+$/, '') : clean
@@ -61,36 +64,6 @@ function shownPath(path: string, scheme: string, authority: string): string {
   if (scheme !== 'file') return path
   if (/^\/[a-z]:/.test(path)) return path.slice(1)
   return authority === '' ? path : `//${authority}${path}`
-}
-
-/** `ssh-remote+host`; the host can be JSON, plain or as hex digits: `ssh-remote+7b22686f…`. */
-function readRemote(authority: string): Remote {
-  const plus = authority.indexOf('+')
-  const name = plus < 0 ? authority : authority.slice(0, plus)
-  const rest = plus < 0 ? '' : authority.slice(plus + 1)
-  return { kind: remoteKinds.get(name) ?? name, host: hostIn(rest) }
-}
-
-const remoteKinds: ReadonlyMap<string, string> = new Map([
-  ['ssh-remote', 'ssh'],
-  ['wsl', 'wsl'],
-  ['dev-container', 'container'],
-  ['attached-container', 'container'],
-])
-
-function hostIn(text: string): string {
-  const plain = /^7b[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString() : text
-  if (!plain.startsWith('{')) return text
-  try {
-    const told = JSON.parse(plain) as Record<string, unknown>
-    const host = [told['hostName'], told['host'], told['containerName'], told['hostPath']].find(
-      (value): value is string => typeof value === 'string' && value !== '',
-    )
-    return host ?? text
-  } catch (error) {
-    if (error instanceof SyntaxError) return text
-    throw error
-  }
 }
 
 function decodeText(text: string): string {

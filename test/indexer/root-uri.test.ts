@@ -30,10 +30,41 @@ test.each([
   ['vscode-remote://ssh-remote+prod/srv/app', 'ssh', 'prod'],
   ['vscode-remote://ssh-remote+%7B%22host%22%3A%22prod%22%7D/srv/app', 'ssh', 'prod'],
   [`vscode-remote://ssh-remote%2B${hex('{"hostName":"prod"}')}/srv/app`, 'ssh', 'prod'],
+  ['vscode-remote://ssh-remote%2Bada%40prod%3A2222/srv/app', 'ssh', 'prod'],
+  ['vscode-remote://ssh-remote%2B%5B%3A%3A1%5D%3A22/srv/app', 'ssh', '[::1]'],
+  ['vscode-remote://ssh-remote%2Bfe80%3A%3A1/srv/app', 'ssh', 'fe80::1'],
   ['vscode-remote://wsl%2BUbuntu/srv/app', 'wsl', 'Ubuntu'],
   ['vscode-remote://dev-container%2Babc/srv/app', 'container', 'abc'],
 ])('%s is on another machine', (uri, kind, host) => {
   expect(normaliseRoot(uri)).toMatchObject({ path: '/srv/app', name: 'app', remote: { kind, host } })
+})
+
+test.each([
+  ['{"hostName":"Prod"}', 'Prod'],
+  ['{"hostName":"prod","user":"ada"}', 'ada@prod'],
+  ['{"hostName":"prod","user":"ada","port":2222}', 'ada@prod:2222'],
+])('a folder over SSH is one project however its host was written: %s', (told, plain) => {
+  const [first, ...others] = [
+    `ssh-remote%2B${hex(told)}`,
+    `ssh-remote+${hex(told).toUpperCase()}`,
+    `ssh-remote+${encodeURIComponent(told)}`,
+    `ssh-remote%2B${encodeURIComponent(plain)}`,
+  ].map((authority) => normaliseRoot(`vscode-remote://${authority}/srv/app`))
+  expect(first?.uri).toBe(`vscode-remote://${encodeURIComponent(`ssh-remote+${plain}`)}/srv/app`)
+  for (const other of others) expect(other).toEqual(first)
+})
+
+test.each([
+  ['ssh-remote', '{"hostName":"prod","jump":"gate"}'],
+  ['ssh-remote', '{"hostName":"{}"}'],
+  ['ssh-remote', '{"hostName":7}'],
+  ['ssh-remote', '{"user":"ada"}'],
+  ['dev-container', '{"hostName":"prod"}'],
+])('what names more than a host, or none, stays as it is: %s %s', (kind, told) => {
+  const authority = `${kind}+${hex(told)}`
+  expect(normaliseRoot(`vscode-remote://${authority}/srv/app`)?.uri).toBe(
+    `vscode-remote://${encodeURIComponent(authority)}/srv/app`,
+  )
 })
 
 test('one folder on two machines is two projects', () => {
@@ -69,6 +100,12 @@ const segment = fc.oneof(
     '%',
   ),
   fc.constantFrom('?q', '#1', 'a\\b', '\ud800', 'all.code-workspace', '\u0130', 'ssh-remote+box', 'ssh-remote%2BBox'),
+  fc
+    .record({
+      hostName: fc.constantFrom('box', 'Box', '{"hostName":"box"}', '7b7d', ''),
+      user: fc.constantFrom('a', 'b@c'),
+    })
+    .map((told) => `ssh-remote%2B${hex(JSON.stringify(told))}`),
 )
 const path = fc.array(segment, { maxLength: 4 })
 const root = fc.oneof(
