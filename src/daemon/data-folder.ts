@@ -5,7 +5,7 @@ import { Trouble } from '../model/trouble.ts'
 
 /**
  * Makes the folder that holds mirror, lock and token, for this user alone.
- * @throws Trouble `foreign-data-folder` or `no-data-folder`
+ * @throws Trouble `foreign-data-folder`, `foreign-data-file` or `no-data-folder`
  */
 export function prepareDataFolder(dataDir: string): void {
   try {
@@ -28,6 +28,34 @@ export function prepareDataFolder(dataDir: string): void {
     )
   }
   chmodSync(dataDir, 0o700)
+  for (const name of OWN_FILES) makeOurs(join(dataDir, name), us)
+}
+
+const OWN_FILES = [
+  'mirror.db',
+  'mirror.db-wal',
+  'mirror.db-shm',
+  'daemon.lock',
+  'daemon.json',
+  'token',
+  'archives.json',
+]
+
+/**
+ * A file that was brought back from a backup may be somebody else's, or not to be written: SQLite makes what stands
+ * beside a database with the database's own mode, and is then kept from writing by that.
+ */
+function makeOurs(path: string, us: number): void {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  if (stat.uid !== us) {
+    throw new Trouble(
+      'foreign-data-file',
+      `The file ${path} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`,
+      'Have it given to you (chown), or choose another folder with --data-dir.',
+    )
+  }
+  chmodSync(path, 0o600)
 }
 
 /** One level at a time: below some folders of the system, Node's own recursion never ends. */

@@ -2,6 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, w
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { prepareDataFolder } from '../../src/daemon/data-folder.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { pause } from '../helpers/wait-until.ts'
@@ -115,6 +116,34 @@ test.runIf(isRoot)('a data folder of another user is refused, and stays as it is
   expect(ended.stderr).toMatch(/belongs to user 4242, and cursordex runs as user 0\.\n.*--data-dir\.\n$/)
   expect(readdirSync(place.dataDir)).toEqual([])
 })
+
+test.runIf(isRoot).each(['mirror.db', 'mirror.db-wal', 'daemon.lock', 'token'])(
+  'a %s of another user is told with its remedy, and not as a bug; nothing is changed',
+  async (name) => {
+    mkdirSync(place.dataDir)
+    const path = join(place.dataDir, name)
+    writeFileSync(path, 'theirs')
+    chownSync(path, 4242, 4242)
+    for (const command of ['serve', 'chats']) {
+      const ended = await place.run([command])
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(ended.stderr).toMatch(/belongs to user 4242, and cursordex runs as user 0\.\n.*chown.*--data-dir\.\n$/)
+    }
+    expect(readFileSync(path, 'utf8')).toBe('theirs')
+  },
+)
+
+test.runIf(hasModes)(
+  'a mirror that may only be read, as a backup leaves it, may be written to again, with all beside it',
+  () => {
+    mkdirSync(place.dataDir)
+    // SQLite makes what stands beside a database with the database's mode, and an attempt in vain leaves it there.
+    const files = ['mirror.db', 'mirror.db-wal', 'mirror.db-shm'].map((name) => join(place.dataDir, name))
+    for (const path of files) writeFileSync(path, '', { mode: 0o400 })
+    prepareDataFolder(place.dataDir)
+    expect(files.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600, 0o600])
+  },
+)
 
 /** By node:http, for fetch does not let its user choose the Host. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
