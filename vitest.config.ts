@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { sqliteAlias } from './test/helpers/sqlite-alias.ts'
 
 export default defineConfig({
+  resolve: { alias: [sqliteAlias] },
   test: {
     include: ['test/**/*.test.ts'],
     // Theirs is vitest.soak.config.ts.

@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { sqliteAlias } from './test/helpers/sqlite-alias.ts'
 
 /** Tests that take long, or want more of the machine than Node: `npm run test:soak`. */
 export default defineConfig({
+  resolve: { alias: [sqliteAlias] },
   test: {
     include: ['test/soak/**/*.test.ts'],
     globalSetup: ['test/helpers/build-once.ts'],

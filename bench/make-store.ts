@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 import { createRandom, createWriter, type Random } from './words.ts'
 
 export interface StoreShape {

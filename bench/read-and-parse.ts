@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 
 /** In the order in which the rows lie in the file: by way of the index on `key` it takes longer. */
 const CHAT_ROWS = `

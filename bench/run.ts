@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import Database from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 import { archive } from './archive.ts'
 import { bytesRead } from './bytes-read.ts'
 import { commitToHit } from './commit-to-hit.ts'

@@ -1,4 +1,5 @@
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 import { createRandom, type Random } from './words.ts'
 
 /** The same question as a person asks it and as FTS5 takes it. */
@@ -39,7 +40,7 @@ export function drawQuestions(mirrorPath: string, each: number): Kind[] {
 
 const isPlain = (word: string): boolean => /^[a-z]{3,}$/.test(word)
 
-function listWords(db: Database.Database): { readonly term: string; readonly doc: number }[] {
+function listWords(db: Sqlite.Database): { readonly term: string; readonly doc: number }[] {
   db.exec(`create virtual table temp.words using fts5vocab(main, message_terms, row)`)
   const all = db.prepare<[], { term: string; doc: number }>('select term, doc from temp.words where doc > 1').all()
   return all.filter(({ term }) => isPlain(term))
@@ -48,7 +49,7 @@ function listWords(db: Database.Database): { readonly term: string; readonly doc
 const TEXTS = `select json_extract(parts, '$[0].text') from bodies where num % 7 = 0 limit 2000`
 
 /** What was said; a tool's data is no text. */
-function listTexts(db: Database.Database): string[] {
+function listTexts(db: Sqlite.Database): string[] {
   const texts = db.prepare<[], string | null>(TEXTS).pluck().all()
   return texts.flatMap((text) => (text !== null && text.split(' ').filter(isPlain).length > 1 ? [text] : []))
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 import { mirrorPath } from '../src/daemon/data-folder.ts'
 import { indexBacklog } from '../src/mirror/backlog.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Database from 'better-sqlite3'
+import Database from '../src/sqlite.ts'
 import { preciseNow } from './live-writer.ts'
 
 const CHAT_ID = 'bench-live'

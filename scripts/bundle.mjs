@@ -16,9 +16,6 @@ const programs = [
   'sample/grow-child',
 ]
 
-/** It holds an addon, and finds it beside itself. */
-const external = ['better-sqlite3']
-
 /**
  * Every file comes to lie one folder deep, as the programs do in src: `../daemon/search-child.js` and
  * `../../package.json` lead from each to the same place.
@@ -29,7 +26,6 @@ export async function bundle(source, target, more = []) {
   const bundled = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, join(source, `${name}.ts`)])),
     platform: 'node',
-    external,
     // The other form of jsonc-parser finds its parts in a way that no bundler can follow.
     resolve: { mainFields: ['module', 'main'] },
     tsconfig: false,

@@ -16,6 +16,7 @@ interface Manifest {
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
   readonly engines: Readonly<Record<string, string>>
   readonly allowScripts: Readonly<Record<string, boolean>>
 }
@@ -36,9 +37,18 @@ test('the lockfile pins better-sqlite3 12.11.1, one version within the range tha
   expect(places.map(([path, { version }]) => [path, version])).toEqual([['node_modules/better-sqlite3', '12.11.1']])
 })
 
+test('for the Nodes that die of that one the lockfile holds its newer form, which npm leaves out on Node 20', () => {
+  expect(manifest.optionalDependencies).toEqual({ 'better-sqlite3-napi': 'npm:better-sqlite3@^13.2.0' })
+  const newer = lock.packages['node_modules/better-sqlite3-napi']
+  expect(newer).toMatchObject({ name: 'better-sqlite3', optional: true, engines: { node: '>=22' } })
+  expect(newer?.version).toMatch(/^13\./)
+  expect(newer?.hasInstallScript).toBeUndefined()
+})
+
 test('the lockfile is that of package.json', () => {
-  const { dependencies, devDependencies, engines, license, version } = manifest
-  expect(lock.packages['']).toMatchObject({ dependencies, devDependencies, engines, license, version })
+  const { dependencies, devDependencies, optionalDependencies, engines, license, version } = manifest
+  const told = { dependencies, devDependencies, optionalDependencies, engines, license, version }
+  expect(lock.packages['']).toMatchObject(told)
 })
 
 test('the lockfile records no registry address, and the checksum of every package', () => {

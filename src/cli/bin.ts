@@ -6,16 +6,17 @@ import { createRequire } from 'module'
 import { whyNodeCannotRun } from './node-check.ts'
 
 /** Read as a file: asking the package itself would load the addon. */
-function installedSqliteAddon(): string | null {
-  const folders = createRequire(import.meta.url).resolve.paths('better-sqlite3') || []
-  const file = folders.map((folder) => `${folder}/better-sqlite3/package.json`).find((path) => existsSync(path))
+function installedVersion(name: string): string | null {
+  const folders = createRequire(import.meta.url).resolve.paths(name) || []
+  const file = folders.map((folder) => `${folder}/${name}/package.json`).find((path) => existsSync(path))
   return file === undefined ? null : String((JSON.parse(readFileSync(file, 'utf8')) as { version: unknown }).version)
 }
 
 const refusal = whyNodeCannotRun({
   node: process.versions.node,
   napi: process.versions.napi,
-  sqliteAddon: installedSqliteAddon(),
+  sqliteAddon: installedVersion('better-sqlite3'),
+  napiAddon: installedVersion('better-sqlite3-napi'),
 })
 
 const argv = process.argv.slice(2)

@@ -7,21 +7,29 @@ export interface NodeFacts {
   readonly napi: string | undefined
   /** Version of the installed better-sqlite3; null where there is none. */
   readonly sqliteAddon: string | null
+  /** The same of its newer form, which npm leaves out where Node is older than that wants. */
+  readonly napiAddon: string | null
 }
 
 const REMEDY = 'Install Node 24 (or 22.14 or later, or 20.19 or later) from https://nodejs.org and run "npm ci" again.'
 
 /**
  * Why this Node cannot run the program, in one sentence with the remedy, or null where it can. better-sqlite3 13 is
- * built for Node-API 10: an older Node does not refuse it but dies of it, without a word.
+ * built for Node-API 10: an older Node does not refuse it but dies of it, without a word; and Node 24 dies of 12.
  */
 export function whyNodeCannotRun(facts: NodeFacts): string | null {
   if (!isSupported(facts.node)) return `cursordex does not run on Node ${facts.node}: ${REMEDY}`
-  if (facts.sqliteAddon === null) return 'cursordex is not installed completely: run "npm ci" in its folder.'
   const napi = Number(facts.napi)
-  if (Number(facts.sqliteAddon.split('.')[0]) < 13 || napi >= 10) return null
+  if (facts.napiAddon !== null && napi >= 10) return null
+  if (facts.sqliteAddon === null) return 'cursordex is not installed completely: run "npm ci" in its folder.'
+  const installed = `The installed better-sqlite3 ${facts.sqliteAddon}`
+  const isNewForm = Number(facts.sqliteAddon.split('.')[0]) >= 13
+  if (!isNewForm && Number(facts.node.split('.')[0]) >= 24) {
+    return `${installed} does not run on Node ${facts.node}: run "npm ci" again with this Node.`
+  }
+  if (!isNewForm || napi >= 10) return null
   return (
-    `The installed better-sqlite3 ${facts.sqliteAddon} needs Node-API 10, and Node ${facts.node} has ` +
+    `${installed} needs Node-API 10, and Node ${facts.node} has ` +
     `${facts.napi === undefined ? 'none' : facts.napi}: run "npm ci" again with this Node, or use a newer one.`
   )
 }

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database from '../sqlite.ts'
 import { Trouble } from '../model/trouble.ts'
 
 export interface Lock {

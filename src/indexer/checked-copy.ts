@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database from '../sqlite.ts'
 
 const COPY_BYTES_MAX = 2 * 1024 ** 3
 const COPY_EVERY_MS = 600_000

@@ -8,7 +8,8 @@ import {
   statSync,
   type BigIntStats,
 } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../sqlite.ts'
 import type { SourceState } from '../model/source.ts'
 import { networkMount, takeCheckedCopy } from './checked-copy.ts'
 
@@ -16,7 +17,7 @@ import { networkMount, takeCheckedCopy } from './checked-copy.ts'
 const COPY_BYTES_MAX = 32 * 1024 * 1024
 const BUSY_TIMEOUT_MS = 150
 
-type Db = Database.Database
+type Db = Sqlite.Database
 
 export interface OpenFile {
   readonly kind: 'open'

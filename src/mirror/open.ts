@@ -1,10 +1,11 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../sqlite.ts'
 import { Trouble } from '../model/trouble.ts'
 import { migrations } from './migrations/index.ts'
 
-export type Mirror = Database.Database
+export type Mirror = Sqlite.Database
 
 /** How many migrations this program knows. */
 export const SCHEMA_VERSION = migrations.length

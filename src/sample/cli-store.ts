@@ -1,7 +1,8 @@
 import { hash as digest } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../sqlite.ts'
 import type { JournalMode } from './cursor-home.ts'
 
 const TABLES = `
@@ -22,7 +23,7 @@ export interface StatePlan {
 export class CliStore {
   readonly folder: string
   readonly path: string
-  readonly db: Database.Database
+  readonly db: Sqlite.Database
 
   /** @param folder the chat's own, below `chats/<hash>` or `acp-sessions` */
   constructor(folder: string, journalMode: JournalMode = 'wal') {

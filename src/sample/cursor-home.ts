@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../sqlite.ts'
 
 /** As Cursor makes it: no primary key, so that a rewritten row gets a new rowid. */
 const TABLES = `
@@ -14,7 +15,7 @@ export type JournalMode = 'wal' | 'delete'
 /** A store of Cursor's, written the way Cursor writes it. */
 export class Store {
   readonly path: string
-  readonly db: Database.Database
+  readonly db: Sqlite.Database
 
   constructor(path: string, journalMode: JournalMode = 'wal') {
     this.path = path

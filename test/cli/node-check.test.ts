@@ -2,26 +2,44 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { whyNodeCannotRun } from '../../src/cli/node-check.ts'
 
-const cases: readonly [node: string, napi: string | undefined, addon: string | null, why: RegExp | null][] = [
-  ['20.19.0', '9', '12.11.1', null],
-  ['20.20.2', '9', '12.11.1', null],
-  ['22.14.0', '10', '13.2.0', null],
-  ['22.23.3', '10', '12.11.1', null],
-  ['24.0.0', '10', '13.2.0', null],
-  ['26.1.0', '10', '14.0.0', null],
-  ['20.20.2', '9', '13.2.0', /^The installed better-sqlite3 13\.2\.0 needs Node-API 10, .* has 9: run "npm ci"/],
-  ['22.14.0', undefined, '13.2.0', /has none/],
-  ['20.20.2', '9', null, /not installed completely: run "npm ci"/],
-  ['14.0.0', '6', '12.11.1', /does not run on Node 14\.0\.0: Install Node 24/],
-  ['18.20.0', '9', '12.11.1', /does not run/],
-  ['20.18.9', '9', '12.11.1', /does not run/],
-  ['21.7.0', '9', '12.11.1', /does not run/],
-  ['22.13.1', '9', '12.11.1', /does not run/],
-  ['23.11.0', '10', '12.11.1', /does not run/],
+type Installed = readonly [plain: string | null, newer: string | null]
+
+const cases: readonly [node: string, napi: string | undefined, installed: Installed, why: RegExp | null][] = [
+  ['20.19.0', '9', ['12.11.1', null], null],
+  ['20.20.2', '9', ['12.11.1', null], null],
+  ['22.14.0', '10', ['13.2.0', null], null],
+  ['22.23.3', '10', ['12.11.1', null], null],
+  ['20.20.2', '9', ['12.11.1', '13.2.0'], null],
+  ['22.14.0', '10', ['12.11.1', '13.2.0'], null],
+  ['24.21.0', '10', ['12.11.1', '13.2.0'], null],
+  ['26.1.0', '10', [null, '13.2.0'], null],
+  [
+    '24.21.0',
+    '10',
+    ['12.11.1', null],
+    /^The installed better-sqlite3 12\.11\.1 does not run on Node 24\.21\.0: run "npm ci"/,
+  ],
+  ['20.20.2', '9', [null, '13.2.0'], /not installed completely: run "npm ci"/],
+  ['24.0.0', '10', ['13.2.0', null], null],
+  ['26.1.0', '10', ['14.0.0', null], null],
+  [
+    '20.20.2',
+    '9',
+    ['13.2.0', null],
+    /^The installed better-sqlite3 13\.2\.0 needs Node-API 10, .* has 9: run "npm ci"/,
+  ],
+  ['22.14.0', undefined, ['13.2.0', null], /has none/],
+  ['20.20.2', '9', [null, null], /not installed completely: run "npm ci"/],
+  ['14.0.0', '6', ['12.11.1', null], /does not run on Node 14\.0\.0: Install Node 24/],
+  ['18.20.0', '9', ['12.11.1', null], /does not run/],
+  ['20.18.9', '9', ['12.11.1', null], /does not run/],
+  ['21.7.0', '9', ['12.11.1', null], /does not run/],
+  ['22.13.1', '9', ['12.11.1', null], /does not run/],
+  ['23.11.0', '10', ['12.11.1', null], /does not run/],
 ]
 
-test.each(cases)('Node %s with Node-API %s and better-sqlite3 %s', (node, napi, sqliteAddon, why) => {
-  const sentence = whyNodeCannotRun({ node, napi, sqliteAddon })
+test.each(cases)('Node %s with Node-API %s and better-sqlite3 %j', (node, napi, [sqliteAddon, napiAddon], why) => {
+  const sentence = whyNodeCannotRun({ node, napi, sqliteAddon, napiAddon })
   expect(sentence ?? 'It can.').toMatch(why ?? /^It can\.$/)
 })
 

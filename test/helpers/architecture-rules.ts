@@ -83,15 +83,16 @@ const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(spec
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ['daemon', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
-  daemon: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
-  indexer: ['mirror', 'text', 'archive', 'model'],
+  daemon: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
+  indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],
   api: ['mirror', 'text', 'archive', 'model'],
-  mirror: ['text', 'archive', 'model'],
+  mirror: ['text', 'archive', 'model', 'sqlite'],
   text: ['model'],
   archive: ['model'],
   git: ['model'],
   settings: ['model', 'text'],
-  sample: ['model'],
+  sample: ['model', 'sqlite'],
+  sqlite: [],
   model: [],
 }
 

@@ -4,7 +4,11 @@
 // digest of all that was written.
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
-import Database from 'better-sqlite3'
+
+// As `src/sqlite.ts` chooses it.
+const { default: Database } = await import(
+  Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3'
+)
 
 const order = JSON.parse(process.argv[2] ?? '{}')
 const { path, journalMode, quits, commits, textLength, timeoutMs } = order

@@ -43,7 +43,7 @@ vi.mock(import('node:fs'), async (original) => {
   return { ...actual, ...noted }
 })
 
-vi.mock('better-sqlite3', async (original) => {
+vi.mock('../../src/sqlite.ts', async (original) => {
   const { default: Actual } = await original<{ default: typeof Sqlite.default }>()
   class Noted extends Actual {
     constructor(file?: string | Buffer, options?: Sqlite.Options) {

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3'
+import Database from '../../sqlite.ts'
 import { migrations } from '../migrations/index.ts'
 import type { Mirror } from '../open.ts'
 import type { StoredRow } from './cells.ts'

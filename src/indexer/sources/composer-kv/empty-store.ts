@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3'
+import Database from '../../../sqlite.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 
 /** A store whose table is not there yet, or was dropped, holds no rows: the same algorithm runs over nothing. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
+import Database from '../../../sqlite.ts'
 import { makeCopyFolder } from '../../checked-copy.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 
@@ -76,7 +77,7 @@ function writeList(file: OpenFile, path: string): void {
 }
 
 /** @returns at least one row, where there is one left */
-function listFor(db: Database.Database, after: bigint, msMax: number): readonly Row[] {
+function listFor(db: Sqlite.Database, after: bigint, msMax: number): readonly Row[] {
   const startedAt = performance.now()
   const rows: Row[] = []
   for (const row of db.prepare<[bigint, number], Row>(LIST_KEYS).safeIntegers().iterate(after, ROWS_A_READ)) {
@@ -87,7 +88,7 @@ function listFor(db: Database.Database, after: bigint, msMax: number): readonly 
 }
 
 /** A connection lives for one read, or, where the file was small enough to be copied, for all of them. */
-function putInPlace(db: Database.Database, path: string): void {
+function putInPlace(db: Sqlite.Database, path: string): void {
   if (db.prepare(`select 1 from temp.sqlite_master where name = 'cursorDiskKV'`).get() !== undefined) return
   db.prepare('attach ? as key_list').run(path)
   // What it keeps from being written is the file, which is open for reading alone.
