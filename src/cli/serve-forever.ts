@@ -19,8 +19,7 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
       isStopping = true
       resolve()
     }
-    // In place of who would end the process at once while it loads.
-    for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal).on(signal, stop)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) hearInstead(signal, stop)
     // A terminal that closes. A daemon may have been told to outlive it (nohup); what runs beside one is to be put away.
     if (companion !== undefined) process.on('SIGHUP', stop)
   })
@@ -34,4 +33,14 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
+}
+
+/**
+ * In place of who would end the process at once while it loads. Added before the other is removed: where nobody listens,
+ * be it for a moment, a signal that is on its way is lost.
+ */
+function hearInstead(signal: NodeJS.Signals, heard: () => void): void {
+  const before = process.listeners(signal)
+  process.on(signal, heard)
+  for (const other of before) process.off(signal, other)
 }

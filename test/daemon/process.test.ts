@@ -68,7 +68,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 })
 
 test.each(['SIGINT', 'SIGTERM'])(
-  'told to stop by %s while it loads it ends well, and has made nothing',
+  'told to stop by %s while it loads it ends well, and leaves no daemon.json',
   async (signal) => {
     const flags = ['--data-dir', place.dataDir, '--cursor-user-dir', place.cursor.userDir, '--port', '0']
     const program = [
@@ -77,7 +77,9 @@ test.each(['SIGINT', 'SIGTERM'])(
       `await import(${JSON.stringify(pathToFileURL(cursordexBin).href)})`,
       `process.kill(process.pid, '${signal}')`,
     ]
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program.join('\n')], { stdio: 'ignore' })
+    const file = join(place.root, 'hasty.mjs')
+    writeFileSync(file, program.join('\n'))
+    const child = spawn(process.execPath, [file], { stdio: 'ignore' })
     expect(await once(child, 'exit')).toEqual([0, null])
     expect(existsSync(join(place.dataDir, 'mirror.db'))).toBe(false)
   },
