@@ -81,7 +81,7 @@ test.each(['SIGINT', 'SIGTERM'])(
     writeFileSync(file, program.join('\n'))
     const child = spawn(process.execPath, [file], { stdio: 'ignore' })
     expect(await once(child, 'exit')).toEqual([0, null])
-    expect(existsSync(join(place.dataDir, 'mirror.db'))).toBe(false)
+    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
   },
 )
 
