@@ -7,7 +7,9 @@ import type { Answers } from '../answers.ts'
 import { countText, numberText } from '../formats.ts'
 import { addExamples, addJson, addRepeatable } from '../options.ts'
 import type { JsonOption } from '../options.ts'
+import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
+import { refuseEmpty } from '../refuse-empty.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 
@@ -47,9 +49,11 @@ export function addRestore(parent: Command, session: Session): void {
 
 async function restore(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, from, map = [] } = command.opts<RestoreOptions>()
+  refuseEmpty({ '--from': from })
+  const path = `/api/archives/${pathPart('name', given ?? 'newest')}/restore`
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
-    const asked = answers.post(`/api/archives/${encodeURIComponent(given ?? 'newest')}/restore`, body)
+    const asked = answers.post(path, body)
     const answer = await watching(asked, answers, session)
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))

@@ -8,6 +8,7 @@ import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../option
 import type { JsonOption, PageOptions } from '../options.ts'
 import { helpOrRefuse } from '../usage.ts'
 import { notePage } from '../page-note.ts'
+import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -130,10 +131,10 @@ function addVerify(parent: Command, session: Session): void {
 
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, share } = command.opts<VerifyOptions>()
+  const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
-    const name = given ?? (await newest(answers))
     const body = share === undefined ? {} : { share: Number(share) }
-    const path = `/api/archives/${encodeURIComponent(name)}/verify`
+    const path = `/api/archives/${part ?? encodeURIComponent(await newest(answers))}/verify`
     const answer = await answers.post(path, body)
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
