@@ -26,6 +26,14 @@ test('a run that left a chat out names it, says why, and is not all that was ask
   expect(err).toContain('1 chat left out; all others are archived.')
 })
 
+test('an archive of a project that nobody knows is not told as if it were that of the project', async () => {
+  const known = new URLSearchParams({ project: 'shop' }).toString()
+  const answers = ({ path, query }: Call) =>
+    path === '/api/chats' ? { total: query.includes(known) ? 3 : 0 } : { ...made, chats: 0, messages: 0 }
+  const { exitCode, err } = await run(['archive', 'run', '--project', 'shp', '--project', 'shop'], answers)
+  expect([exitCode, err]).toEqual([0, 'No chat is of a project "shp": list them with: cursordex projects\n'])
+})
+
 test('a run is told by the name that it got', async () => {
   const { exitCode, out } = await run(['archive', 'run'], answering({ leftOut: [] }))
   expect([exitCode, out]).toEqual([0, expect.stringContaining(`${made.name}: 2 chats, 5 messages`)])
