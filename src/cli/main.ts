@@ -83,7 +83,8 @@ async function tell(ending: Ending, session: Session): Promise<number> {
     if (ending.out !== undefined) await session.print(ending.out)
     if (ending.err !== undefined) await session.note(ending.err)
   } catch (error) {
-    // Nobody is left to read it; the exit code still tells.
+    // Where nobody is left to read it, the exit code still tells.
+    if (error instanceof Trouble && ending.out !== undefined) return tell(endingOf(error, '', false), session)
     if (!(error instanceof PipeClosed)) throw error
   }
   return ending.exitCode

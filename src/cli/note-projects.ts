@@ -5,7 +5,7 @@ import { printableLine } from './printable.ts'
 
 const answer = z.object({ total: z.number() })
 
-/** Where nothing was found: says which of the projects that were asked for nobody knows here, for it may be misspelt. */
+/** Says which of the projects that were asked for nobody knows here, for it may be misspelt. */
 export async function noteUnknownProjects(
   projects: readonly string[] = [],
   answers: Answers,

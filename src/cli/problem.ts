@@ -34,7 +34,9 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
 /** What was given for that which was wrong. */
 function givenIn(status: number, path: string, names: readonly string[]): string[] {
   const { pathname, searchParams } = new URL(path, 'http://localhost')
-  const id = status === 404 ? pathname.split('/')[3] : undefined
+  const last = pathname.split('/')[3]
+  // Nobody types this: it stands for an archive where none is named.
+  const id = status === 404 && last !== 'newest' ? last : undefined
   const given = id === undefined ? names.flatMap((name) => searchParams.getAll(name)) : [decodeURIComponent(id)]
   const words = given.map((word) => JSON.stringify(word))
   return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]

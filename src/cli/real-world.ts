@@ -4,6 +4,7 @@ import { Trouble } from '../model/trouble.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
+import { localTimeZone } from './local-time-zone.ts'
 import type { MirrorWorld } from './mirror-answers.ts'
 import type { World } from './world.ts'
 
@@ -42,9 +43,6 @@ async function startThread(): Promise<Worker> {
   const { startIngestThread } = await import('../daemon/ingest-thread.ts')
   return startIngestThread()
 }
-
-/** Some 15 ms when it is first asked: where time counts, behind what others wait for. */
-const localTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
 const LOCK_WAIT_MS = 30_000

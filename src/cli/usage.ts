@@ -24,3 +24,18 @@ export function refuseWord(
   const remedy = near === null ? 'See: cursordex --help' : `Did you mean ${near}?`
   return command.error(`error: unknown ${kind} '${word}'. ${remedy}`)
 }
+
+/**
+ * Ends the run over an option that only the command above this one takes: as the words are read, it has taken it, and
+ * nobody would miss it.
+ */
+export function refuseOptionsAbove(command: Command): void {
+  const { parent } = command
+  const given = parent?.options.find((option) => {
+    const isOwn = command.options.some(({ long }) => long === option.long)
+    return !isOwn && parent.getOptionValueSource(option.attributeName()) === 'cli'
+  })
+  if (given === undefined) return
+  const name = `${parent?.name() ?? ''} ${command.name()}`
+  command.error(`error: unknown option '${given.long ?? given.flags}' of '${name}'. See: cursordex ${name} --help`)
+}

@@ -8,7 +8,7 @@ import type { Estimation } from './estimation.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Indexing } from './indexing.ts'
 import type { LazyReader } from './lazy-reader.ts'
-import { isLoopback } from './listen.ts'
+import { asksForToken } from './listen.ts'
 import type { Logger } from './log.ts'
 import type { Purging } from './purge/purging.ts'
 import type { SearchPool } from './search-pool.ts'
@@ -34,7 +34,7 @@ export interface ApiParts {
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
 export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) => ApiWorld {
   const { settings, world, indexing, searches, estimation } = parts
-  const tokenRequired = settings.auth.required || !isLoopback(settings.http.host)
+  const tokenRequired = asksForToken(settings)
   const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
     state: indexing.state,

@@ -13,6 +13,7 @@ import {
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
+import { forgetUnread } from '../mirror/forget-sources.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
@@ -32,6 +33,7 @@ export function* runPasses(
   mass?: MassRule,
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
+  if (order.sources.length > 0) forgetUnread(mirror, new Set(sources.keys()))
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
   const touched = new Set<ChatId>()

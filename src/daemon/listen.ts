@@ -4,6 +4,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Trouble } from '../model/trouble.ts'
+import type { Settings } from '../settings.ts'
 
 export interface Listening {
   readonly url: string
@@ -142,7 +143,11 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
-export const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase())
+const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase())
+
+/** Who can reach another address than loopback's is asked for the token, whatever the settings say. */
+export const asksForToken = ({ auth, http }: Pick<Settings, 'auth' | 'http'>): boolean =>
+  auth.required || !isLoopback(http.host)
 
 /** Loopback's names always; a wider host brings its own name, or, for all addresses, those of the machine. */
 export function hostsOf(host: string, port: number): ReadonlySet<string> {

@@ -14,7 +14,7 @@ import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
 import { requireScopes } from './job-scopes.ts'
 import { lazyReader } from './lazy-reader.ts'
-import { listen } from './listen.ts'
+import { asksForToken, listen } from './listen.ts'
 import { takeLock } from './lock.ts'
 import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
@@ -72,7 +72,8 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       version: world.version,
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
-    for (const sentence of describeNeighbourhood([...userDirs, ...homes])) log.warn(sentence)
+    const around = describeNeighbourhood([...userDirs, ...homes], asksForToken(settings))
+    for (const sentence of around) log.warn(sentence)
     void indexing.start().then(() => purging.resume())
     estimation.begin()
     const schedule = startRhythms(indexing, archiveSchedule, progress)

@@ -1,9 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What of the machine around the daemon its user should be told at the start. One sentence each, with its remedy. */
-export function describeNeighbourhood(userDirs: readonly string[]): string[] {
-  return [...noCursor(userDirs), ...otherPeople()]
+/**
+ * What of the machine around the daemon its user should be told at the start. One sentence each, with its remedy.
+ * @param accounts as the system lists them
+ */
+export function describeNeighbourhood(
+  userDirs: readonly string[],
+  asksForToken: boolean,
+  accounts = readText('/etc/passwd'),
+): string[] {
+  return [...noCursor(userDirs), ...(asksForToken ? [] : otherPeople(accounts))]
 }
 
 function noCursor(userDirs: readonly string[]): string[] {
@@ -29,10 +36,10 @@ function cursorOnWindowsSide(): string | null {
   return found ?? null
 }
 
-function otherPeople(): string[] {
+function otherPeople(accounts: string): string[] {
   if (process.platform !== 'linux') return []
   const us = process.getuid?.()
-  const others = readText('/etc/passwd')
+  const others = accounts
     .split('\n')
     .map((line) => line.split(':'))
     .filter(

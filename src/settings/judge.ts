@@ -45,12 +45,21 @@ function unknownKey(path: KeyPath, tree: unknown, layers: readonly Layer[]): Tro
   const parent = generic(path.slice(0, -1))
   const siblings = knownKeys().filter((key) => key.slice(0, Math.max(0, key.lastIndexOf('.'))) === parent)
   const near = suggestion(path, siblings)
+  const nearOrAll = near === null ? `Allowed there: ${siblings.join(', ')}.` : `Did you mean ${near}?`
   return new Trouble(
     'unknown-setting',
     `${dotted(path)} is no setting of cursordex (${placeOf(path, tree, layers)}).`,
-    near === null ? `Allowed there: ${siblings.join(', ')}.` : `Did you mean ${near}?`,
+    unfolded(path) ?? nearOrAll,
     { exitCode: 2 },
   )
+}
+
+/** Editors take `"http.port"` for a key within a key, and the manual names settings so. */
+function unfolded(path: KeyPath): string | null {
+  const keys = String(path.at(-1)).split('.')
+  if (keys.length === 1 || !knownKeys().includes(generic(path))) return null
+  const nested = keys.reduceRight((inner, key) => `{ ${JSON.stringify(key)}: ${inner} }`, '…')
+  return `One key stands within the other: ${nested.slice(2, -2)}.`
 }
 
 /** A key with nearly this name beside it, else one of just this name elsewhere. */

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { run } from './fake-world.ts'
+import { describe, expect, test } from 'vitest'
+import { Trouble } from '../../src/model/trouble.ts'
+import { troubleOfProblem } from '../../src/cli/problem.ts'
+import { run, type Call } from './fake-world.ts'
 
 const made = {
   name: '20260201T030000Z-manual-2',
@@ -22,6 +24,14 @@ test('a run that left a chat out names it, says why, and is not all that was ask
   ])
   expect(out).not.toContain('\u001b')
   expect(err).toContain('1 chat left out; all others are archived.')
+})
+
+test('an archive of a project that nobody knows is not told as if it were that of the project', async () => {
+  const known = new URLSearchParams({ project: 'shop' }).toString()
+  const answers = ({ path, query }: Call) =>
+    path === '/api/chats' ? { total: query.includes(known) ? 3 : 0 } : { ...made, chats: 0, messages: 0 }
+  const { exitCode, err } = await run(['archive', 'run', '--project', 'shp', '--project', 'shop'], answers)
+  expect([exitCode, err]).toEqual([0, 'No chat is of a project "shp": list them with: cursordex projects\n'])
 })
 
 test('a run is told by the name that it got', async () => {
@@ -69,4 +79,30 @@ test('a restore without a name tells of how many archives it read, and what is w
   const manifest = `${restored.name}: its seal does not fit what it holds`
   const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
   expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
+})
+
+describe('a restore that finds no archive', () => {
+  const detail = 'There is no archive in /d/archives. Name the folder in which the folders runs and objects lie.'
+  const refuse = ({ method }: Call) => {
+    if (method === 'GET') return { total: 0, offset: 0, items: [] }
+    throw troubleOfProblem(404, '/api/archives/newest/restore', { code: 'archive-not-found', detail })
+  }
+
+  test('says how to make one, and not that "newest" was given', async () => {
+    const { exitCode, err } = await run(['archive', 'restore'], refuse)
+    expect([exitCode, err]).toEqual([1, 'There is no archive yet.\nMake one with: cursordex archive run\n'])
+  })
+
+  test('names a folder of archives that cannot be read', async () => {
+    const unreadable = () => {
+      throw new Trouble('archive-not-found', '/d/archives cannot be read (EACCES).', 'Make it readable.')
+    }
+    const { exitCode, err } = await run(['archive', 'restore'], unreadable)
+    expect([exitCode, err]).toEqual([1, '/d/archives cannot be read (EACCES).\nMake it readable.\n'])
+  })
+
+  test('names the folder of --from, and does not send its user to the list of others', async () => {
+    const { exitCode, err } = await run(['archive', 'restore', '--from', '/d/archives'], refuse)
+    expect([exitCode, err]).toEqual([1, `${detail}\nIt is looked for where --from says.\n`])
+  })
 })

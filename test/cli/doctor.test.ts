@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/doctor-text.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
@@ -67,6 +67,15 @@ test('a row that was not read yet is not accounted for', async () => {
   expect(globalStore(await reportOf())?.accounting).toMatchObject({ rows: 10, unaccounted: 1 })
   const { out } = await doctor()
   expect(out).toContain('1 not accounted for: run "cursordex sync"')
+})
+
+test('a data folder that cannot be looked into is not told as one without a mirror', async () => {
+  const shut = join(home.root, 'shut')
+  // As EACCES, and for root too.
+  symlinkSync(shut, shut)
+  const { exitCode, out, err } = await run(['doctor', '--data-dir', shut, '--cursor-user-dir', home.userDir])
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
+  expect(err).toBe(`${join(shut, 'mirror.db')} cannot be read (ELOOP).\nRun this as the user who owns the folder.\n`)
 })
 
 test('a message whose row holds nothing is not called lost', async () => {

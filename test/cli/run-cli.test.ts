@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { Trouble } from '../../src/model/trouble.ts'
 import { ClosingPipe, Paper, run } from './fake-world.ts'
@@ -184,4 +185,12 @@ test('colours are for terminals, and NO_COLOR is heard', async () => {
   expect(await chats({})).toContain('\u001b[2m')
   expect(await chats({ NO_COLOR: '1' })).not.toContain('\u001b')
   expect(await chats({ TERM: 'dumb' })).not.toContain('\u001b')
+})
+
+test('help that finds no room is told as any output, and not as a start that failed', async () => {
+  const stdout = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })),
+  })
+  const { exitCode, err } = await run(['--help'], undefined, { stdout })
+  expect([exitCode, err]).toEqual([1, 'The output could not be written (ENOSPC).\nLook at where it goes to.\n'])
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
 
 const about = (userDirs: readonly string[]): string[] =>
-  describeNeighbourhood(userDirs).filter((sentence) => sentence.includes('Cursor'))
+  describeNeighbourhood(userDirs, false).filter((sentence) => sentence.includes('Cursor'))
 
 test('with no Cursor each place that was looked at is named, and the remedy', () => {
   const places = [join(homedir(), 'nowhere'), join(homedir(), 'elsewhere')]
@@ -21,4 +21,12 @@ test('with no folder set it says so', () => {
 
 test('one Cursor of several is enough', () => {
   expect(about([join(homedir(), 'nowhere'), mkdtempSync(join(homedir(), 'user-'))])).toEqual([])
+})
+
+const accounts = ['root:x:0:0:root:/root:/bin/sh', 'bob:x:1999:1999::/home/bob:/bin/bash', ''].join('\n')
+
+test.runIf(process.platform === 'linux')('who started it with --auth is not told to turn it on', () => {
+  const told = (asksForToken: boolean) => describeNeighbourhood([homedir()], asksForToken, accounts)
+  expect(told(false)).toEqual([expect.stringContaining('turn on --auth')])
+  expect(told(true)).toEqual([])
 })

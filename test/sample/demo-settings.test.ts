@@ -64,7 +64,7 @@ test('a demo that was started from elsewhere tells where its commands work', () 
 })
 
 test('who has no Cursor is told of the demonstration', () => {
-  expect(describeNeighbourhood([]).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
+  expect(describeNeighbourhood([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
 })
 
 test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {

@@ -255,6 +255,18 @@ const refused: readonly [name: string, input: Partial<SettingsInput>, message: R
   ],
   ['a key in the wrong group', { configText: '{"port": 1}' }, /^port is no setting .*:1:2\)/, /mean http\.port\?/],
   ['a key like nothing', { configText: '{"xylophone": 1}' }, /^xylophone is no/, /Allowed there: .*dataDir/],
+  [
+    'a key with a dot, as the manual names it,',
+    { configText: '{"http.port": 4871}' },
+    /^http\.port is no setting .*:1:2\)/,
+    /^One key stands within the other: "http": \{ "port": … \}\.$/,
+  ],
+  [
+    'a key with a dot in its group',
+    { configText: '{"sources": {"composer-kv.enabled": false}}' },
+    /^sources\.composer-kv\.enabled is no setting/,
+    /other: "composer-kv": \{ "enabled": … \}\.$/,
+  ],
   ['__proto__', { configText: '{"__proto__": {"a": 1}}' }, /^__proto__ is no setting/, /Allowed there/],
   ['constructor', { configText: '{"http": {"constructor": 1}}' }, /^http\.constructor is no setting/, /http\.host/],
   [

@@ -7,7 +7,10 @@ import type { Answers } from '../answers.ts'
 import { countText, numberText } from '../formats.ts'
 import { addExamples, addJson, addRepeatable } from '../options.ts'
 import type { JsonOption } from '../options.ts'
+import { newestArchive } from '../list-archives.ts'
+import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
+import { refuseEmpty } from '../refuse-empty.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 
@@ -47,9 +50,13 @@ export function addRestore(parent: Command, session: Session): void {
 
 async function restore(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, from, map = [] } = command.opts<RestoreOptions>()
+  refuseEmpty({ '--from': from })
+  const path = `/api/archives/${pathPart('name', given ?? 'newest')}/restore`
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
-    const asked = answers.post(`/api/archives/${encodeURIComponent(given ?? 'newest')}/restore`, body)
+    const asked = answers.post(path, body).catch(async (error: unknown) => {
+      throw given === undefined ? await explained(error, from, answers) : error
+    })
     const answer = await watching(asked, answers, session)
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
@@ -63,6 +70,16 @@ async function restore(command: Command, session: Session, given: string | undef
         : 'The others may hold what is missing: cursordex archive restore'
     throw new Trouble('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
   })
+}
+
+/** Where no archive was named, none in the list is what was meant. */
+async function explained(error: unknown, from: string | undefined, answers: Answers): Promise<unknown> {
+  if (!(error instanceof Trouble) || error.code !== 'archive-not-found') return error
+  if (from !== undefined) {
+    return new Trouble(error.code, error.message, 'It is looked for where --from says.', { cause: error })
+  }
+  await newestArchive(answers)
+  return error
 }
 
 /**

@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { Trouble } from '../../model/trouble.ts'
-import type { Answers } from '../answers.ts'
-import { watchArchive, type ArchiveAnswer } from '../watch-archive.ts'
+import { listAnswer, newestArchive } from '../list-archives.ts'
+import { archiveAnswer, watchArchive, type ArchiveAnswer } from '../watch-archive.ts'
 import { bytesText, countText, localTime, numberText } from '../formats.ts'
 import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { JsonOption, PageOptions } from '../options.ts'
 import { helpOrRefuse } from '../usage.ts'
+import { noteUnknownProjects } from '../note-projects.ts'
 import { notePage } from '../page-note.ts'
+import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
-import { archiveAnswer } from '../watch-archive.ts'
 import { addRestore } from './archive-restore.ts'
 
-const listAnswer = z.object({ total: z.number(), offset: z.number(), items: z.array(archiveAnswer) })
 const verdictAnswer = z.object({
   ok: z.boolean(),
   checked: z.number(),
@@ -63,6 +63,8 @@ async function run(command: Command, session: Session, words: readonly string[])
     const made = await watchArchive(answers, name, session)
     if (made.state === 'failed') throw failed(made)
     await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
+    // An archive of nothing is made as well as any other, and would pass for that of the project that was meant.
+    await noteUnknownProjects(filters.project, answers, session)
     if (made.leftOut.length > 0) throw incomplete(made)
   })
 }
@@ -130,10 +132,10 @@ function addVerify(parent: Command, session: Session): void {
 
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, share } = command.opts<VerifyOptions>()
+  const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
-    const name = given ?? (await newest(answers))
     const body = share === undefined ? {} : { share: Number(share) }
-    const path = `/api/archives/${encodeURIComponent(name)}/verify`
+    const path = `/api/archives/${part ?? encodeURIComponent(await newestArchive(answers))}/verify`
     const answer = await answers.post(path, body)
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
@@ -143,12 +145,6 @@ async function verify(command: Command, session: Session, given: string | undefi
     const text = `${counts}, ${countText(unexpected.length, 'file')} that should not be there.`
     throw new Trouble('archive-damaged', text, 'Make a new archive while the chats are there: cursordex archive run')
   })
-}
-
-async function newest(answers: Answers): Promise<string> {
-  const [first] = decodeAnswer(listAnswer, await answers.get('/api/archives', queryOf({ limit: 1 }))).items
-  if (first !== undefined) return first.name
-  throw new Trouble('archive-not-found', 'There is no archive yet.', 'Make one with: cursordex archive run')
 }
 
 function verdictText({

@@ -102,8 +102,21 @@ function readerIfAny(path: string): Mirror | null {
   try {
     return openReader(path)
   } catch (error) {
-    if (error instanceof Trouble && error.code === 'mirror-missing') return null
-    throw error
+    if (!(error instanceof Trouble) || error.code !== 'mirror-missing') throw error
+    refuseUnreadable(path)
+    return null
+  }
+}
+
+/** Where nobody may look, nobody can say that nothing is there. */
+function refuseUnreadable(path: string): void {
+  try {
+    statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new Trouble('unreadable', `${path} cannot be read (${code}).`, 'Run this as the user who owns the folder.', {
+      cause: error,
+    })
   }
 }
 

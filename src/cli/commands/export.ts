@@ -5,7 +5,9 @@ import type { ExportFormat } from '../../api/export/formats.ts'
 import { addExamples, queryOf } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { FileEnd } from '../file-end.ts'
+import { pathPart } from '../path-part.ts'
 import { printable, printableJsonText, printableLine } from '../printable.ts'
+import { refuseEmpty } from '../refuse-empty.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from '../write-privately.ts'
 
@@ -38,8 +40,9 @@ export function addExportCommand(program: Command, session: Session): void {
 
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
   const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
+  refuseEmpty({ '--output': output })
   const format = json === true ? 'json' : (as ?? 'markdown')
-  const path = `/api/chats/${encodeURIComponent(chatId)}/export`
+  const path = `/api/chats/${pathPart('chatId', chatId)}/export`
   await session.ask(command, async (answers) => {
     const end = new FileEnd()
     const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))

@@ -8,6 +8,7 @@ import { purgeAnswer, type PurgeAnswer, purgeState, renderPurge, renderState } f
 import { readMatch } from '../read-match.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
+import { refuseEmpty } from '../refuse-empty.ts'
 
 interface PurgeOptions extends JsonOption {
   readonly chat?: readonly string[]
@@ -41,7 +42,8 @@ export function addPurgeCommand(program: Command, session: Session): void {
 
 async function purge(command: Command, session: Session): Promise<void> {
   const { json, list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
-  refuseEmpty({ chat, project, before, tz })
+  // A condition fewer removes more: none is dropped.
+  refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
   if (list === true) return tellState(command, session)
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
     throw new Trouble(
@@ -82,16 +84,6 @@ function failUnlessGone({ check, archives: { damaged } }: PurgeAnswer): void {
     'What could not be looked through, as it is told above, may still hold something of what was purged.',
     'Make it readable, or remove it if nothing in it is needed, and purge again.',
   )
-}
-
-/** A variable that is not set leaves an empty value, and a condition fewer removes more: it is never dropped. */
-function refuseEmpty(values: Readonly<Record<string, string | readonly string[] | undefined>>): void {
-  for (const [name, value] of Object.entries(values)) {
-    if (![value].flat().some((word) => word?.trim() === '')) continue
-    throw new Trouble('empty-value', `--${name} is given an empty value.`, 'Give it one, or leave the option out.', {
-      exitCode: 2,
-    })
-  }
 }
 
 const LOOK_MS = 1000

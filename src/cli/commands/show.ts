@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Answers } from '../answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber } from '../options.ts'
 import type { JsonOption } from '../options.ts'
+import { pathPart } from '../path-part.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -38,7 +39,7 @@ export function addShowCommand(program: Command, session: Session): void {
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
   const options = command.opts<ShowOptions>()
-  const path = `/api/chats/${encodeURIComponent(chatId)}`
+  const path = `/api/chats/${pathPart('chatId', chatId)}`
   await session.ask(command, async (answers) => {
     const pages = readPages(answers, `${path}/messages`, options)
     if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)

@@ -9,7 +9,7 @@ import type { DateOptions, JsonOption } from '../options.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
-import { refuseExcess } from '../usage.ts'
+import { refuseExcess, refuseOptionsAbove } from '../usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from '../tokens-text.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
@@ -73,7 +73,15 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of times that name none, such as Europe/Berlin')
   addJson(command)
   addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
-  command.action((file: string) => importFile(file, command, session))
+  // Those of the command above are none of its own.
+  command.configureHelp({
+    ...command.configureHelp(),
+    visibleGlobalOptions: () => [...(tokensCommand.parent?.options ?? [])],
+  })
+  command.action((file: string) => {
+    refuseOptionsAbove(command)
+    return importFile(file, command, session)
+  })
 }
 
 async function importFile(file: string, command: Command, session: Session): Promise<void> {

@@ -1,0 +1,19 @@
+import { Trouble } from '../model/trouble.ts'
+import { refuseEmpty } from './refuse-empty.ts'
+
+/**
+ * What was given as the name of a chat or an archive, as a part of a route's path. Nothing, and dots, are folded away
+ * within a path: something else would be asked for.
+ * @param argument as the help calls it
+ * @throws Trouble exit code 2
+ */
+export function pathPart(argument: string, given: string): string {
+  refuseEmpty({ [argument]: given })
+  if (given !== '.' && given !== '..') return encodeURIComponent(given)
+  throw new Trouble(
+    'bad-id',
+    `${argument} is "${given}", which within an address means a folder.`,
+    `What a chat of this id holds is found with: cursordex search --chat ${given}`,
+    { exitCode: 2 },
+  )
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { run } from './fake-world.ts'
+
+test.each([
+  [['show', ''], 'chatId'],
+  [['export', ''], 'chatId'],
+  [['export', 'chat-1', '--output', ''], '--output'],
+  [['archive', 'verify', ''], 'name'],
+  [['archive', 'restore', ''], 'name'],
+  [['archive', 'restore', '--from', ''], '--from'],
+])('%j: an unset variable is told by its place, and nothing else is asked for', async (argv, named) => {
+  const { exitCode, err, calls } = await run(argv)
+  expect({ exitCode, err, calls }).toEqual({
+    exitCode: 2,
+    err: `${named} is given an empty value.\nGive it one, or leave it out.\n`,
+    calls: [],
+  })
+})
+
+test.each([
+  [['show', '..'], 'chatId is ".."'],
+  [['export', '.'], 'chatId is "."'],
+])('%j does not ask another route, which says that there is nothing here', async (argv, told) => {
+  const { exitCode, err, calls } = await run(argv)
+  expect({ exitCode, calls }).toEqual({ exitCode: 2, calls: [] })
+  expect(err).toContain(told)
+  expect(err).toContain('cursordex search --chat .')
+})
