@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Trouble } from '../model/trouble.ts'
 
 /**
  * Makes the folder that holds mirror, lock and token, for this user alone.
- * @throws Trouble `foreign-data-folder`, `foreign-data-file` or `no-data-folder`
+ * @throws Trouble `foreign-data-folder`, `foreign-data-file`, `shared-data-folder` or `no-data-folder`
  */
 export function prepareDataFolder(dataDir: string): void {
   try {
@@ -27,8 +37,23 @@ export function prepareDataFolder(dataDir: string): void {
       OTHER_FOLDER,
     )
   }
+  if ((stat.mode & OTHERS) !== 0) refuseShared(dataDir)
   chmodSync(dataDir, 0o700)
   for (const name of OWN_FILES) makeOurs(join(dataDir, name), us)
+}
+
+const OTHERS = 0o077
+
+/** Closing a folder such as `/tmp`, or one of a project, to all others would take from them what is theirs. */
+function refuseShared(dataDir: string): void {
+  const names = readdirSync(dataDir)
+  const foreign = names.find((name) => name !== 'config.json' && name !== 'archives')
+  if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
+  throw new Trouble(
+    'shared-data-folder',
+    `The folder ${dataDir} is open to others and holds what is not of cursordex, such as ${foreign}.`,
+    'Choose an empty folder, or one that is not there yet, with --data-dir: it is closed to all but you.',
+  )
 }
 
 const OWN_FILES = [

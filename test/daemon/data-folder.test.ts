@@ -108,6 +108,18 @@ test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a se
   expect(readFileSync(place.dataDir, 'utf8')).toBe('mine')
 })
 
+test.runIf(hasModes)('a folder that others use, as /tmp, is not closed to them: a sentence, exit code 1', async () => {
+  mkdirSync(place.dataDir)
+  writeFileSync(join(place.dataDir, 'theirs.txt'), '')
+  chmodSync(place.dataDir, 0o1777)
+  for (const command of ['serve', 'chats']) {
+    const ended = await place.run([command])
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(ended.stderr).toMatch(/is open to others and holds .* such as theirs\.txt\.\n.*--data-dir/)
+  }
+  expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
+})
+
 test.runIf(isRoot)('a data folder of another user is refused, and stays as it is', async () => {
   mkdirSync(place.dataDir, { mode: 0o755 })
   chownSync(place.dataDir, 4242, 4242)
