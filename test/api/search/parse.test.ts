@@ -57,6 +57,8 @@ describe('a query becomes an expression', () => {
     ['one -k', '("one") NOT ("k")'],
     ['one "-k"', '"one" AND "k"'],
     ['--verbose', '"verbose"'],
+    ['\u001b[31mone\u001b[0m', '"one"'],
+    [String.raw`{"one":"two\nthree"}`, '"one" AND "two three"'],
     ['->next', '"next"'],
     ["one ->where('id')", '"one" AND "where" AND "id"'],
     ['(one)-(two)', '"one" AND "two"'],
