@@ -1,4 +1,5 @@
 import { noteLooseRows } from './merge-terms.ts'
+import { fillTitles } from './fill-titles.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { listingTerms } from './write-dictionary.ts'
@@ -39,6 +40,8 @@ export function indexBacklog(db: Mirror): number {
     const cut = cutNewest(db)
     const last = cut.at(-1)
     if (last === undefined) return 0
+    // A migration that makes the index anew leaves titles without a row, too.
+    fillTitles(db)
     // FTS5 writes out what it has gathered at each rowid that is less than the one before.
     for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))

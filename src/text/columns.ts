@@ -1,6 +1,7 @@
 import type { Json } from '../model/json.ts'
 import type { Part, ToolPart } from '../model/part.ts'
 import { stretchesOf } from './fences.ts'
+import { withoutEscapes, withoutOrders } from './readable.ts'
 
 /** The columns of the full-text table, best first where two match a query alike. */
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
@@ -66,16 +67,17 @@ export interface Piece extends SearchableText {
   readonly column: ColumnName
 }
 
-const wholePiece = (part: Part): readonly Piece[] => [{ ...searchableText(part), column: columnOf(part.kind) }]
+const wholePiece = (part: Part): readonly Piece[] => [{ ...textOf(part, asItIs), column: columnOf(part.kind) }]
 
 /** What of one part can be found: what stands between fences in a text is code. */
 export function searchablePieces(part: Part): readonly Piece[] {
-  const stretches = part.kind === 'text' ? stretchesOf(part.text) : null
-  if (part.kind !== 'text' || stretches === null) return wholePiece(part)
+  const { text, isCapped } = searchableText(part)
+  const stretches = part.kind === 'text' ? stretchesOf(text) : null
+  if (stretches === null) return [{ text, isCapped, column: columnOf(part.kind) }]
   const join = (isCode: boolean): string =>
     stretches
       .filter((stretch) => stretch.isCode === isCode)
-      .map(({ start, end }) => part.text.slice(start, end))
+      .map(({ start, end }) => text.slice(start, end))
       .join(SEPARATOR)
   return [
     { text: join(false), column: 'text', isCapped: false },
@@ -88,20 +90,32 @@ export function columnOf(kind: Part['kind']): ColumnName {
   return kind === 'todo' || kind === 'error' ? 'text' : kind
 }
 
-/** What of one part can be found, as written. */
-export function searchableText(part: Part): SearchableText {
+/** What of one part can be found, as written, without what only programs read. */
+export const searchableText = (part: Part): SearchableText => textOf(part, asRead)
+
+/** What becomes of texts: those of a part, and those that a tool was given or gave. */
+interface Spelling {
+  readonly own: (text: string) => string
+  readonly data: (text: string) => string
+}
+
+const asItIs: Spelling = { own: (text) => text, data: (text) => text }
+const asRead: Spelling = { own: withoutOrders, data: (text) => withoutOrders(withoutEscapes(text)) }
+
+function textOf(part: Part, spelling: Spelling): SearchableText {
+  const { own } = spelling
   switch (part.kind) {
     case 'text':
     case 'thinking':
     case 'error':
-      return whole([part.text])
+      return whole([own(part.text)])
     case 'code':
     case 'attachment':
-      return whole([part.path, part.text])
+      return whole([part.path, part.text === null ? null : own(part.text)])
     case 'todo':
       return whole(part.items.map((item) => item.content))
     default:
-      return toolText(part)
+      return toolText(part, spelling)
   }
 }
 
@@ -109,15 +123,16 @@ function whole(pieces: readonly (string | null)[]): SearchableText {
   return { text: pieces.filter((piece) => piece !== null && piece !== '').join('\n'), isCapped: false }
 }
 
-function toolText(part: ToolPart): SearchableText {
-  const input = stringLeaves(part.input)
-  const output = stringLeaves(part.output)
-  const { text } = whole([part.name, ...part.paths, input.text, output.text, part.error])
+function toolText(part: ToolPart, { own, data }: Spelling): SearchableText {
+  const input = stringLeaves(part.input, data)
+  const output = stringLeaves(part.output, data)
+  const error = part.error === null ? null : own(part.error)
+  const { text } = whole([part.name, ...part.paths, input.text, output.text, error])
   return { text, isCapped: input.isCapped || output.isCapped }
 }
 
 /** The strings of a JSON value in document order. Keys and numbers say nothing a person would look for. */
-function stringLeaves(value: Json): SearchableText {
+function stringLeaves(value: Json, spell: (text: string) => string): SearchableText {
   const leaves: string[] = []
   const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }]
   let left = TOOL_DATA_LENGTH_MAX
@@ -127,7 +142,7 @@ function stringLeaves(value: Json): SearchableText {
       const room = Math.max(0, left)
       if (next.value.length > room) isCapped = true
       if (room === 0) break
-      leaves.push(cutText(next.value, room))
+      leaves.push(spell(cutText(next.value, room)))
       left -= next.value.length + 1
     } else if (typeof next.value === 'object' && next.value !== null) {
       if (next.depth >= DEPTH_MAX) isCapped = true

@@ -1,4 +1,4 @@
-import { BREAK, kindOf, LOWER, UPPER } from './signs.ts'
+import { BREAK, EMOJI, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER } from './signs.ts'
 
 /** Stands between words that are not neighbours, so that no phrase reaches across. A private-use sign. */
 export const GAP_TERM = '\ue000'
@@ -44,8 +44,21 @@ function wordEnd(text: string, from: number): number {
 
 /** A word that goes on beyond ASCII is left as it is. */
 function isWholeWord(text: string, start: number, end: number): boolean {
-  const isBreak = (at: number): boolean => at < 0 || at >= text.length || kindOf(text.codePointAt(at) ?? 0) === BREAK
-  return isBreak(start - 1) && isBreak(end)
+  // A mark belongs to the sign before it, whatever its script: a word that it follows is not over.
+  let before = start - 1
+  while (before >= 0 && isMark(kindOf(text.codePointAt(before) ?? 0))) before -= 1
+  return isApart(text, end) && (before === start - 1 ? isApart(text, before) : isUnspaced(text, before))
+}
+
+const isMark = (kind: number): boolean => kind === MARK || kind === UNSPACED_MARK
+
+const isUnspaced = (text: string, at: number): boolean => at >= 0 && kindOf(text.codePointAt(at) ?? 0) === UNSPACED
+
+/** Unspaced scripts have no blanks around the names that they hold: `GitHub로`, `用GitHub登录`. */
+function isApart(text: string, at: number): boolean {
+  if (at < 0 || at >= text.length) return true
+  const kind = kindOf(text.codePointAt(at) ?? 0)
+  return kind === BREAK || kind === UNSPACED || kind === EMOJI
 }
 
 const kindAt = (text: string, at: number): number => asciiKinds[text.charCodeAt(at)] ?? BREAK

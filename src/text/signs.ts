@@ -84,7 +84,9 @@ export function appendCluster(text: string, start: number, into: Sign[]): number
     return baseEnd
   }
   const end = clusterEnd(text, baseEnd)
-  for (const folded of foldCluster(text.slice(start, end))) into.push({ ...folded, start, end })
+  // Field by field: spreading an object took ten times as long as all else that is done with a sign.
+  for (const folded of foldCluster(text.slice(start, end)))
+    into.push({ text: folded.text, kind: folded.kind, start, end })
   return end
 }
 

@@ -139,13 +139,19 @@ function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: nu
 function visitRun(text: string, start: number, visit: VisitTerm): number {
   const signs: Sign[] = []
   let at = start
-  while (at < text.length && signs.length < RUN_SIGNS_MAX && kindAt(text, at) !== BREAK) {
-    at = appendCluster(text, at, signs)
+  while (at < text.length && signs.length < RUN_SIGNS_MAX) {
+    if (isHiddenSpace(text, at, signs.at(-1)?.kind)) at += 1
+    else if (kindAt(text, at) === BREAK) break
+    else at = appendCluster(text, at, signs)
   }
   let from = 0
   while (from < signs.length) from = visitStretch(signs, from, visit)
   return at
 }
+
+/** Khmer, Lao and Thai are often typed with a space of no width between words, which some leave out. */
+const isHiddenSpace = (text: string, at: number, before = BREAK): boolean =>
+  text.charCodeAt(at) === 0x200b && (isUnspacedKind(before) || before === MARK)
 
 /** One emoji, one stretch of an unspaced script, or one word. Returns the index of the sign behind it. */
 function visitStretch(signs: readonly Sign[], from: number, visit: VisitTerm): number {

@@ -38,6 +38,8 @@ describe('a text is cut into terms', () => {
     ['naïveÜber', 'naive uber'],
     ['ship it 🚀🎉', 'ship it 🚀 🎉'],
     ['co\u00adop', 'coop'],
+    ['មិន\u200bអាច\u200b', indexTerms('មិនអាច')],
+    ['zero\u200bwidth', 'zero width'],
     ['“quoted”—dash', 'quoted dash'],
     ['', ''],
     ['\ud800 a\u0000b', 'a b'],
@@ -65,6 +67,9 @@ describe('a text is cut into terms', () => {
     ['JavaScript and TypeScript, JavaScript', 'java script and type script java script', ['javascript', 'typescript']],
     ['new HTTPServer()', 'new http server', ['httpserver']],
     ['plain words, CONSTANTS, Capitals and utf8', 'plain words constants capitals and utf 8', []],
+    ['用GitHub登录 GitHub로', '用 git hub 登录 录 git hub 로', ['github']],
+    ['ที่GitHub', 'ที ี่ ่ git hub', ['github']],
+    ['n\u0303aBc ñaBc aBcé', 'na bc na bc a bce', []],
   ])('%j also stands as it is spelt in lower case', (text, terms, lowered) => {
     expect(indexTerms(text).split(` ${GAP_TERM} `)).toEqual([terms, ...lowered])
   })

@@ -10,6 +10,7 @@ import { fullPages } from './0010-full-pages.ts'
 import { tombstonesInTime } from './0011-tombstones-in-time.ts'
 import { fencedCode } from './0012-fenced-code.ts'
 import { unlisted } from './0013-unlisted.ts'
+import { namesInUnspacedText } from './0014-names-in-unspaced-text.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -25,4 +26,5 @@ export const migrations: readonly string[] = [
   tombstonesInTime,
   fencedCode,
   unlisted,
+  namesInUnspacedText,
 ]

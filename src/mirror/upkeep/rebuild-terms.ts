@@ -1,4 +1,4 @@
-import { addTitleTerms } from '../chat-columns.ts'
+import { fillTitles } from '../fill-titles.ts'
 import type { Mirror } from '../open.ts'
 import { emptyMirror } from '../salvage/shapes.ts'
 import { isDamage } from './check-pages.ts'
@@ -72,23 +72,13 @@ function makeTables(db: Mirror): void {
   }
 }
 
-const LIST_CHATS = `select num, title, summary, todos from chats where num not in (select id from chat_terms_docsize)`
 const NOTE_ALL = `
 insert into unindexed (key)
 select key from messages where is_shadowed = 0 and key not in (select id from message_terms_docsize)
 on conflict do nothing
 `
 
-interface Titled {
-  readonly num: number
-  readonly title: string
-  readonly summary: string | null
-  readonly todos: string | null
-}
-
 /** Whatever has no full-text row: chats get theirs, messages wait for it. @returns how many there were */
 export function fillTerms(db: Mirror): number {
-  const chats = db.prepare<[], Titled>(LIST_CHATS).all()
-  for (const chat of chats) addTitleTerms(db, chat.num, chat)
-  return chats.length + db.prepare(NOTE_ALL).run().changes
+  return fillTitles(db) + db.prepare(NOTE_ALL).run().changes
 }

@@ -40,6 +40,12 @@ const rows: Readonly<Record<string, object>> = {
   hash: { text: 'commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432 broke it' },
   pointed: { text: 'شرح مُحَمَّد الخطأ بالتفصيل' },
   humps: call('read_file', { path: '/p/src/Lists/MapCard.test.tsx' }, {}),
+  chineseName: { text: '用GitWalrus登录' },
+  koreanName: { text: 'GitOtter에서 로그인' },
+  spacedKhmer: { text: 'បើក\u200bឯកសារ\u200bថ្មី' },
+  coloured: call('run_egret', {}, { output: '\u001b[31mbitternfailed\u001b[39m \u001b[36msrc/plover.ts\u001b[0m:12' }),
+  escaped: call('mcp_tern', {}, { result: JSON.stringify({ text: 'Steps:\nduneopen\tridgesave' }) }),
+  asciiJson: call('mcp_knot', {}, { result: String.raw`{"text":"Pr\u00fcfknoten"}` }),
   uuid: { text: 'request 3fa85f64-5717-4562-b3fc-2c963f66afa6 failed' },
 }
 
@@ -120,6 +126,29 @@ describe('what Cursor keeps is found, by', () => {
     ['another number', '3fa85f65*'],
   ])('and not by %s: %s', (_, q) => {
     expect(found(q)).toEqual([])
+  })
+})
+
+describe('as it was typed, without a look at what else may have been meant, by', () => {
+  test.each([
+    ['Khmer with hidden spaces', 'បើកឯកសារ', ['spacedKhmer']],
+    ['the same as it was typed', 'បើក\u200bឯកសារ', ['spacedKhmer']],
+    ['a name between Chinese signs, in small letters', 'gitwalrus', ['chineseName']],
+    ['one before a Korean ending', 'gitotter', ['koreanName']],
+    ['a word that was coloured', 'bitternfailed', ['coloured']],
+    ['a path that was coloured', 'src/plover.ts:12', ['coloured']],
+    ['a word behind an escaped line end', 'duneopen', ['escaped']],
+    ['words behind an escaped tab', 'duneopen ridgesave', ['escaped']],
+    ['letters that JSON wrote as numbers', 'prüfknoten', ['asciiJson']],
+  ])('%s: %s', (_, q, expected) => {
+    const { items } = search(db, requestOf(q, { isLiteral: true }))
+    expect(items.map(({ message }) => message.id)).toEqual(expected)
+  })
+
+  test('a snippet shows no colours of a terminal', () => {
+    expect(search(db, requestOf('bitternfailed')).items[0]?.snippet).toBe(
+      'run_egret\n<mark>bitternfailed</mark> src/plover.ts:12',
+    )
   })
 })
 

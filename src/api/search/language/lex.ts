@@ -17,6 +17,8 @@ export type QueryToken =
 const openingQuote = /["“„]/
 const closingQuote = /["”“]/
 const fieldBeforeQuote = /^[a-z]+:(?=["“„])/i
+// `--flag` and `->call()` are what people paste from a shell and from code, and behind what closes a minus is one.
+const exclusion = /^[\s(]?-[^\s\->)]$/
 const DEPTH_MAX = 20
 
 /** Total: any string has a list of tokens, in which every parenthesis that opens is closed, at most 20 deep. */
@@ -65,8 +67,7 @@ interface Read {
 }
 
 function readToken(query: string, start: number, isInside: boolean): Read {
-  // `--flag` is what people paste from a shell, not an exclusion.
-  const isNegated = query.charAt(start) === '-' && /[^\s\-)]/.test(query.charAt(start + 1))
+  const isNegated = exclusion.test(query.slice(Math.max(0, start - 1), start + 2))
   const from = isNegated ? start + 1 : start
   if (query.charAt(from) === '(') {
     return { token: { kind: 'open', isNegated, source: query.slice(start, from + 1) }, end: from + 1 }

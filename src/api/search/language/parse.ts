@@ -1,3 +1,4 @@
+import { withoutEscapes, withoutOrders } from '../../../text/readable.ts'
 import { echo } from './echo.ts'
 import { lexQuery, type QueryToken } from './lex.ts'
 import { readField, splitField, wantsUnit } from './read-field.ts'
@@ -22,8 +23,10 @@ const VALUES_MAX = 32
  */
 export function parseQuery(query: string): ParsedQuery {
   const warnings: string[] = []
+  // What was copied from a terminal or out of JSON is read as the index read it.
+  const read = withoutEscapes(withoutOrders(query))
   // A lone surrogate is no character, and NUL would end the text inside SQLite.
-  const clean = query.replaceAll('\u0000', ' ').replaceAll(/\p{Surrogate}/gu, '\ufffd')
+  const clean = read.replaceAll('\u0000', ' ').replaceAll(/\p{Surrogate}/gu, '\ufffd')
   if (clean.length > QUERY_LENGTH_MAX) warnings.push(`Only the first ${QUERY_LENGTH_MAX} characters were searched for.`)
   const tokens = lexQuery(clean.slice(0, QUERY_LENGTH_MAX), warnings)
   const reader: Reader = {

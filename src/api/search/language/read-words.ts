@@ -1,4 +1,4 @@
-import { isUnspacedSign, tokenize } from '../../../text/terms.ts'
+import { isUnspacedSign, tokenize, type Term } from '../../../text/terms.ts'
 import { TERM_LENGTH_MAX } from '../../../text/word-parts.ts'
 import { echo } from './echo.ts'
 import type { QueryNode, WordsNode } from './tree.ts'
@@ -94,6 +94,17 @@ function spend(text: string, { budget, warnings, isExcluded }: WordsOptions): st
   budget.terms = Math.max(0, left - found.length)
   if (found.length <= left) return text
   warnings.push(`Only the first ${TERMS_MAX} words were searched for.`)
-  const cut = text.slice(0, found[left - 1]?.end ?? 0)
-  return left === 0 || isExcluded || tokenize(cut).length !== left ? null : cut
+  if (left === 0 || isExcluded) return null
+  // Of an unspaced script each term reaches into the next one: there the text ends where that begins.
+  const cuts = [found[left - 1]?.end, found[left]?.start].map((end) => text.slice(0, end))
+  return cuts.find((cut) => isBeginning(tokenize(cut), found, left)) ?? null
+}
+
+/** Whether those are the first of the terms, at most so many; of a pair of signs the first may stand alone. */
+function isBeginning(terms: readonly Term[], all: readonly Term[], most: number): boolean {
+  const isMet = ({ term }: Term, index: number): boolean => {
+    const whole = all[index]?.term ?? ''
+    return term === whole || (index === terms.length - 1 && isUnspacedSign(term) && whole.startsWith(term))
+  }
+  return terms.length > 0 && terms.length <= most && terms.every(isMet)
 }

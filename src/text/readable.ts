@@ -1,0 +1,29 @@
+/** A colour, or an order to the cursor, as programs print them for a terminal. */
+// oxlint-disable-next-line no-control-regex
+const order = /\u001b\[([\d;:?]*)([@-~])/g
+const ESCAPE = '\u001b'
+
+/** A text without what only a terminal reads: `\u001b[31mfailed` says `failed`, and holds no word that begins with an m. */
+export function withoutOrders(text: string): string {
+  if (!text.includes(ESCAPE)) return text
+  // Colours stand inside words too, where something was looked for. Whatever moves the cursor parts them.
+  return text.replaceAll(order, (_, given: string, kind: string) =>
+    kind === 'm' || (kind === 'K' && given === '') ? '' : ' ',
+  )
+}
+
+const beginsLikeJson = /^\s*[[{]\s*["[{]/
+const escaped = /\\(?:u([\da-f]{4})|([^]))/gi
+const spaces: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['r', '\n'],
+  ['t', '\t'],
+])
+
+/** What JSON says: in `"first\nsecond"` is no word that begins with an n, and `\u00e9` is a letter. Other text stays. */
+export function withoutEscapes(text: string): string {
+  if (!text.includes('\\') || !beginsLikeJson.test(text)) return text
+  return text.replaceAll(escaped, (all, code: string | undefined, sign: string | undefined) =>
+    code === undefined ? (spaces.get(sign ?? '') ?? all) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
