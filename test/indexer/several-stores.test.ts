@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readChats } from '../../src/api/queries/chat-rows.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
@@ -204,6 +205,35 @@ test('a subagent that its parent listed late stayed without a project', () => {
   store.chat('p', { fullConversationHeadersOnly: headers(['m']), subagentComposerIds: ['k'] })
   indexer.pass()
   expect(chat('k')).toMatchObject({ project: 'a' })
+})
+
+const sent = (name: string, toolCallId: string, additionalData: object = {}) => ({
+  type: 2,
+  toolFormerData: { name, toolCallId, params: { prompt: 'look' }, status: 'completed', additionalData },
+})
+
+test.each([
+  ['called after the call', 'task-call_1\nfc_2', sent('task', 'call_1\nfc_2')],
+  ['named by the call', 'k', sent('task_v2', 'call_1', { subagentComposerId: 'k' })],
+])('a subagent %s alone stood among the chats, and belonged nowhere', (_, childId, message) => {
+  const store = home.global()
+  home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
+  const rows = (): void => store.chat(childId, { fullConversationHeadersOnly: headers(['m']) })
+  store.message('p', 'm', message)
+  indexer.pass()
+  expect(readChats(indexer.mirror, [1])[0]?.childChatIds).toEqual(childId === 'k' ? ['k'] : [])
+  rows()
+  store.message(childId, 'm', { type: 1, text: 'said by it' })
+  indexer.pass()
+  const [parent, child] = readChats(indexer.mirror, [1, 2])
+  expect(parent?.childChatIds).toEqual([childId])
+  expect(child).toMatchObject({ id: childId, isSubagent: true, parentChatId: 'p', project: { name: 'a' } })
+})
+
+test('a chat whose own call names it stood in no list', () => {
+  home.global().message('p', 'm', sent('task_v2', 'call_1', { subagentComposerId: 'p' }))
+  indexer.pass()
+  expect(readChats(indexer.mirror, [1])).toMatchObject([{ isSubagent: false, childChatIds: [], parentChatId: null }])
 })
 
 test.each([
