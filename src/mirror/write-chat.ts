@@ -37,13 +37,18 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   // A tombstone of a chat that was never seen says nothing of any chat.
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
-  let isTouched = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  let isTouched = isOwnRowNew
   if (writeLinks(db, write)) isTouched = true
   if (tellsFacts(write.ownRow)) saveHead(db, batch.source, ownHead(write.id, write.ownRow.facts))
   if (write.ownRow.kind === 'read') {
     noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
+  // Whoever told it by a copy, which that row named, looks again.
+  if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
+    noteCopy(db, { chat: before.num, source: batch.source }, true)
+  }
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const thread = writeThread(db, {
