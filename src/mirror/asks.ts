@@ -32,7 +32,7 @@ export function noteAsks(db: Mirror, place: AskPlace, { asks }: MessageWrite, is
 const WHOLE_CHAT = ''
 const COPY = 'copy'
 
-/** A chat's own row that was just read: the ask gets a new number, for the copy may have grown with it. */
+/** A chat's own row that was just read, or is gone: the ask gets a new number, for the copy may have grown or ended with it. */
 export function noteCopy(db: Mirror, { chat, source }: Omit<AskPlace, 'messageId'>, namesCopy: boolean): void {
   prepared(db, DROP).run(chat, source, WHOLE_CHAT, COPY, '')
   if (namesCopy) prepared(db, ADD).run(chat, source, WHOLE_CHAT, COPY, '', null)

@@ -40,6 +40,8 @@ export interface MessageDraft {
   readonly octets: number
   /** True where the chat's own row holds the message. */
   readonly isEmbedded: boolean
+  /** Chats of subagents that its call sent out; left out where it sent none. */
+  readonly childChatIds?: readonly ChatId[]
   /** What another value of the store may tell of it; left out where there is nothing to ask for. */
   readonly asks?: readonly Ask[]
   /** Given where it is not there now: an archive remembers it. */
@@ -52,8 +54,9 @@ export interface Remembered {
 }
 
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
-export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks'> {
+export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {
   readonly asks: readonly Ask[]
+  readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
   readonly toolCalls: number
   readonly calls: readonly CallFact[]

@@ -66,12 +66,18 @@ export interface MergedHead {
   readonly files_changed: number | null
 }
 
-/** The chat's own row first, that of the fullest source before others; then the lists, the newest first. */
+/** Builds that keep this list leave the older ones as they are; to archive a chat does not make it any newer. */
+const NEWEST_LIST = 'header-table'
+
+/**
+ * The chat's own row first, that of the fullest source before others; then the lists, the newest word first, and of two
+ * words of one age that of the list which is still written.
+ */
 const LIST_HEADS = `
 select list, kind, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
 from heads cross join sources on sources.num = heads.source
 where chat_id = ?
-order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list, num
+order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
 interface HeadRow {

@@ -1,3 +1,4 @@
+import type { ChatId } from '../model/ids.ts'
 import type { Outline } from '../model/thread.ts'
 import { tellsFacts, type OwnRow } from './batch.ts'
 import type { Mirror } from './open.ts'
@@ -35,6 +36,14 @@ export function readOwnRows(db: Mirror, chatNum: number): ReadonlyMap<number, Ow
   const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chatNum)
   return new Map(rows.map(({ source, state }) => [source, state]))
 }
+
+const READ_STATE = `
+select own_row from outlines where chat = (select num from chats where id = ?) and source = ?
+`
+
+/** What became of the chat's own row in one source; `none` where that never had one. */
+export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
+  prepared<OwnRowState>(db, READ_STATE).pluck().get(id, source) ?? 'none'
 
 const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
 

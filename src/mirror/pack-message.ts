@@ -6,6 +6,7 @@ import type { Ask, MessageDraft, MessageWrite } from './batch.ts'
 import { callsOf } from './digests/calls-of.ts'
 
 const noAsks: readonly Ask[] = []
+const noChildren: MessageWrite['childChatIds'] = []
 
 /** The costly half of writing a message, which needs no mirror. */
 export function packMessage(draft: MessageDraft): MessageWrite {
@@ -25,6 +26,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,
     asks: draft.asks ?? noAsks,
+    childChatIds: draft.childChatIds ?? noChildren,
     partsJson: JSON.stringify(parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     calls: callsOf(parts),

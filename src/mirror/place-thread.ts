@@ -6,6 +6,7 @@ import type { MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { readOutline } from './outlines.ts'
 import { isPromptHeld } from './prompt-chats.ts'
+import type { SourceRanks } from './source-ranks.ts'
 import type { WriteTools } from './write-tools.ts'
 
 export interface ThreadWrite {
@@ -139,15 +140,32 @@ function chooseById(
 }
 
 /**
- * A source that has lost all it held gives way to one that has not. Of several of one rank, such as two profiles or a
- * project under its former name, the one that holds most of the chat.
+ * A source that has lost all it held gives way to one that has not, unless that is a poorer one and holds less: a
+ * transcript outlives its chat, and knows neither times nor what a tool gave back.
  */
 function bestSource(messages: readonly NextMessage[], { tools: { ranks } }: ThreadWrite): number | null {
-  const live = messages.filter(({ columns }) => columns.is_live === 1)
+  const live = messages.filter(isLive)
+  if (live.length === 0 || live.length === messages.length) return fullestOfBest(countBySource(messages), ranks)
+  const liveIds = new Set(live.map(({ columns }) => columns.id))
+  const known = countBySource(messages.filter((one) => isLive(one) || !liveIds.has(one.columns.id)))
+  const held = countBySource(live)
+  const [former, next] = [fullestOfBest(known, ranks), fullestOfBest(held, ranks)]
+  if (former === null || next === null || ranks.of(former) >= ranks.of(next)) return next
+  return (known.get(former) ?? 0) >= (held.get(next) ?? 0) ? former : next
+}
+
+const isLive = ({ columns }: NextMessage): boolean => columns.is_live === 1
+
+function countBySource(messages: readonly NextMessage[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
-  for (const { columns } of live.length > 0 ? live : messages) {
-    counts.set(columns.source, (counts.get(columns.source) ?? 0) + 1)
-  }
+  for (const { columns } of messages) counts.set(columns.source, (counts.get(columns.source) ?? 0) + 1)
+  return counts
+}
+
+/**
+ * Of several of one rank, such as two profiles or a project under its former name, the one that holds most of the chat.
+ */
+function fullestOfBest(counts: ReadonlyMap<number, number>, ranks: SourceRanks): number | null {
   const first = ranks.best([...counts.keys()])
   if (first === null || counts.size === 1 || ranks.isArchive(first)) return first
   const rivals = [...counts].filter(([source]) => ranks.of(source) === ranks.of(first))

@@ -6,11 +6,12 @@ import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { mergeHeads, ownHead, saveHead } from './heads.ts'
 import { enterLosses } from './losses.ts'
+import { writeLinks } from './links.ts'
 import type { Mirror } from './open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
-import { nextRevision, touchChat } from './revision.ts'
+import { touchChat } from './revision.ts'
 import { writeThread } from './write-thread.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -36,12 +37,18 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   // A tombstone of a chat that was never seen says nothing of any chat.
   if (held === undefined && write.ownRow.kind === 'gone' && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
-  let isTouched = noteOwnRow(db, before.num, batch.source, write.ownRow)
-  if (tellsFacts(write.ownRow) && noteFacts(db, write.id, write.ownRow.facts, batch.source)) isTouched = true
+  const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  let isTouched = isOwnRowNew
+  if (writeLinks(db, write)) isTouched = true
+  if (tellsFacts(write.ownRow)) saveHead(db, batch.source, ownHead(write.id, write.ownRow.facts))
   if (write.ownRow.kind === 'read') {
     noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
+  // Whoever told it by a copy, which that row named, looks again.
+  if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
+    noteCopy(db, { chat: before.num, source: batch.source }, true)
+  }
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const thread = writeThread(db, {
@@ -140,13 +147,6 @@ export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTo
   return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
 }
 
-/** @returns whether it names a child that was not known as one */
-function noteFacts(db: Mirror, id: ChatId, facts: ChatFacts, source: number): boolean {
-  const isLinked = writeLinks(db, id, facts)
-  saveHead(db, source, ownHead(id, facts))
-  return isLinked
-}
-
 const nothing = (chatId: ChatId): ChatOutcome => ({
   chatId,
   added: 0,
@@ -205,15 +205,3 @@ const pickOwn = (row: OwnColumns): OwnColumns => ({
   recorded_cost_cents: row.recorded_cost_cents,
   octets: row.octets,
 })
-
-const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
-const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
-
-function writeLinks(db: Mirror, parentId: ChatId, facts: ChatFacts): boolean {
-  let isNew = false
-  for (const childId of facts.childChatIds) {
-    if (prepared(db, ADD_LINK).run(parentId, childId).changes > 0) isNew = true
-    prepared(db, MARK_SUBAGENT).run(nextRevision(db), childId)
-  }
-  return isNew
-}

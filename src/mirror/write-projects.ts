@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChatId } from '../model/ids.ts'
-import { tellsFacts, type Batch, type Root } from './batch.ts'
+import type { Batch, Root } from './batch.ts'
+import { childrenOf } from './links.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { nextRevision, touchChat } from './revision.ts'
@@ -52,9 +53,9 @@ export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
     if (added > 0) concerned.add(chatId)
     if (added + dropped > 0) touchChat(db, chatId)
   }
-  for (const { id, ownRow } of batch.chats) {
-    concerned.add(id)
-    if (tellsFacts(ownRow)) for (const childId of ownRow.facts.childChatIds) concerned.add(childId)
+  for (const chat of batch.chats) {
+    concerned.add(chat.id)
+    for (const childId of childrenOf(chat)) concerned.add(childId)
   }
   for (const head of batch.heads) concerned.add(head.chatId)
   return placeChats(db, [...concerned])

@@ -51,3 +51,6 @@ export interface Chat {
 }
 
 export const UNTITLED_CHAT = 'Untitled chat'
+
+/** In some builds the chat of a subagent has no id but this and that of the call which sent it out. */
+export const CALL_CHAT_PREFIX = 'task-'

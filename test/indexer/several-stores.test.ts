@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readChats } from '../../src/api/queries/chat-rows.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
@@ -126,6 +127,65 @@ test('a tombstone in the store marked the chat of a transcript deleted', () => {
   expect(chat('c')).toMatchObject({ is_live: 1, message_count: 2 })
 })
 
+test.each([
+  ['first', true],
+  ['later', false],
+])(
+  'what Cursor deleted gave way to a transcript that tells less of it, and %s the transcript was read',
+  (_, isFirst) => {
+    const store = home.global()
+    const told = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
+    const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`
+    const call = { name: 'read_file', toolCallId: 't', params: '{"path":"a"}', result: '{"contents":"walnut"}' }
+    store.chat('c', { createdAt: T0, fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
+    store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: at(1) })
+    store.message('c', 'b2', { type: 2, toolFormerData: { ...call, status: 'completed' }, createdAt: at(2) })
+    store.message('c', 'b3', { type: 2, text: 'it is planted', createdAt: at(3) })
+    if (isFirst) told()
+    indexer.pass()
+    store.chat('c', null)
+    for (const id of ['b1', 'b2', 'b3']) store.delete(`bubbleId:c:${id}`)
+    indexer.pass('reconcile')
+    told()
+    indexer.pass('reconcile')
+    // A chat whose row is gone is told by whoever is read next.
+    indexer.pass('full')
+    expect(indexer.pass('full')).toMatchObject(unchanged)
+    const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
+    expect(inThread).toEqual(['b1', 'b2', 'b3'])
+    expect(one(`select group_concat(created_at_source) from messages where position is not null`)).toBe(
+      'message,message,message',
+    )
+    expect([found('walnut'), found('apple'), found('planted')]).toEqual([1, 1, 1])
+    expect(one('select is_live from chats')).toBe(1)
+  },
+)
+
+test('a transcript that holds more than is left of a chat gave way to it', () => {
+  const store = home.global()
+  store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  indexer.pass()
+  store.delete('bubbleId:c:b1')
+  transcript('pa', 'c', ['plant a pear', 'it is planted', 'thank you'])
+  indexer.pass('reconcile')
+  expect(chat('c')).toMatchObject({ is_live: 1, message_count: 3 })
+})
+
+test('a workspace that still holds the messages that the store lost had them out of their thread', () => {
+  const store = home.global()
+  for (const [id, text] of texts) store.message('c', id, { type: 1, text })
+  home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
+  indexer.pass()
+  for (const [id] of texts) store.delete(`bubbleId:c:${id}`)
+  indexer.pass('reconcile')
+  expect(indexer.thread('c').map(([id, position]) => [id, position])).toEqual([
+    ['b1', 0],
+    ['b2', 1],
+    ['b1', null],
+    ['b2', null],
+  ])
+})
+
 test('what was said after a project got another name was no part of its chat', () => {
   transcript('pa', 'c', ['plant an apple', 'done'])
   transcript('pb', 'c', ['plant an apple', 'done', 'and a pear', 'done too'])
@@ -204,6 +264,35 @@ test('a subagent that its parent listed late stayed without a project', () => {
   store.chat('p', { fullConversationHeadersOnly: headers(['m']), subagentComposerIds: ['k'] })
   indexer.pass()
   expect(chat('k')).toMatchObject({ project: 'a' })
+})
+
+const sent = (name: string, toolCallId: string, additionalData: object = {}) => ({
+  type: 2,
+  toolFormerData: { name, toolCallId, params: { prompt: 'look' }, status: 'completed', additionalData },
+})
+
+test.each([
+  ['called after the call', 'task-call_1\nfc_2', sent('task', 'call_1\nfc_2')],
+  ['named by the call', 'k', sent('task_v2', 'call_1', { subagentComposerId: 'k' })],
+])('a subagent %s alone stood among the chats, and belonged nowhere', (_, childId, message) => {
+  const store = home.global()
+  home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
+  const rows = (): void => store.chat(childId, { fullConversationHeadersOnly: headers(['m']) })
+  store.message('p', 'm', message)
+  indexer.pass()
+  expect(readChats(indexer.mirror, [1])[0]?.childChatIds).toEqual(childId === 'k' ? ['k'] : [])
+  rows()
+  store.message(childId, 'm', { type: 1, text: 'said by it' })
+  indexer.pass()
+  const [parent, child] = readChats(indexer.mirror, [1, 2])
+  expect(parent?.childChatIds).toEqual([childId])
+  expect(child).toMatchObject({ id: childId, isSubagent: true, parentChatId: 'p', project: { name: 'a' } })
+})
+
+test('a chat whose own call names it stood in no list', () => {
+  home.global().message('p', 'm', sent('task_v2', 'call_1', { subagentComposerId: 'p' }))
+  indexer.pass()
+  expect(readChats(indexer.mirror, [1])).toMatchObject([{ isSubagent: false, childChatIds: [], parentChatId: null }])
 })
 
 test.each([

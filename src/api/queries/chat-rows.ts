@@ -1,4 +1,4 @@
-import type { Chat, ChatFormat, TitleSource } from '../../model/chat.ts'
+import { CALL_CHAT_PREFIX, type Chat, type ChatFormat, type TitleSource } from '../../model/chat.ts'
 import { asChatId, asProjectId } from '../../model/ids.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -72,7 +72,7 @@ export function readChats(db: Mirror, nums: readonly number[]): Chat[] {
   return rows.map((row) => toChat(row, children.get(row.id) ?? []))
 }
 
-/** A link may name a chat that no source holds any more: its id is given all the same. */
+/** A link may name a chat that no source holds any more: its id is given all the same, unless it was only guessed. */
 const CHILD_IDS = `
   with wanted as (select c.id from json_each(?) w join chats c on c.num = w.value),
   links as (
@@ -85,6 +85,7 @@ const CHILD_IDS = `
   select links.parentId, links.childId
   from links left join chats c on c.id = links.childId
   where links.parentId <> links.childId
+    and (c.id is not null or substr(links.childId, 1, ${CALL_CHAT_PREFIX.length}) <> '${CALL_CHAT_PREFIX}')
   order by links.parentId, c.created_at, links.childId
 `
 

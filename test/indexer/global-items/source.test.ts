@@ -82,6 +82,18 @@ test('a chat takes its place and its archive mark from the lists', () => {
   expect(all(sql)).toEqual([{ is_archived: 1, project_source: 'header-list', uri: 'file:///yard/mill' }])
 })
 
+test('a chat that was archived stayed open where the list of an older build said the same time', () => {
+  const lastUpdatedAt = nowMs
+  store.chat('a', { createdAt: nowMs, lastUpdatedAt, fullConversationHeadersOnly: [{ bubbleId: 'm', type: 1 }] })
+  store.message('a', 'm', { type: 1, text: 'hello' })
+  const before = { composerId: 'a', name: 'As it was', isArchived: false, lastUpdatedAt }
+  putItem(store.db, 'composer.composerHeaders', { allComposers: [before] })
+  makeHeaderTable(store.db, '3.9')
+  putHeader(store.db, { composerId: 'a', lastUpdatedAt, isArchived: 1, value: { name: 'As it is', isArchived: true } })
+  indexer.pass()
+  expect(all('select title, is_archived from chats')).toEqual([{ title: 'As it is', is_archived: 1 }])
+})
+
 describe('a nudge', () => {
   beforeEach(() => {
     makeHeaderTable(store.db, '3.9')

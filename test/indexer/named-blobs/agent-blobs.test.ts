@@ -253,6 +253,46 @@ describe('a chat whose messages are gone', () => {
     expect(after.slice(0, 2)).toEqual(before)
   })
 
+  describe('and that Cursor deleted', () => {
+    const state = () =>
+      indexer.mirror
+        .prepare(
+          `select is_live, deleted_at is not null as is_dated, message_count,
+             (select count(*) from messages where is_live = 1) as live,
+             (select group_concat(kind) from losses) as losses from chats`,
+        )
+        .get()
+    const deleted = { is_live: 0, is_dated: 1, losses: 'chat', live: 0 }
+
+    test.each([
+      ['by a NULL', () => store.chat('chat', null)],
+      ['by removing the row', () => store.delete('composerData:chat')],
+    ])('%s passed for one that it holds, for ever', (_, remove) => {
+      chat(['gone-1'], { conversationState: keepThread() })
+      indexer.pass()
+      remove()
+      indexer.pass()
+      expect(state()).toEqual({ ...deleted, message_count: 5 })
+      expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+      chat(['gone-1'], { conversationState: keepThread() })
+      indexer.pass()
+      expect(state()).toEqual({ is_live: 1, is_dated: 0, message_count: 5, live: 5, losses: null })
+    })
+
+    test('passed for one that it holds where its messages had come back', () => {
+      chat(['m1'], { conversationState: keepThread() })
+      indexer.pass()
+      store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
+      chat(['m1'])
+      indexer.pass()
+      store.delete('bubbleId:chat:m1')
+      store.delete('composerData:chat')
+      indexer.pass('reconcile')
+      expect(state()).toMatchObject(deleted)
+      expect(rowsOf('chat').filter(({ orphan }) => orphan === 0)).not.toEqual([])
+    })
+  })
+
   test('and never had any, as a draft has none, stays empty', () => {
     chat([], { conversationState: '~' })
     indexer.pass()

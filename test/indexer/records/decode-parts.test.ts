@@ -147,7 +147,19 @@ describe('attachments', () => {
         ['file:///b', null],
       ],
     ],
-    ['folders', { folderSelections: [{ relativeWorkspacePath: 'src' }] }, [['src', null]]],
+    [
+      'files that no URI names, with what they held',
+      { context: { fileSelections: [{ fileName: 'auth.py', content: 'def login' }, { fileName: ' ' }] } },
+      [['auth.py', 'def login']],
+    ],
+    [
+      'folders',
+      { folderSelections: [{ relativeWorkspacePath: 'src' }, { relativePath: 'lib/' }] },
+      [
+        ['src', null],
+        ['lib/', null],
+      ],
+    ],
     [
       'selections',
       { selections: [{ rawText: 's', uri: { path: '/s' } }, { text: 'bare' }] },

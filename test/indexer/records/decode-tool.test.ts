@@ -130,6 +130,15 @@ describe('status', () => {
   ])('%j is %s', (fields, status) => {
     expect(toolOf({ name: 'any', ...fields }).status).toBe(status)
   })
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ status: 'completed', userDecision: 'accepted', result: '{"output":"done"}' }, 'completed'],
+    [{ status: 'loading', userDecision: 'pending' }, 'running'],
+    [{ status: 'completed', userDecision: 'accepted', result: '{"rejected":true}' }, 'rejected'],
+  ])('a command that was held back counted as rejected whatever the user said: %j is %s', (fields, status) => {
+    const additionalData = { blockReason: 'not in the list', reviewData: { status: 'Rejected' } }
+    expect(toolOf({ name: 'run_terminal_cmd', additionalData, ...fields }).status).toBe(status)
+  })
 })
 
 test.each<[unknown, string | null]>([

@@ -1,10 +1,12 @@
 import { listAskingChats, listOutputAsks, type AskingChat } from '../../../mirror/asks.ts'
 import type { PassStep, Source } from '../../source.ts'
 import { decodeConversationState } from '../records/conversation-state.ts'
-import { blobSource, type BlobPass } from './blob-pass.ts'
+import { blobSource, foundStep, type BlobPass } from './blob-pass.ts'
 import { joinOutputs } from './join-outputs.ts'
 import { readState } from './read-state.ts'
 import { recoverThread } from './recover-thread.ts'
+import { readOwnRow } from '../../../mirror/outlines.ts'
+import type { ChatId } from '../../../model/ids.ts'
 
 /** The model's copy of a thread has no ids and no times: whatever else holds the chat knows it better. */
 const RANK = 4
@@ -22,6 +24,10 @@ function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
 }
 
 function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generator<PassStep, void> {
+  if (readOwnRow(pass.mirror, id, pass.asker) === 'gone') {
+    yield* letGo(pass, id)
+    return
+  }
   const asks = hasMessages ? listOutputAsks(pass.mirror, pass.asker, id) : []
   if (hasMessages && asks.length === 0) return
   const state = yield* readState(pass, id)
@@ -32,4 +38,11 @@ function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generat
   }
   const decoded = decodeConversationState(state.root)
   if (decoded !== null) yield* joinOutputs(pass, decoded, asks)
+}
+
+/** A copy is the chat's as long as the chat is there: its blobs outlive it until Cursor collects them, unseen by anyone. */
+function* letGo(pass: BlobPass, id: ChatId): Generator<PassStep, void> {
+  if (readOwnRow(pass.mirror, id, pass.num) !== 'live') return
+  const chats = [{ id, ownRow: { kind: 'gone' as const }, messages: [], vanished: [] }]
+  yield foundStep(pass, { bytesRead: 0, elapsedMs: 0 }, { chats })
 }

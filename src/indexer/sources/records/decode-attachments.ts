@@ -29,8 +29,8 @@ export function decodeAttachments(record: JsonRecord): readonly AttachmentPart[]
 type AttachmentDecoder = (item: unknown) => AttachmentPart | null
 
 const attachmentFields: readonly (readonly [string, AttachmentDecoder])[] = [
-  ['fileSelections', decodePath],
-  ['folderSelections', decodePath],
+  ['fileSelections', decodeFile],
+  ['folderSelections', decodeFile],
   ['selections', decodeSelection],
   ['attachedCodeChunks', decodeChunk],
   ['terminalSelections', decodeTerminal],
@@ -41,9 +41,11 @@ const attachmentFields: readonly (readonly [string, AttachmentDecoder])[] = [
 
 const attachment = (path: string, text: string | null): AttachmentPart => ({ kind: 'attachment', path, text })
 
-function decodePath(item: unknown): AttachmentPart | null {
-  const path = readItemPath(item)
-  return path === null ? null : attachment(path, null)
+/** Where a build names it otherwise than by a URI, it says what it held, too. */
+function decodeFile(item: unknown): AttachmentPart | null {
+  const record = asRecord(item)
+  const path = readItemPath(item) ?? firstFilledIn(record, ['relativePath', 'fileName'])
+  return path === null ? null : attachment(path, filledStringIn(record, 'content'))
 }
 
 function decodeSelection(item: unknown): AttachmentPart | null {

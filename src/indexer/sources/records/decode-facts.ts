@@ -1,5 +1,5 @@
 import type { ChatFacts } from '../../../mirror/batch.ts'
-import type { ChatFormat } from '../../../model/chat.ts'
+import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
 import { asChatId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { decodeTodos } from './decode-todos.ts'
@@ -36,7 +36,7 @@ export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat
     status: readStatus(chat),
     isArchived: chat['isArchived'] === true,
     isDraft: chat['isDraft'] === true || chatId === 'empty-state-draft',
-    isSubagent: subagent !== null || chatId.startsWith('task-'),
+    isSubagent: subagent !== null || chatId.startsWith(CALL_CHAT_PREFIX),
     parentChatId: parentChatId === null ? null : asChatId(parentChatId),
     childChatIds: readChildren(chat),
     linesAdded: countIn(chat, 'totalLinesAdded'),

@@ -68,7 +68,7 @@ export interface MessagePlace {
 /** A message's object, wherever it stood. */
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
-  const { parts, issue } = decodeParts(record, role, place.toolData)
+  const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
   if (parts.length === 0) {
     return issue === null && holdsUnknownText(record)
       ? { kind: 'issue', reason: 'unknown-shape' }
@@ -85,6 +85,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
     isSimulated: record['isSimulatedMsg'] === true,
     octets: place.octets,
     isEmbedded: place.isEmbedded,
+    ...(childChatIds.length === 0 ? {} : { childChatIds }),
   }
   return { kind: 'message', message, issue }
 }
@@ -108,6 +109,7 @@ function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
 
 interface DecodedParts {
   readonly parts: readonly Part[]
+  readonly childChatIds: readonly ChatId[]
   readonly issue: IssueReason | null
 }
 
@@ -125,7 +127,11 @@ function decodeParts(record: JsonRecord, role: Role, toolData: unknown): Decoded
       ? [text, ...attachments, thinking, ...work, ...closing]
       : [thinking, text, ...work, ...attachments, ...closing]
   const isTooDeep = tool?.isTooDeep === true || error.isTooDeep
-  return { parts: parts.filter((part) => part !== null), issue: isTooDeep ? 'too-deep' : null }
+  return {
+    parts: parts.filter((part) => part !== null),
+    childChatIds: tool?.childChatIds ?? [],
+    issue: isTooDeep ? 'too-deep' : null,
+  }
 }
 
 function todoPart(record: JsonRecord): Part | null {

@@ -1,4 +1,6 @@
+import type { ChatId } from '../../../model/ids.ts'
 import type { CodePart, ToolPart } from '../../../model/part.ts'
+import { readBegunChats } from './begun-chats.ts'
 import { boundJson } from './bound-json.ts'
 import { decodeCodeBlock } from './decode-code.ts'
 import { asRecord, filledStringIn, holdsSomething, isBlank, listIn, parsedRecord, stringIn } from './json-value.ts'
@@ -10,6 +12,7 @@ export interface DecodedTool {
   readonly part: ToolPart
   /** What the call wrote or changed, where its row keeps that beside the result. */
   readonly code: readonly CodePart[]
+  readonly childChatIds: readonly ChatId[]
   readonly isTooDeep: boolean
 }
 
@@ -43,7 +46,12 @@ function decodeCall(record: JsonRecord): DecodedTool {
     error,
     paths,
   }
-  return { part, code: toolCode(additional, paths[0] ?? null), isTooDeep: input.isTooDeep || output.isTooDeep }
+  return {
+    part,
+    code: toolCode(additional, paths[0] ?? null),
+    childChatIds: readBegunChats(record, additional),
+    isTooDeep: input.isTooDeep || output.isTooDeep,
+  }
 }
 
 function toolCode(additional: JsonRecord | null, path: string | null): readonly CodePart[] {

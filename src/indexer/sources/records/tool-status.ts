@@ -46,13 +46,12 @@ function impliedStatus(call: ToolOutcome): ToolStatus {
   return holdsSomething(call.result) ? 'completed' : 'running'
 }
 
+/** Why a call was held back stays in its row when the user has let it go, or has not said yet. */
 function isRejected({ record, additional, result }: ToolOutcome): boolean {
-  return (
-    record['userDecision'] === 'rejected' ||
-    asRecord(result)?.['rejected'] === true ||
-    isGiven(additional?.['blockReason']) ||
-    saysRejected(additional?.['reviewData'])
-  )
+  const decision = record['userDecision']
+  if (decision === 'rejected' || asRecord(result)?.['rejected'] === true) return true
+  if (decision === 'accepted' || decision === 'pending') return false
+  return isGiven(additional?.['blockReason']) || saysRejected(additional?.['reviewData'])
 }
 
 const isGiven = (value: unknown): boolean => value !== false && value !== 0 && holdsSomething(value)
