@@ -47,7 +47,8 @@ const OTHERS = 0o077
 /** Closing a folder such as `/tmp`, or one of a project, to all others would take from them what is theirs. */
 function refuseShared(dataDir: string): void {
   const names = readdirSync(dataDir)
-  const foreign = names.find((name) => name !== 'config.json' && name !== 'archives')
+  // On some systems a person's settings lie there too, and before anything else does.
+  const foreign = names.find((name) => name !== 'archives' && !name.endsWith('.json'))
   if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
   throw new Trouble(
     'shared-data-folder',
