@@ -4,8 +4,9 @@ import { plainAuthority, readRemote } from './remote-authority.ts'
 
 /**
  * Brings the spellings of one root folder to one URI: percent-encoding undone and done again, a Windows drive in lower
- * case, no trailing slash, a host of SSH in plain letters. Hosts and remotes stay part of the identity. Paths of POSIX systems are case-sensitive and
- * compared exactly. The URI of a root is the root of that URI: what was kept, archived and brought back stays one project.
+ * case, no trailing slash, a host of SSH in plain letters. Hosts and remotes stay part of the identity. Paths of POSIX
+ * systems are case-sensitive and compared exactly. The URI of a root is the root of that URI: what was kept, archived and
+ * brought back stays one project.
  * @param uri `file:///home/a/b`, `file:///c%3A/x`, `file://host/share`, `vscode-remote://ssh-remote%2Bhost/path`, or a
  * plain absolute path
  * @returns null where the text names no folder
