@@ -88,8 +88,8 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
 }
 
 /**
- * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and any source from one whose
- * own row is gone. An archive's counts where no store tells of the chat's own row, and until one does.
+ * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and one that is as full from one
+ * whose own row is gone. A poorer one does not: what was known of a chat outlives its row. An archive's counts where no store tells of the chat's own row, and until one does.
  */
 function nextOwner(
   { source }: FormerChat,
@@ -101,8 +101,10 @@ function nextOwner(
   const isToldByStore = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
   if (ownRow.kind === 'remembered') return isToldByStore ? source : batch.source
   if (ranks.isArchive(source) && ownRows.has(source) && !isToldByStore) return source
-  const isFuller = ranks.of(batch.source) < ranks.of(source) && (ownRow.kind === 'read' || messages.length > 0)
-  return isFuller || (ownRow.kind === 'read' && ownRows.get(source) === 'gone') ? batch.source : source
+  const isRead = ownRow.kind === 'read'
+  const isFuller = ranks.of(batch.source) < ranks.of(source) && (isRead || messages.length > 0)
+  const isHeir = isRead && ownRows.get(source) === 'gone' && ranks.of(batch.source) === ranks.of(source)
+  return isFuller || isHeir ? batch.source : source
 }
 
 function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {

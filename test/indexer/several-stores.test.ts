@@ -148,8 +148,6 @@ test.each([
     indexer.pass('reconcile')
     told()
     indexer.pass('reconcile')
-    // A chat whose row is gone is told by whoever is read next.
-    indexer.pass('full')
     expect(indexer.pass('full')).toMatchObject(unchanged)
     const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
     expect(inThread).toEqual(['b1', 'b2', 'b3'])

@@ -113,6 +113,16 @@ describe.each([
     expect(chatRow('c')).toMatchObject({ is_live: 0 })
   })
 
+  test('lost what the store knew of it once that had deleted it and the transcript was read again', () => {
+    const facts = { summary: 'an apple tree', model: 'claude', todos: [{ id: null, content: 'dig', status: null }] }
+    write(store, [chat('c', inStore, { name: 'Trees', ...facts })])
+    write(store, [gone('c')])
+    const told = chatRow('c')
+    write(transcript, [chat('c', inTranscript, { format: 'transcript' })])
+    expect(chatRow('c')).toEqual(told)
+    expect(told).toMatchObject({ source: store, format: 'split', summary: 'an apple tree', cursor_model: 'claude' })
+  })
+
   test('passes the index over for its copies', () => {
     mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
     expect(mirror.prepare('select count(*) as n from message_terms_docsize').get()).toEqual({ n: 3 })
