@@ -12,7 +12,7 @@ export function withoutOrders(text: string): string {
   )
 }
 
-const beginsLikeJson = /^\s*[[{]\s*["[{]/
+const jsonBeginning = /^\s*[[{]\s*["[{]/
 const escaped = /\\(?:u([\da-f]{4})|([^]))/gi
 const spaces: ReadonlyMap<string, string> = new Map([
   ['n', '\n'],
@@ -20,9 +20,14 @@ const spaces: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ])
 
+export const beginsLikeJson = (text: string): boolean => jsonBeginning.test(text)
+
 /** What JSON says: in `"first\nsecond"` is no word that begins with an n, and `\u00e9` is a letter. Other text stays. */
-export function withoutEscapes(text: string): string {
-  if (!text.includes('\\') || !beginsLikeJson.test(text)) return text
+export const withoutEscapes = (text: string): string =>
+  text.includes('\\') && beginsLikeJson(text) ? unescaped(text) : text
+
+/** The same of a piece of JSON, however it begins. */
+export function unescaped(text: string): string {
   return text.replaceAll(escaped, (all, code: string | undefined, sign: string | undefined) =>
     code === undefined ? (spaces.get(sign ?? '') ?? all) : String.fromCharCode(Number.parseInt(code, 16)),
   )

@@ -58,7 +58,8 @@ describe('a query becomes an expression', () => {
     ['one "-k"', '"one" AND "k"'],
     ['--verbose', '"verbose"'],
     ['\u001b[31mone\u001b[0m', '"one"'],
-    [String.raw`{"one":"two\nthree"}`, '"one" AND "two three"'],
+    [String.raw`{"one":"two\nthree"}`, '"one" AND ("two three" OR "two nthree")'],
+    [String.raw`"two\nthree"`, '"two nthree"'],
     ['->next', '"next"'],
     ["one ->where('id')", '"one" AND "where" AND "id"'],
     ['(one)-(two)', '"one" AND "two"'],
@@ -182,11 +183,26 @@ const fields = [
   'model:gpt*',
   'role:user',
 ]
+const jsonPieces = [
+  '{"',
+  '[["',
+  String.raw`\n`,
+  String.raw`\u0022`,
+  String.raw`\u002a`,
+  String.raw`\ud83d`,
+  String.raw`\u0000`,
+]
 const anyQuery = fc
-  .array(fc.oneof(fc.string({ unit: 'binary', maxLength: 5 }), fc.constantFrom(...operators, ...words, ...fields)), {
-    maxLength: 60,
-  })
-  .map((pieces) => pieces.join(''))
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 5 }),
+      fc.constantFrom(...operators, ...words, ...fields, ...jsonPieces),
+    ),
+    {
+      maxLength: 60,
+    },
+  )
+  .chain((pieces) => fc.constantFrom('', '{"', '[{').map((beginning) => beginning + pieces.join('')))
 
 test('any string gives a tree within bounds, and expressions that SQLite runs', () => {
   const statement = db.prepare('select count(*) from message_terms where message_terms match ?').pluck()

@@ -1,4 +1,4 @@
-import { withoutEscapes, withoutOrders } from '../../../text/readable.ts'
+import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/readable.ts'
 import { echo } from './echo.ts'
 import { lexQuery, type QueryToken } from './lex.ts'
 import { readField, splitField, wantsUnit } from './read-field.ts'
@@ -23,10 +23,8 @@ const VALUES_MAX = 32
  */
 export function parseQuery(query: string): ParsedQuery {
   const warnings: string[] = []
-  // What was copied from a terminal or out of JSON is read as the index read it.
-  const read = withoutEscapes(withoutOrders(query))
-  // A lone surrogate is no character, and NUL would end the text inside SQLite.
-  const clean = read.replaceAll('\u0000', ' ').replaceAll(/\p{Surrogate}/gu, '\ufffd')
+  // What was copied from a terminal is read as the index read it.
+  const clean = cleaned(withoutOrders(query))
   if (clean.length > QUERY_LENGTH_MAX) warnings.push(`Only the first ${QUERY_LENGTH_MAX} characters were searched for.`)
   const tokens = lexQuery(clean.slice(0, QUERY_LENGTH_MAX), warnings)
   const reader: Reader = {
@@ -35,10 +33,14 @@ export function parseQuery(query: string): ParsedQuery {
     warnings,
     budget: { terms: TERMS_MAX, values: VALUES_MAX },
     isExcluded: false,
+    isJson: beginsLikeJson(clean),
   }
   const tree = readAlternatives(reader)
   return { tree, warnings: [...new Set(warnings)] }
 }
+
+/** A lone surrogate is no character, and NUL would end the text inside SQLite. */
+const cleaned = (text: string): string => text.replaceAll('\u0000', ' ').replaceAll(/\p{Surrogate}/gu, '\ufffd')
 
 interface Reader {
   readonly tokens: readonly QueryToken[]
@@ -46,6 +48,7 @@ interface Reader {
   readonly warnings: string[]
   readonly budget: Budget
   isExcluded: boolean
+  readonly isJson: boolean
 }
 
 function readAlternatives(reader: Reader): QueryNode | null {
@@ -101,18 +104,29 @@ function readTerm(reader: Reader, token: TermToken): readonly QueryNode[] {
   if (isOpen) warnings.push('A quotation mark is not closed: all that follows it was taken as one phrase.')
   const field = readFieldOf(reader, token)
   if (field !== null) return field
-  const nodes =
-    token.kind === 'chunk'
-      ? readChunk(token.text, reader)
-      : [
-          ...(token.field === null ? [] : readWords(token.field, false, token.field, reader)),
-          ...readWords(token.text, token.isPrefix, token.source, reader),
-        ]
+  const nodes = readEitherWay(reader, token)
   if (nodes.length === 0 && reader.budget.terms > 0 && !/^["“”„]$/.test(token.source)) {
     warnings.push(`${echo(token.source)} holds no word to search for.`)
   }
   return nodes
 }
+
+/** The index reads the escapes of JSON that a tool took or gave, and of no other: what was copied may be of either. */
+function readEitherWay(reader: Reader, token: TermToken): readonly QueryNode[] {
+  const text = reader.isJson ? cleaned(unescaped(token.text)).replaceAll(/["“”„]/g, ' ') : token.text
+  if (text === token.text) return readText(reader, token)
+  const ways = [readText(reader, { ...token, text }), readText(reader, token)]
+  const either = anyOf(ways.map(allOf).filter((way) => way !== null))
+  return either === null ? [] : [either]
+}
+
+const readText = (reader: Reader, token: TermToken): readonly QueryNode[] =>
+  token.kind === 'chunk'
+    ? readChunk(token.text, reader)
+    : [
+        ...(token.field === null ? [] : readWords(token.field, false, token.field, reader)),
+        ...readWords(token.text, token.isPrefix, token.source, reader),
+      ]
 
 /** Null for what is no field, or none that can be meant. */
 function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {
