@@ -7,13 +7,15 @@ import { refuseEmpty } from './refuse-empty.ts'
  * @param argument as the help calls it
  * @throws Trouble exit code 2
  */
-export function pathPart(argument: string, given: string): string {
+export function pathPart(argument: 'chatId' | 'name', given: string): string {
   refuseEmpty({ [argument]: given })
   if (given !== '.' && given !== '..') return encodeURIComponent(given)
   throw new Trouble(
     'bad-id',
     `${argument} is "${given}", which within an address means a folder.`,
-    `What a chat of this id holds is found with: cursordex search --chat ${given}`,
+    argument === 'name' ? 'List what there is with: cursordex archive list' : searchOf(given),
     { exitCode: 2 },
   )
 }
+
+const searchOf = (id: string): string => `What a chat of this id holds is found with: cursordex search --chat ${id}`

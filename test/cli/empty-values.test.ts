@@ -18,11 +18,13 @@ test.each([
 })
 
 test.each([
-  [['show', '..'], 'chatId is ".."'],
-  [['export', '.'], 'chatId is "."'],
-])('%j does not ask another route, which says that there is nothing here', async (argv, told) => {
+  [['show', '..'], 'chatId is ".."', 'cursordex search --chat ..'],
+  [['export', '.'], 'chatId is "."', 'cursordex search --chat .'],
+  [['archive', 'verify', '..'], 'name is ".."', 'cursordex archive list'],
+  [['archive', 'restore', '.'], 'name is "."', 'cursordex archive list'],
+])('%j does not ask another route, which says that there is nothing here', async (argv, told, remedy) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, calls }).toEqual({ exitCode: 2, calls: [] })
   expect(err).toContain(told)
-  expect(err).toContain('cursordex search --chat .')
+  expect(err).toContain(remedy)
 })
