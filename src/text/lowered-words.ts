@@ -1,4 +1,4 @@
-import { BREAK, EMOJI, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER } from './signs.ts'
+import { BREAK, EMOJI, IGNORED, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER } from './signs.ts'
 
 /** Stands between words that are not neighbours, so that no phrase reaches across. A private-use sign. */
 export const GAP_TERM = '\ue000'
@@ -44,15 +44,18 @@ function wordEnd(text: string, from: number): number {
 
 /** A word that goes on beyond ASCII is left as it is. */
 function isWholeWord(text: string, start: number, end: number): boolean {
-  // A mark belongs to the sign before it, whatever its script: a word that it follows is not over.
-  let before = start - 1
-  while (before >= 0 && isMark(kindOf(text.codePointAt(before) ?? 0))) before -= 1
-  return isApart(text, end) && (before === start - 1 ? isApart(text, before) : isUnspaced(text, before))
+  // A mark belongs to the sign before it, whatever its script: a word that it follows is not over. So does what makes an
+  // emoji of a plain sign: `⚠️GitHub`.
+  let before = signBefore(text, start)
+  while (before >= 0 && isMark(kindOf(text.codePointAt(before) ?? 0))) before = signBefore(text, before)
+  return isApart(text, before) && isApart(text, end)
 }
 
-const isMark = (kind: number): boolean => kind === MARK || kind === UNSPACED_MARK
+const isMark = (kind: number): boolean => kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
 
-const isUnspaced = (text: string, at: number): boolean => at >= 0 && kindOf(text.codePointAt(at) ?? 0) === UNSPACED
+/** Where the sign begins that ends here; less than 0 where there is none. */
+const signBefore = (text: string, at: number): number =>
+  at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff ? at - 2 : at - 1
 
 /** Unspaced scripts have no blanks around the names that they hold: `GitHub로`, `用GitHub登录`. */
 function isApart(text: string, at: number): boolean {

@@ -15,7 +15,7 @@ export const UNSPACED = 5
 export const EMOJI = 6
 export const MARK = 7
 export const UNSPACED_MARK = 8
-const IGNORED = 9
+export const IGNORED = 9
 
 const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
 const unspacedSign = new RegExp(`[${SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`, 'u')

@@ -69,6 +69,8 @@ describe('a text is cut into terms', () => {
     ['plain words, CONSTANTS, Capitals and utf8', 'plain words constants capitals and utf 8', []],
     ['用GitHub登录 GitHub로', '用 git hub 登录 录 git hub 로', ['github']],
     ['ที่GitHub', 'ที ี่ ่ git hub', ['github']],
+    ['⚠\ufe0fGitHub 🖥\ufe0fGitHub', '⚠ git hub 🖥 git hub', ['github']],
+    ['葛\u{e0100}GitHub', '葛 git hub', ['github']],
     ['n\u0303aBc ñaBc aBcé', 'na bc na bc a bce', []],
   ])('%j also stands as it is spelt in lower case', (text, terms, lowered) => {
     expect(indexTerms(text).split(` ${GAP_TERM} `)).toEqual([terms, ...lowered])
