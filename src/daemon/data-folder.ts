@@ -48,7 +48,7 @@ const OTHERS = 0o077
 function refuseShared(dataDir: string): void {
   const names = readdirSync(dataDir)
   // On some systems a person's settings lie there too, and before anything else does.
-  const foreign = names.find((name) => name !== 'archives' && !name.endsWith('.json'))
+  const foreign = names.find((name) => !HARMLESS.has(name) && !name.endsWith('.json'))
   if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
   throw new Trouble(
     'shared-data-folder',
@@ -56,6 +56,9 @@ function refuseShared(dataDir: string): void {
     'Choose an empty folder, or one that is not there yet, with --data-dir: it is closed to all but you.',
   )
 }
+
+/** Our own folder, and what systems put into an empty one: the Finder as it is looked at, and a disk as it is made. */
+const HARMLESS = new Set(['archives', '.DS_Store', 'lost+found'])
 
 const OWN_FILES = [
   'mirror.db',

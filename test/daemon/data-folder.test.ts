@@ -120,6 +120,20 @@ test.runIf(hasModes)('a folder that others use, as /tmp, is not closed to them: 
   expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
 })
 
+test.runIf(hasModes)(
+  'an empty folder that the Finder had shown, or of a fresh disk, was refused as one that others use',
+  () => {
+    for (const name of ['.DS_Store', 'lost+found']) {
+      const folder = join(place.dataDir, name.slice(1))
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, name), '')
+      chmodSync(folder, 0o755)
+      prepareDataFolder(folder)
+      expect(statSync(folder).mode & 0o777).toBe(0o700)
+    }
+  },
+)
+
 test.runIf(isRoot)('a data folder of another user is refused, and stays as it is', async () => {
   mkdirSync(place.dataDir, { mode: 0o755 })
   chownSync(place.dataDir, 4242, 4242)
