@@ -26,8 +26,9 @@ const argv = process.argv.slice(2)
  * the program to stop while it loads has it stopped: nothing was made yet.
  */
 function startEarly() {
-  const isDaemon = argv.length === 0 || argv[0] === 'serve' || argv[0] === 'demo'
-  if (!isDaemon || argv.some((word) => word === '--help' || word === '-h')) return null
+  // Without a command it is one, too; a word that is no option may be one's value, or a command.
+  const isDaemon = argv[0] === 'serve' || argv[0] === 'demo' || argv.every((word) => word.startsWith('--'))
+  if (!isDaemon || argv.some((word) => word === '--help' || word === '-h' || word === '--version')) return null
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0))
   return import('../daemon/ingest-thread.ts').then(({ startIngestThread }) => startIngestThread())
 }

@@ -67,12 +67,16 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   })
 })
 
-test.each(['SIGINT', 'SIGTERM'])(
-  'told to stop by %s while it loads it ends well, and leaves no daemon.json',
-  async (signal) => {
-    const flags = ['--data-dir', place.dataDir, '--cursor-user-dir', place.cursor.userDir, '--port', '0']
+test.each([
+  ['SIGINT', ['serve']],
+  ['SIGTERM', ['serve']],
+  ['SIGTERM', []],
+] as const)(
+  'told to stop by %s while it loads, with %j and options, it ends well and leaves no daemon.json',
+  async (signal, words) => {
+    const flags = [`--data-dir=${place.dataDir}`, `--cursor-user-dir=${place.cursor.userDir}`, '--port=0']
     const program = [
-      `process.argv = ${JSON.stringify([process.execPath, cursordexBin, 'serve', ...flags])}`,
+      `process.argv = ${JSON.stringify([process.execPath, cursordexBin, ...words, ...flags])}`,
       // Resolved once the entry was run, which goes on to load the rest.
       `await import(${JSON.stringify(pathToFileURL(cursordexBin).href)})`,
       `process.kill(process.pid, '${signal}')`,
