@@ -89,7 +89,8 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
 
 /**
  * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and one that is as full from one
- * whose own row is gone. A poorer one does not: what was known of a chat outlives its row. An archive's counts where no store tells of the chat's own row, and until one does.
+ * whose own row is gone. A poorer one does not: what was known of a chat outlives its row. An archive's counts where no
+ * store tells of the chat's own row, and until one does.
  */
 function nextOwner(
   { source }: FormerChat,
