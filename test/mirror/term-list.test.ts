@@ -45,13 +45,16 @@ test('a term of a transaction that failed is listed by the one that succeeds', (
   expect(listed()).toContain('pineapple')
 })
 
-test('a term of a backlog run that failed is listed by the one that succeeds', () => {
+test.each([
+  ['of a backlog run', { isIndexedLater: true }, 'unindexed', () => indexBacklog(opened.db)],
+  ['left for later', { isListedLater: true }, 'unlisted', () => workOffSome(opened.db)],
+] as const)('a term %s that failed is listed by the one that succeeds', (_, later, table, workOff) => {
   // Beyond what becomes the chat's title, whose terms are listed at once.
-  write(`${'apple '.repeat(30)} grapefruit`, { isIndexedLater: true })
-  opened.db.exec(`create temp trigger full before delete on unindexed begin select raise(abort, 'full'); end`)
-  expect(() => indexBacklog(opened.db)).toThrow('full')
+  write(`${'apple '.repeat(30)} grapefruit`, later)
+  opened.db.exec(`create temp trigger full before delete on ${table} begin select raise(abort, 'full'); end`)
+  expect(workOff).toThrow('full')
   opened.db.exec('drop trigger full')
-  expect(indexBacklog(opened.db)).toBe(1)
+  expect(workOff()).toBe(1)
   expect(listed()).toContain('grapefruit')
 })
 
@@ -61,15 +64,6 @@ test('of a message whose terms are listed later, each word is found at once and 
   expect(workOffSome(opened.db)).toBe(1)
   expect([found('grapefruit'), listed().includes('grapefruit'), countWaiting(opened.db)]).toEqual([1, true, 0])
   expect(workOffSome(opened.db)).toBe(0)
-})
-
-test('terms left for later are listed once the write that should have listed them no longer fails', () => {
-  write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
-  opened.db.exec(`create temp trigger full before delete on unlisted begin select raise(abort, 'full'); end`)
-  expect(() => workOffSome(opened.db)).toThrow('full')
-  opened.db.exec('drop trigger full')
-  expect(workOffSome(opened.db)).toBe(1)
-  expect(listed()).toContain('grapefruit')
 })
 
 test('a message rewritten while its terms wait to be listed is found by its new words, and has those listed', () => {
