@@ -1,10 +1,11 @@
 import { openReader } from '../mirror/open.ts'
 import { areTermsSound } from '../mirror/upkeep/check-pages.ts'
+import { endWithParent } from './end-with-parent.ts'
 
 /** A process that checks the full-text tables: one statement of many seconds, and a process can be ended in its middle. */
 const path = process.argv[2]
 if (path === undefined) throw new Error('this file runs as a child of the daemon')
-process.on('disconnect', () => process.exit(0))
+endWithParent()
 const mirror = openReader(path)
 const isSound = areTermsSound(mirror)
 mirror.close()

@@ -3,6 +3,7 @@ import { countUncounted, listUncounted, readUncounted, type Estimate, type Uncou
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import { spokenTexts } from '../text/spoken-texts.ts'
+import { endWithParent } from './end-with-parent.ts'
 import type { EstimateOrder, EstimateReply } from './estimate-messages.ts'
 
 /**
@@ -29,7 +30,7 @@ process.on('message', (order: EstimateOrder) => {
   void answer(order).then((reply) => process.send?.(reply))
 })
 // The daemon is gone, however it ended.
-process.on('disconnect', () => process.exit(0))
+endWithParent()
 
 async function answer({ sliceMs }: EstimateOrder): Promise<EstimateReply> {
   try {

@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { Trouble } from '../model/trouble.ts'
+import { endWithParent } from './end-with-parent.ts'
 import type { OrderNews } from './one-order.ts'
 
 interface Obedience<Order, Progress, Result> {
@@ -14,7 +15,7 @@ interface Obedience<Order, Progress, Result> {
 export function obeyOneOrder<Order, Progress, Result>(obedience: Obedience<Order, Progress, Result>): void {
   setPriority(obedience.priority)
   process.umask(0o077)
-  process.on('disconnect', () => process.exit(0))
+  endWithParent()
   const tell = (news: OrderNews<Progress, Result>, then = (): void => undefined): void => {
     process.send?.(news, then)
   }

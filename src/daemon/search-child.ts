@@ -2,6 +2,7 @@ import { answerQuestion, prepareAnswers } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { isDamage } from '../mirror/upkeep/check-pages.ts'
 import type { QuestionKind } from '../api/questions.ts'
+import { endWithParent } from './end-with-parent.ts'
 import type { SearchOrder, SearchReply } from './search-messages.ts'
 
 /**
@@ -17,7 +18,7 @@ process.on('message', (order: SearchOrder) => {
   prepare(order.question.kind)
 })
 // The daemon is gone, however it ended.
-process.on('disconnect', () => process.exit(0))
+endWithParent()
 
 function answer({ question, deadlineMs }: SearchOrder): SearchReply {
   try {
