@@ -5,8 +5,8 @@ import { endWithParent } from './end-with-parent.ts'
 /** A process that checks the full-text tables: one statement of many seconds, and a process can be ended in its middle. */
 const path = process.argv[2]
 if (path === undefined) throw new Error('this file runs as a child of the daemon')
-endWithParent()
+const leave = endWithParent()
 const mirror = openReader(path)
 const isSound = areTermsSound(mirror)
 mirror.close()
-process.send?.(isSound, () => process.disconnect())
+process.send?.(isSound, leave)

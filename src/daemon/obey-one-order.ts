@@ -15,7 +15,7 @@ interface Obedience<Order, Progress, Result> {
 export function obeyOneOrder<Order, Progress, Result>(obedience: Obedience<Order, Progress, Result>): void {
   setPriority(obedience.priority)
   process.umask(0o077)
-  endWithParent()
+  const leave = endWithParent()
   const tell = (news: OrderNews<Progress, Result>, then = (): void => undefined): void => {
     process.send?.(news, then)
   }
@@ -25,7 +25,7 @@ export function obeyOneOrder<Order, Progress, Result>(obedience: Obedience<Order
       .then((result): OrderNews<Progress, Result> => ({ kind: 'result', result }))
       .catch((error: unknown) => failureOf(error, obedience.hint))
       // The last word: the process ends once it is on its way.
-      .then((news) => tell(news, () => process.disconnect()))
+      .then((news) => tell(news, leave))
   })
 }
 
