@@ -6,7 +6,7 @@ import { createRequire } from 'module'
 import { whyNodeCannotRun } from './node-check.ts'
 
 /** Read as a file: asking the package itself would load the addon. */
-function installedVersion(name: string): string | null {
+function versionOfPackage(name: string): string | null {
   const folders = createRequire(import.meta.url).resolve.paths(name) || []
   const file = folders.map((folder) => `${folder}/${name}/package.json`).find((path) => existsSync(path))
   return file === undefined ? null : String((JSON.parse(readFileSync(file, 'utf8')) as { version: unknown }).version)
@@ -15,8 +15,8 @@ function installedVersion(name: string): string | null {
 const refusal = whyNodeCannotRun({
   node: process.versions.node,
   napi: process.versions.napi,
-  sqliteAddon: installedVersion('better-sqlite3'),
-  napiAddon: installedVersion('better-sqlite3-napi'),
+  sqliteAddon: versionOfPackage('better-sqlite3'),
+  napiAddon: versionOfPackage('better-sqlite3-napi'),
 })
 
 const argv = process.argv.slice(2)
