@@ -1,6 +1,10 @@
-/** The zone of the machine. Some 15 ms when it is first asked: where time counts, behind what others wait for. */
-export const localTimeZone = (): string =>
-  usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
+let known: string | undefined
+
+/** The zone of the machine. Some 15 ms when it is first asked: not before it is needed. */
+export function localTimeZone(): string {
+  known ??= usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
+  return known
+}
 
 /**
  * A zone that dates can be read in. Where TZ is empty or names a zone as POSIX does (`UTC+3`, `UTC0`), Node goes by an

@@ -20,11 +20,11 @@ export function realWorld(earlyThread: Promise<Worker> | null): World {
   }
   return {
     ...realSurroundings(),
-    openAnswers: (settings) => openAnswers(settings, { version, timeZone: localTimeZone(), note }),
+    openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note }),
     serve: async (settings, companion) => {
       const ingestThread = await (earlyThread ?? startThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const daemon = { version, timeZone: localTimeZone(), stdout, stderr, ingestThread, now: Date.now }
+      const daemon = { version, zone: localTimeZone, stdout, stderr, ingestThread, now: Date.now }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {

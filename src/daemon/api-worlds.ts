@@ -16,7 +16,7 @@ import type { SearchPool } from './search-pool.ts'
 /** What of a daemon the HTTP side reads and asks. */
 export interface ApiParts {
   readonly settings: Settings
-  readonly world: { readonly version: string; readonly timeZone: string; now(): number }
+  readonly world: { readonly version: string; zone(): string; now(): number }
   /** The mirror's. */
   readonly path: string
   readonly reader: LazyReader
@@ -48,7 +48,7 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) 
   })
   return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
     version: world.version,
-    timeZone: world.timeZone,
+    timeZone: world.zone(),
     access: { token, tokenRequired, allowedHosts: () => allowedHosts },
     mirror: () => parts.reader.open(),
     now: () => world.now(),

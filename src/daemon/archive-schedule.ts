@@ -16,7 +16,8 @@ const RETRY_MAX_MS = 6 * 3_600_000
 export interface ScheduleWorld {
   now(): number
   readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
-  readonly timeZone: string
+  /** The machine's time zone, for jobs that name none. */
+  zone(): string
   /** Hears of a job that can never be due. */
   warn(sentence: string): void
 }
@@ -153,7 +154,7 @@ export class ArchiveSchedule {
   }
 
   #zoneOf(job: ArchiveJob): string {
-    return job.timezone ?? this.#world.timeZone
+    return job.timezone ?? this.#world.zone()
   }
 }
 

@@ -25,7 +25,8 @@ export interface ArchivesSetup {
   readonly dataDir: string
   readonly mirrorPath: string
   readonly version: string
-  readonly timeZone: string
+  /** The machine's time zone. */
+  zone(): string
   /** Whether archives count as a source. */
   readonly canRestore: boolean
 }
@@ -77,7 +78,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   run(scope: Scope): ArchiveRun {
-    const { run, made } = this.begin(scope, null, this.#setup.timeZone)
+    const { run, made } = this.begin(scope, null, this.#setup.zone())
     // What became of it is told by the run.
     made.catch(() => undefined)
     return run

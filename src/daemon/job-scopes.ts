@@ -8,11 +8,12 @@ import { placeInConfig, type Settings } from '../settings.ts'
  */
 export async function requireScopes(
   { archives, configFile }: Pick<Settings, 'archives' | 'configFile'>,
-  clock: { readonly timeZone: string; readonly nowMs: number },
+  world: { zone(): string; now(): number },
 ): Promise<void> {
   if (archives.jobs.every(({ scope }) => scope === null)) return
   // The search language is not needed at any other start.
   const { readScope } = await import('../api/archives/scope.ts')
+  const clock = { timeZone: world.zone(), nowMs: world.now() }
   for (const [index, { scope, timezone }] of archives.jobs.entries()) {
     try {
       readScope(scope, { ...clock, timeZone: timezone ?? clock.timeZone })

@@ -26,7 +26,8 @@ import { daemonPurging } from './purge/daemon-purging.ts'
 
 export interface DaemonWorld {
   readonly version: string
-  readonly timeZone: string
+  /** The machine's time zone. */
+  zone(): string
   readonly stdout: NodeJS.WritableStream
   readonly stderr: LogOutput
   /** The one that reads Cursor and writes the mirror: it may be at its loading still. */
@@ -49,7 +50,7 @@ const LOCK_WAIT_MS = 1500
 export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
   process.umask(0o077)
   const { dataDir } = settings
-  await requireScopes(settings, { timeZone: world.timeZone, nowMs: world.now() })
+  await requireScopes(settings, world)
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, world)

@@ -6,7 +6,7 @@ import { Archives, type ArchivesWorld } from './archives.ts'
 
 interface Parts extends Pick<ArchivesWorld, 'start' | 'restore' | 'tell' | 'say'> {
   readonly settings: Settings
-  readonly world: { readonly version: string; readonly timeZone: string; now(): number }
+  readonly world: { readonly version: string; zone(): string; now(): number }
   /** The mirror's. */
   readonly path: string
 }
@@ -19,13 +19,13 @@ interface Made {
 /** The archives of a mirror, and when they are made. */
 export function makeArchives({ settings, world, path, ...acts }: Parts): Made {
   const { dataDir, archives: of } = settings
-  const { version, timeZone } = world
   const now = (): number => world.now()
   const canRestore = settings.sources[ARCHIVE]?.enabled ?? true
-  const setup = { dir: of.dir, dataDir, mirrorPath: path, version, timeZone, canRestore }
+  const zone = (): string => world.zone()
+  const setup = { dir: of.dir, dataDir, mirrorPath: path, version: world.version, canRestore, zone }
   const archives = new Archives(setup, { ...acts, now })
   const warn = (sentence: string): void => acts.say('error', sentence)
-  return { archives, archiveSchedule: new ArchiveSchedule(of.jobs, { now, archives, timeZone, warn }) }
+  return { archives, archiveSchedule: new ArchiveSchedule(of.jobs, { now, archives, zone, warn }) }
 }
 
 /** What the HTTP side may ask of them. */

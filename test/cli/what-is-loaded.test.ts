@@ -18,7 +18,10 @@ function sourcesOf(file: string): string[] {
   return sources.map((source) => source.replace(/^(\.\.\/)+/, ''))
 }
 
-const chunks = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
+/** Those of the command line, which is the daemon too; other programs have chunks of their own. */
+const chunks = readdirSync(join(dist, 'chunks'))
+  .filter((name) => name.startsWith('bin-'))
+  .map((name) => join(dist, 'chunks', name))
 
 /** The sources, from `src` or `node_modules` on, that are loaded with one of src. */
 function loadedWith(source: string): string[] {

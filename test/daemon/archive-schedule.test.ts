@@ -58,7 +58,7 @@ class World {
     }
     const archives = { begin, list: () => [], notes, running: null, atWork: null }
     const jobs = [{ ...this.#job, scope: null, keep: { daily: 0, weekly: 0, monthly: 0 } }]
-    const world = { now: Date.now, archives, timeZone: 'UTC', warn: () => undefined }
+    const world = { now: Date.now, archives, zone: () => 'UTC', warn: () => undefined }
     this.schedule = new ArchiveSchedule(jobs, world)
     return this.schedule
   }

@@ -13,7 +13,7 @@ import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
 
 function archivesOf(dir: string, mirrorPath: string, start: StartArchiveWork): Archives {
   const dataDir = dirname(dir)
-  const setup = { dir, dataDir, mirrorPath, version: '1.2.3', timeZone: 'UTC', canRestore: true }
+  const setup = { dir, dataDir, mirrorPath, version: '1.2.3', zone: () => 'UTC', canRestore: true }
   return new Archives(setup, {
     now: Date.now,
     start,

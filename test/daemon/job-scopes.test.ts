@@ -27,7 +27,7 @@ function configOf(scope: unknown): string {
 
 const required = (config: string): Promise<void> => {
   const settings = loadSettings({ flags: { config }, env: {}, platform: 'linux', homeDir: '/home/ada' })
-  return requireScopes(settings, { timeZone: 'UTC', nowMs: Date.UTC(2026, 1, 1) })
+  return requireScopes(settings, { zone: () => 'UTC', now: () => Date.UTC(2026, 1, 1) })
 }
 
 test.each<[scope: unknown, why: RegExp, hint: RegExp]>([

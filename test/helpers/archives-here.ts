@@ -21,10 +21,10 @@ export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
     dataDir: folder,
     mirrorPath,
     version: '1.2.3',
-    timeZone: 'UTC',
+    zone: () => 'UTC',
     canRestore: true,
   }
   const archives = new Archives(setup, acts)
-  const world = { now: Date.now, archives, timeZone: 'UTC', warn: () => undefined }
+  const world = { now: Date.now, archives, zone: () => 'UTC', warn: () => undefined }
   return archiveActs(archives, new ArchiveSchedule([], world))
 }
