@@ -6,7 +6,7 @@ import { shrinkMemory } from '../mirror/bulk.ts'
 import { saveEstimates } from '../mirror/estimates.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
-import { collectGarbage } from './heap-limits.ts'
+import { collectGarbage, holdYoungSpace, letYoungSpaceGrow } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -61,13 +61,25 @@ async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step
   }
 }
 
-/** A backlog is left by passes over very much, and then by nothing for a long time. */
+/** A run that read more than this of Cursor's read very much. */
+const MUCH_OCTETS = 16 * 1024 * 1024
+/** After so long a rest the room that is empty is given back. */
+const GIVE_BACK_MS = 8000
+
+/** That much is read, or indexed out of a backlog, is seldom, and then followed by nothing for a long time. */
 let hasMuchToForget = false
+
+function takeRoom(): void {
+  if (!hasMuchToForget) letYoungSpaceGrow()
+  hasMuchToForget = true
+}
 
 function comeToRest(): void {
   hasMuchToForget = false
+  holdYoungSpace()
   collectGarbage()
   shrinkMemory(kept.db)
+  setTimeout(collectGarbage, GIVE_BACK_MS).unref()
 }
 
 const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false }
@@ -76,8 +88,10 @@ async function run(order: RunOrder): Promise<void> {
   clearTimeout(copiesTimer)
   try {
     const passes = runPasses(kept.db, setup, order, Date.now)
+    let octets = 0
     const outcome = await drive(passes, (step) => {
-      if (step.backlog !== null) hasMuchToForget = true
+      octets += step.bytesRead
+      if (octets > MUCH_OCTETS || step.backlog !== null) takeRoom()
       tell({ kind: 'step', step: describeStep(step) })
     })
     tell({ kind: 'done', outcome: outcome ?? CUT_OFF })

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3'
 
 const ITEMS_MAX = 1000
-const OCTETS_MAX = 4 * 1024 * 1024
+/** Few enough that most values are garbage before what is young is collected: see `daemon/heap-limits.ts`. */
+const OCTETS_MAX = 1024 * 1024
 
 export interface Portion {
   /** How many of the given items were read. */
@@ -12,7 +13,7 @@ export interface Portion {
 
 /**
  * Reads the first of these items in one short transaction on a store of Cursor's: at least one, at most 1,000, and no
- * more once `readMsMax` milliseconds have passed or 4 MB were read.
+ * more once `readMsMax` milliseconds have passed or 1 MB was read.
  * @param read reads one item. @returns its bytes
  */
 export function readPortion<Item>(

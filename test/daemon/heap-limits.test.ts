@@ -50,6 +50,47 @@ test('without the limits the same garbage takes more: V8 still does what they ar
   expect(main).toBeGreaterThan(8)
 })
 
+/** Reads much, comes to rest, and rests: the room for what is young at each of them, in megabytes. */
+const READS_AND_RESTS = `
+  import { once } from 'node:events'
+  import { setTimeout as sleep } from 'node:timers/promises'
+  import v8 from 'node:v8'
+  import { parentPort } from 'node:worker_threads'
+  import { collectGarbage, holdYoungSpace, letYoungSpaceGrow } from '${limits.url}'
+  const room = () => v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 1024 ** 2
+  await once(parentPort, 'message')
+  letYoungSpaceGrow()
+  let kept = []
+  for (let made = 0; made < 3_000_000; made += 1) kept[made % 50_000] = { made, more: [made] }
+  const atWork = room()
+  kept = null
+  holdYoungSpace()
+  collectGarbage()
+  await sleep(6000)
+  collectGarbage()
+  parentPort.postMessage({ atWork, atRest: room() })
+`
+
+test('a thread that reads much takes more room for what is young, and gives it back when it rests', () => {
+  const script = `
+    import { once } from 'node:events'
+    import { Worker } from 'node:worker_threads'
+    import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from '${limits.url}'
+    prepareIngestHeap()
+    const source = new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(READS_AND_RESTS)}))
+    const worker = new Worker(source, { resourceLimits: ingestHeapLimits })
+    await once(worker, 'online')
+    holdYoungSpace()
+    worker.postMessage('read')
+    const [rooms] = await once(worker, 'message')
+    console.log(JSON.stringify(rooms))
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { atWork, atRest } = JSON.parse(printed) as { atWork: number; atRest: number }
+  expect(atWork).toBeGreaterThan(8)
+  expect(atRest).toBeLessThanOrEqual(8)
+})
+
 test('a thread that comes to rest keeps no garbage', () => {
   const script = `
     import { collectGarbage } from '${limits.url}'
