@@ -107,6 +107,10 @@ const noDaemon: readonly [name: string, prepare: () => void][] = [
     () => writeDaemonFile({ pid: spawnSync(process.execPath, ['-e', '0']).pid, url: urlOf() }),
   ],
   ['with another program on the port', () => (answer = (_, response) => json(response, 200, { hello: 'world' }))],
+  [
+    'with a daemon.json that a killed daemon left, and the daemon of another folder at its address,',
+    () => (answer = (_, response) => json(response, 200, { status: 'ok', version: '1', startedAt: '2026-01-02T' })),
+  ],
   ['with a program that does not answer', () => (answer = () => {})],
   ['with a port that nobody has', () => server.close()],
 ]
