@@ -90,6 +90,20 @@ test.each(['chats', 'losses'])('%s of a project that nobody knows says so, and o
   expect(err).not.toContain('"shop"')
 })
 
+test('half a name of a model or mode, and tokens of an unknown project, are told as unknown and not as nothing', async () => {
+  const none = { messages: 0, recorded: 0, estimated: 0, unknown: 0 }
+  const sources = { recorded: null, imported: null, estimated: null, contextSnapshot: null, recordedCents: null }
+  const tokens = { rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] }
+  const empty = { ...tokens, totals: { ...sources, priced: null, coverage: none } }
+  const reply: Reply = ({ path }) => (path === '/api/tokens' ? empty : page([]))
+  const chats = await run(['chats', '--model', 'gpt', '--mode', 'age'], reply)
+  expect(chats.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
+  expect(chats.err).toContain('No chat is of a mode "age": list them with: cursordex stats\n')
+  const told = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
+  expect(told.err).toContain('No chat is of a project "shp": list them with: cursordex projects\n')
+  expect(told.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']

@@ -7,7 +7,7 @@ import { bytesText, countText, localTime, numberText } from '../formats.ts'
 import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { JsonOption, PageOptions } from '../options.ts'
 import { helpOrRefuse } from '../usage.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { notePage } from '../page-note.ts'
 import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
@@ -64,7 +64,7 @@ async function run(command: Command, session: Session, words: readonly string[])
     if (made.state === 'failed') throw failed(made)
     await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
     // An archive of nothing is made as well as any other, and would pass for that of the project that was meant.
-    await noteUnknownProjects(filters.project, answers, session)
+    await noteUnknown(filters, answers, session)
     if (made.leftOut.length > 0) throw incomplete(made)
   })
 }

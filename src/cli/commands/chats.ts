@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { localTime, numberText } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -88,7 +88,7 @@ async function chats(command: Command, session: Session): Promise<void> {
     )
     if (rows.length === 0) {
       await session.note('No chats.\n')
-      await noteUnknownProjects(filters.project, answers, session)
+      await noteUnknown(filters, answers, session)
     } else
       await session.print(
         renderTable(

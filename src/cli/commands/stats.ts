@@ -3,7 +3,7 @@ import { bucketUnits } from '../../api/buckets.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { statsAnswer } from '../stats-answer.ts'
@@ -39,7 +39,7 @@ async function stats(command: Command, session: Session): Promise<void> {
     }
     if (told.totals.messages === 0) {
       await session.note('No messages.\n')
-      return noteUnknownProjects(filters.project, answers, session)
+      return noteUnknown(filters, answers, session)
     }
     await session.print(renderStats(told, session.screen))
   })

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { tokenGroupings } from '../../api/tokens/request.ts'
 import { Trouble } from '../../model/trouble.ts'
 import type { Answers } from '../answers.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printable, printableJson } from '../printable.ts'
@@ -56,6 +57,7 @@ async function tokens(command: Command, session: Session): Promise<void> {
     const told = decodeAnswer(tokensAnswer, answer)
     await session.print(renderTokens(told, session.screen))
     await session.note(explainTokens(told))
+    if (told.rows.length === 0) await noteUnknown(filters, answers, session)
   })
 }
 
