@@ -3,11 +3,12 @@ import { bucketUnits } from '../../api/buckets.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
+import { countText } from '../formats.ts'
 import { noteUnknown } from '../note-unknown.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { statsAnswer } from '../stats-answer.ts'
-import { renderStats } from '../stats-text.ts'
+import { isOfStretch, renderStats } from '../stats-text.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]
@@ -39,6 +40,10 @@ async function stats(command: Command, session: Session): Promise<void> {
     }
     if (told.totals.messages === 0) {
       await session.note('No messages.\n')
+      const { messages } = told.undated
+      if (messages > 0 && isOfStretch(told)) {
+        await session.note(`${countText(messages, 'message')} without a time left out.\n`)
+      }
       return noteUnknown(filters, answers, session)
     }
     await session.print(renderStats(told, session.screen))
