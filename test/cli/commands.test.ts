@@ -104,6 +104,19 @@ test('half a name of a model or mode, and tokens of an unknown project, are told
   expect(told.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
 })
 
+test.each([
+  [['chats', '--from', '2026'], 'Asia/Tokyo'],
+  [['losses', '--to', '2026'], 'Asia/Tokyo'],
+  [['commits', '--repo', 'shop', '--from', '2026'], 'Asia/Tokyo'],
+  [['stats', '--tz', 'UTC'], 'UTC'],
+  // No date, no zone: it takes a while to know it.
+  [['chats'], null],
+  [['search', 'one two'], null],
+])('the dates of %j are asked for in the zone %s', async (argv, zone) => {
+  const { calls } = await run(argv, () => page([]))
+  expect(new URLSearchParams(calls[0]?.query).get('tz')).toBe(zone)
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']

@@ -11,6 +11,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const chatsAnswer = z.object({
   total: z.number(),
@@ -73,7 +74,7 @@ export function addChatsCommand(program: Command, session: Session): void {
 async function chats(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<ChatsOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/chats', queryOf(filters))
+    const answer = await answers.get('/api/chats', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(chatsAnswer, answer)
     const shown = columnsFor(session.screen.width)

@@ -12,6 +12,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Place, Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const chatMatch = z.object({
   id: z.string(),
@@ -89,7 +90,7 @@ async function commits(command: Command, session: Session, workingDir: string): 
   await session.ask(command, async (answers) => {
     const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
     const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
-    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...filters }))
+    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(commitsAnswer, answer)
     const shown = columnsFor(session.screen.width)

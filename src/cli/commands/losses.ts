@@ -10,6 +10,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const lossesAnswer = z.object({
   total: z.number(),
@@ -57,7 +58,7 @@ export function addLossesCommand(program: Command, session: Session): void {
 async function losses(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<LossesOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/losses', queryOf({ ...filters }))
+    const answer = await answers.get('/api/losses', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(lossesAnswer, answer)
     const shown = columnsFor(session.screen.width)

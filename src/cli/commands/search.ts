@@ -14,6 +14,7 @@ import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Cell, Column } from '../table.ts'
 import { refuseWord } from '../usage.ts'
+import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 
 const searchAnswer = z.object({
   correctedQuery: z.string().nullable().default(null),
@@ -97,7 +98,9 @@ async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
   const { json, ...filters } = command.opts<SearchOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/search', queryOf({ q: queryText(command.args), ...filters }))
+    const q = queryText(command.args)
+    const dated = inOwnZone(filters, session.screen, namesDates(filters) || holdsDateField(q))
+    const answer = await answers.get('/api/search', queryOf({ q, ...dated }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))

@@ -9,6 +9,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { statsAnswer } from '../stats-answer.ts'
 import { isOfStretch, renderStats } from '../stats-text.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]
@@ -32,7 +33,7 @@ export function addStatsCommand(program: Command, session: Session): void {
 async function stats(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<StatsOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/stats', queryOf({ ...filters }))
+    const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const told = decodeAnswer(statsAnswer, answer)
     if (told.uncounted.chats > 0) {

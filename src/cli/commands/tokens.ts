@@ -12,6 +12,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from '../tokens-text.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string
@@ -43,7 +44,7 @@ export function addTokensCommand(program: Command, session: Session): void {
 
 async function tokens(command: Command, session: Session): Promise<void> {
   const { json, csv, ...filters } = command.opts<TokensOptions>()
-  const query = queryOf({ ...filters })
+  const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   await session.ask(command, async (answers) => {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
@@ -90,8 +91,8 @@ async function importFile(file: string, command: Command, session: Session): Pro
   // A flag of the same name may have been taken by the command above.
   const { json, tz } = command.optsWithGlobals<JsonOption & { readonly tz?: string }>()
   const text = await readText(file)
-  const query = queryOf({ tz })
-  const path = query.size === 0 ? '/api/tokens/import' : `/api/tokens/import?${query.toString()}`
+  const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
+  const path = `/api/tokens/import?${query.toString()}`
   await session.ask(command, async (answers) => {
     const answer = await answers.post(path, text, 'text/csv')
     if (json === true) return session.print(`${printableJson(answer)}\n`)
