@@ -117,6 +117,18 @@ test.each([
   expect(new URLSearchParams(calls[0]?.query).get('tz')).toBe(zone)
 })
 
+test.each([
+  [['chats', '--offset', '9']],
+  [['losses', '--offset', '9']],
+  [['projects', '--offset', '9']],
+  [['commits', '--repo', 'shop', '--offset', '9']],
+  [['archive', 'list', '--offset', '9']],
+  [['search', 'word', '--offset', '9']],
+])('%j behind the last does not say that there is nothing', async (argv) => {
+  const { out, err } = await run(argv, () => ({ ...page([]), total: 8, offset: 9, warnings: [] }))
+  expect([out, err]).toEqual(['', 'Nothing stands from --offset 9 on: there are 8.\n'])
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']

@@ -8,7 +8,7 @@ import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../option
 import type { JsonOption, PageOptions } from '../options.ts'
 import { helpOrRefuse } from '../usage.ts'
 import { noteUnknown } from '../note-unknown.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -109,7 +109,8 @@ async function list(command: Command, session: Session): Promise<void> {
     const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
-    if (rows.length === 0) await session.note('There is no archive yet; make one with: cursordex archive run\n')
+    const none = 'There is no archive yet; make one with: cursordex archive run'
+    if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
     await notePage(session, runs)
   })

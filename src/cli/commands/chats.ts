@@ -5,7 +5,7 @@ import { localTime, numberText } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
 import { noteUnknown } from '../note-unknown.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -88,7 +88,7 @@ async function chats(command: Command, session: Session): Promise<void> {
       ].filter((_, index) => shown.includes(index)),
     )
     if (rows.length === 0) {
-      await session.note('No chats.\n')
+      await session.note(`${emptyText(list, 'No chats.')}\n`)
       await noteUnknown(filters, answers, session)
     } else
       await session.print(

@@ -6,7 +6,7 @@ import { countText, localTime } from '../formats.ts'
 import { nearestProject } from '../nearest-project.ts'
 import { addDates, addExamples, addJson, addPage, queryOf, wholeNumber } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson, printableLine } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Place, Session } from '../session.ts'
@@ -96,7 +96,7 @@ async function commits(command: Command, session: Session, workingDir: string): 
     const shown = columnsFor(session.screen.width)
     const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
     const rows = list.items.flatMap((commit) => commitRows(commit, session))
-    if (rows.length === 0) await session.note('No commits.\n')
+    if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
     else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
     for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
     await notePage(session, list)

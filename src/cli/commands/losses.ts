@@ -4,7 +4,7 @@ import { localTime } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
 import { noteUnknown } from '../note-unknown.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -67,7 +67,7 @@ async function losses(command: Command, session: Session): Promise<void> {
       pick([localTime(at, session.screen.timeZone), kind, project?.name ?? '-', title, chatId, messageId ?? '-']),
     )
     if (rows.length === 0) {
-      await session.note('Nothing was lost.\n')
+      await session.note(`${emptyText(list, 'Nothing was lost.')}\n`)
       await noteUnknown(filters, answers, session)
     } else await session.print(renderTable(pick(columns), rows, session.screen))
     await notePage(session, list)

@@ -7,7 +7,7 @@ import { countText, localTime } from '../formats.ts'
 import { snippetSpans } from '../highlight.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson, printableLine } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -146,7 +146,7 @@ async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   // That another spelling is shown is said by a warning.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
-  const nothing = found.items.length === 0 ? ['Nothing found.'] : []
+  const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found)
   if (found.items.length > 0 && !hasIds(session)) {
