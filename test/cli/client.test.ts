@@ -171,6 +171,13 @@ test('what was wrong is told with what was given: one flag of several, or the id
   )
 })
 
+test('a file that is too large for one request is told to be imported in parts', async () => {
+  answer = (request, response) => healthy(request, response, { detail: 'So much.', code: 'too-large' }, 413)
+  const answers = await daemonAnswers(dataDir)
+  const told = answers?.post('/api/tokens/import?tz=UTC', 'Date', 'text/csv')
+  await expect(told).rejects.toMatchObject({ message: 'So much.', hint: expect.stringContaining('in parts') })
+})
+
 test('a failure that is no problem document is told by its status', async () => {
   expect((await troubleWhen(502, 'oops')).message).toBe('The answer was HTTP 502.')
 })
