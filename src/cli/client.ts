@@ -10,7 +10,12 @@ import { troubleOfProblem } from './problem.ts'
 
 const HEALTH_WITHIN_MS = 1000
 
-const daemonFile = z.object({ pid: z.number().int().positive(), url: z.url({ protocol: /^http$/ }) })
+const daemonFile = z.object({
+  pid: z.number().int().positive(),
+  url: z.url({ protocol: /^http$/ }),
+  startedAt: z.string().optional(),
+})
+const health = z.object({ status: z.literal('ok'), startedAt: z.string().optional() })
 
 export interface Daemon {
   readonly pid: number
@@ -19,14 +24,15 @@ export interface Daemon {
 
 /**
  * The daemon of a data folder, or null where none runs: its `daemon.json` is missing or half written, its process is
- * gone, or it does not answer within a second.
+ * gone, it does not answer within a second, or another daemon answers at its address. Then the file was left by one that
+ * was killed, and the other has a mirror of its own, which must not be told as this folder's, let alone purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url } = parsed.data
-  return (await isHealthy(url)) ? { pid, url } : null
+  const { pid, url, startedAt } = parsed.data
+  return (await isHealthy(url, startedAt)) ? { pid, url } : null
 }
 
 /** The answers of the daemon that runs on a data folder, or null where none runs. */
@@ -117,11 +123,15 @@ function bodyText({ body, mediaType }: Call): string | null {
   return mediaType === undefined ? JSON.stringify(body) : (body as string)
 }
 
-async function isHealthy(url: string): Promise<boolean> {
+/** @param startedAt when the daemon began that is looked for; it, or one of an older version, may not say */
+async function isHealthy(url: string, startedAt: string | undefined): Promise<boolean> {
   try {
     // Without the token: another program may have the port by now.
     const { status, text } = await send(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
-    return status === 401 || (status === 200 && z.object({ status: z.literal('ok') }).safeParse(jsonOf(text)).success)
+    if (status === 401) return true
+    const told = health.safeParse(jsonOf(text))
+    if (status !== 200 || !told.success) return false
+    return startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt
   } catch (error) {
     if (error instanceof Trouble) return false
     throw error

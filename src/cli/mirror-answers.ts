@@ -13,6 +13,7 @@ import { RestoreSlices } from '../daemon/restore-slices.ts'
 import { takeUsageFile } from '../daemon/take-usage-file.ts'
 import { toEnd } from '../daemon/to-end.ts'
 import { sourceReasons } from '../daemon/source-reasons.ts'
+import { describeStrayFolders } from '../daemon/stray-folders.ts'
 import { Histories } from '../git/histories.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
@@ -112,8 +113,9 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
 /** An empty answer is none where there is nothing to be asked about. */
 function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
   const places = [...cursor.userDirs, ...cursor.homes]
-  if (places.length === 0 || places.some((place) => existsSync(place))) return
-  if (countEverything(reader).counts.chats > 0) return
+  if (places.length === 0 || countEverything(reader).counts.chats > 0) return
+  for (const sentence of describeStrayFolders(cursor.userDirs)) note(sentence)
+  if (places.some((place) => existsSync(place))) return
   note(
     `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without: npx cursordex demo.`,
   )

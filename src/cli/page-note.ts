@@ -13,3 +13,7 @@ export async function notePage(session: Session, page: Page): Promise<void> {
   if (session.screen.width === null || page.items.length === 0 || next >= page.total) return
   await session.note(`${numberText(next)} of ${numberText(page.total)}; the next ones with --offset ${next}\n`)
 }
+
+/** Why a page is empty: nothing is there, or all of it stands before where the page begins. */
+export const emptyText = ({ total, offset = 0 }: Pick<Page, 'total' | 'offset'>, nothing: string): string =>
+  total === 0 ? nothing : `Nothing stands from --offset ${offset} on: there are ${numberText(total)}.`

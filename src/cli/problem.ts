@@ -46,6 +46,11 @@ function hintFor(status: number, path: string): string {
   if (status === 400) return 'See the --help of the command for what it takes.'
   if (status === 401) return 'The daemon asks for its token: run this as the user who owns the data folder.'
   if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
+  if (status === 413) {
+    return path.startsWith('/api/tokens/import')
+      ? 'Import the file in parts, each with the first line of the whole; rows that are in two of them count once.'
+      : 'Give less of it at a time.'
+  }
   if (status === 503) return 'Try again, or ask for less.'
   return 'See how the daemon is with: cursordex status'
 }

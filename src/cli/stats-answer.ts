@@ -9,6 +9,8 @@ const distribution = z.object({ count, median: known, p90: known, max: known })
 /** What the command needs of the answer. */
 export const statsAnswer = z.object({
   bucket: z.string(),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
   totals: z.object({
     projects: count,
     chats: count,
@@ -28,6 +30,7 @@ export const statsAnswer = z.object({
   series: z.array(
     z.object({ start: z.string(), chats: count, messages: count, userMessages: count, toolCalls: count }),
   ),
+  outOfSeries: z.object({ messages: count }),
   byProject: z.array(z.object({ name, chats: count, messages: count })),
   byModel: z.array(z.object({ name, chats: count, messages: count })),
   byTool: z.array(z.object({ name: z.string(), ...ends })),

@@ -31,7 +31,7 @@ export function renderStats(stats: StatsAnswer, screen: Screen): string {
 }
 
 function totals(stats: StatsAnswer, screen: Screen): string {
-  const { totals: sum, known, calls, longestStreak, chatLength, chatDuration, undated, approximate } = stats
+  const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
   const ofChats = (count: number): string => (count === known.chats ? '' : `told by ${count} of ${known.chats} chats`)
   const rows: readonly (readonly [string, string, string?])[] = [
     ['projects', numberText(sum.projects)],
@@ -53,20 +53,25 @@ function totals(stats: StatsAnswer, screen: Screen): string {
       `p90 ${orUnknown(chatLength.p90)}, most ${orUnknown(chatLength.max)}`,
     ],
     ['time a chat', lasted(chatDuration.median), `p90 ${lasted(chatDuration.p90)}, most ${lasted(chatDuration.max)}`],
-    ...(undated.messages === 0 ? [] : [['without a time', numberText(undated.messages), 'messages'] as const]),
-    ...(approximate.messages === 0
-      ? []
-      : [
-          [
-            'time not their own',
-            numberText(approximate.messages),
-            'messages, at the time of the next or of the chat',
-          ] as const,
-        ]),
+    ...unsureTimes(stats),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
 }
+
+/** Where a time is not known or cannot be right, which of the figures the messages are in. */
+function unsureTimes(stats: StatsAnswer): (readonly [string, string, string])[] {
+  const { undated, approximate, outOfSeries } = stats
+  const rows: readonly (readonly [string, number, string])[] = [
+    ['without a time', undated.messages, isOfStretch(stats) ? 'messages, left out' : 'messages'],
+    ['time not their own', approximate.messages, 'messages, at the time of the next or of the chat'],
+    ['far from all others', outOfSeries.messages, `messages, not in those by ${stats.bucket}`],
+  ]
+  return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
+}
+
+/** Then what has no time is left out. */
+export const isOfStretch = ({ from, to }: StatsAnswer): boolean => from !== null || to !== null
 
 const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
 

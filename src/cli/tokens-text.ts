@@ -40,8 +40,19 @@ type TokensAnswer = z.infer<typeof tokensAnswer>
 
 const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : numberText(value)
-const dollars = (cents: number | null | undefined): string =>
-  cents === null || cents === undefined ? '-' : `$${(cents / 100).toFixed(2)}`
+
+function dollars(cents: number | null | undefined): string {
+  if (cents === null || cents === undefined) return '-'
+  return cents > 0 && cents < 0.5 ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
+}
+
+/** Beside messages that have no price the sum is not that of all. */
+function pricedText(priced: Sources['priced']): string {
+  if (priced === null) return '-'
+  if (priced.cents === null || priced.messages === 0) return 'unpriced'
+  return priced.unpriced === 0 ? dollars(priced.cents) : `at least $${(priced.cents / 100).toFixed(2)}`
+}
+
 const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
   row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
 
@@ -74,7 +85,7 @@ const shownSources: readonly Source[] = [
   {
     column: right('list price'),
     isKnown: ({ priced }) => priced !== null,
-    read: ({ priced }) => (priced === null ? '-' : priced.messages === 0 ? 'unpriced' : dollars(priced.cents)),
+    read: ({ priced }) => pricedText(priced),
   },
   {
     column: right('imported in / out'),

@@ -48,6 +48,7 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) 
   })
   return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
     version: world.version,
+    startedAt: new Date(parts.startedAtMs).toISOString(),
     timeZone: world.zone(),
     access: { token, tokenRequired, allowedHosts: () => allowedHosts },
     mirror: () => parts.reader.open(),

@@ -23,6 +23,7 @@ import { startSchedule, type Schedule } from './schedule.ts'
 import { restoreInto } from './restore-into.ts'
 import { SearchPool } from './search-pool.ts'
 import { daemonPurging } from './purge/daemon-purging.ts'
+import { describeStrayFolders } from './stray-folders.ts'
 
 export interface DaemonWorld {
   readonly version: string
@@ -74,7 +75,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     const around = describeNeighbourhood([...userDirs, ...homes], asksForToken(settings))
-    for (const sentence of around) log.warn(sentence)
+    for (const sentence of [...around, ...describeStrayFolders(userDirs)]) log.warn(sentence)
     void indexing.start().then(() => purging.resume())
     estimation.begin()
     const schedule = startRhythms(indexing, archiveSchedule, progress)

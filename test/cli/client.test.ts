@@ -107,6 +107,10 @@ const noDaemon: readonly [name: string, prepare: () => void][] = [
     () => writeDaemonFile({ pid: spawnSync(process.execPath, ['-e', '0']).pid, url: urlOf() }),
   ],
   ['with another program on the port', () => (answer = (_, response) => json(response, 200, { hello: 'world' }))],
+  [
+    'with a daemon.json that a killed daemon left, and the daemon of another folder at its address,',
+    () => (answer = (_, response) => json(response, 200, { status: 'ok', version: '1', startedAt: '2026-01-02T' })),
+  ],
   ['with a program that does not answer', () => (answer = () => {})],
   ['with a port that nobody has', () => server.close()],
 ]
@@ -165,6 +169,13 @@ test('what was wrong is told with what was given: one flag of several, or the id
   await expect(answers?.get('/api/chats/a%2Fb/messages', new URLSearchParams('limit=2'))).rejects.toThrow(
     'So it was. Given was "a/b".',
   )
+})
+
+test('a file that is too large for one request is told to be imported in parts', async () => {
+  answer = (request, response) => healthy(request, response, { detail: 'So much.', code: 'too-large' }, 413)
+  const answers = await daemonAnswers(dataDir)
+  const told = answers?.post('/api/tokens/import?tz=UTC', 'Date', 'text/csv')
+  await expect(told).rejects.toMatchObject({ message: 'So much.', hint: expect.stringContaining('in parts') })
 })
 
 test('a failure that is no problem document is told by its status', async () => {

@@ -90,6 +90,45 @@ test.each(['chats', 'losses'])('%s of a project that nobody knows says so, and o
   expect(err).not.toContain('"shop"')
 })
 
+test('half a name of a model or mode, and tokens of an unknown project, are told as unknown and not as nothing', async () => {
+  const none = { messages: 0, recorded: 0, estimated: 0, unknown: 0 }
+  const sources = { recorded: null, imported: null, estimated: null, contextSnapshot: null, recordedCents: null }
+  const tokens = { rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] }
+  const empty = { ...tokens, totals: { ...sources, priced: null, coverage: none } }
+  const reply: Reply = ({ path }) => (path === '/api/tokens' ? empty : page([]))
+  const chats = await run(['chats', '--model', 'gpt', '--mode', 'age'], reply)
+  expect(chats.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
+  expect(chats.err).toContain('No chat is of a mode "age": list them with: cursordex stats\n')
+  const told = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
+  expect(told.err).toContain('No chat is of a project "shp": list them with: cursordex projects\n')
+  expect(told.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
+})
+
+test.each([
+  [['chats', '--from', '2026'], 'Asia/Tokyo'],
+  [['losses', '--to', '2026'], 'Asia/Tokyo'],
+  [['commits', '--repo', 'shop', '--from', '2026'], 'Asia/Tokyo'],
+  [['stats', '--tz', 'UTC'], 'UTC'],
+  // No date, no zone: it takes a while to know it.
+  [['chats'], null],
+  [['search', 'one two'], null],
+])('the dates of %j are asked for in the zone %s', async (argv, zone) => {
+  const { calls } = await run(argv, () => page([]))
+  expect(new URLSearchParams(calls[0]?.query).get('tz')).toBe(zone)
+})
+
+test.each([
+  [['chats', '--offset', '9']],
+  [['losses', '--offset', '9']],
+  [['projects', '--offset', '9']],
+  [['commits', '--repo', 'shop', '--offset', '9']],
+  [['archive', 'list', '--offset', '9']],
+  [['search', 'word', '--offset', '9']],
+])('%j behind the last does not say that there is nothing', async (argv) => {
+  const { out, err } = await run(argv, () => ({ ...page([]), total: 8, offset: 9, warnings: [] }))
+  expect([out, err]).toEqual(['', 'Nothing stands from --offset 9 on: there are 8.\n'])
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']

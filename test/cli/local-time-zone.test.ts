@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usableZone } from '../../src/cli/local-time-zone.ts'
+import { headers } from '../../src/sample/cursor-home.ts'
 import { fillStore } from '../helpers/fill-store.ts'
-import { Workplace } from '../helpers/spawn-cursordex.ts'
+import { untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 
 test.each([
   ['Europe/Berlin', 60, 'Europe/Berlin'],
@@ -32,4 +33,38 @@ describe('with a TZ that names no zone of the list', () => {
       expect(stdout).toContain('chat-0')
     },
   )
+})
+
+describe('beside a daemon that was started in another zone', () => {
+  const berlin = { env: { TZ: 'Europe/Berlin' } }
+  let place: Workplace
+  beforeEach(async () => {
+    place = new Workplace()
+    const store = place.cursor.global()
+    // The last day of the year in UTC, and the first in Berlin.
+    const createdAt = '2025-12-31T23:30:00.000Z'
+    store.message('c', 'm', { type: 1, text: 'new year', createdAt })
+    store.chat('c', { createdAt: Date.parse(createdAt), fullConversationHeadersOnly: headers(['m']) })
+    const { url } = await place.serve([], { env: { TZ: 'UTC' } })
+    await untilReady(url)
+  })
+  afterEach(() => place.remove())
+
+  test.each([
+    [['chats', '--from', '2026-01-01']],
+    [['search', 'on:2026-01-01']],
+    [['search', 'year', '--from', '2026-01-01', '--to', '2026-01-02']],
+    [['tokens', '--from', '2026-01-01', '--group-by', 'day']],
+    [['stats']],
+  ])('%j goes by the clock of who typed it', async (argv) => {
+    const { stdout } = await place.run(argv, berlin)
+    expect(stdout).toContain('2026-01-01')
+    expect(stdout).not.toContain('2025-12-31')
+  })
+
+  test('a purge removes what was before the day that is meant', async () => {
+    expect((await place.run(['purge', '--before', '2026-01-01'], berlin)).stdout).toContain('0 messages')
+    const named = await place.run(['purge', '--before', '2026-01-01', '--tz', 'UTC'], berlin)
+    expect(named.stdout).toContain('1 message')
+  })
 })

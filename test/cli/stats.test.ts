@@ -102,3 +102,15 @@ test('a store of nothing says so, and lines that nobody knows are no 0', async (
   const unknown = { ...(stats['totals'] as object), linesAdded: null }
   expect((await run(['stats'], () => ({ ...stats, totals: unknown }))).out).toContain('lines added\t-\t')
 })
+
+test('messages that a stretch of time or the curve leaves out are told as left out', async () => {
+  const told = async (more: object) => run(['stats', '--from', '2026-01-01'], () => ({ ...stats, ...more }))
+  const undated = { messages: 3, chats: 1 }
+  expect((await told({ undated })).out).toContain('without a time\t3\tmessages\n')
+  const bounded = { undated, from: '2026-01-01T00:00:00.000Z' }
+  expect((await told(bounded)).out).toContain('without a time\t3\tmessages, left out\n')
+  const far = (await told({ outOfSeries: { messages: 1 } })).out
+  expect(far).toContain('far from all others\t1\tmessages, not in those by week\n')
+  const totals = { ...(stats['totals'] as object), messages: 0 }
+  expect((await told({ ...bounded, totals })).err).toBe('No messages.\n3 messages without a time left out.\n')
+})

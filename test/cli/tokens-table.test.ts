@@ -35,6 +35,20 @@ test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns
   expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
 })
 
+test('the price of some messages is not told as that of all, nor part of a cent as nothing', async () => {
+  const { totals, ...told } = await world.told()
+  const listPrice = (cents: number | null, messages: number, unpriced: number): string => {
+    const priced = { cents, messages, unpriced }
+    const cells = renderTokens({ ...told, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
+    return cells[4] ?? ''
+  }
+  expect(listPrice(825, 2, 0)).toBe('$8.25')
+  expect(listPrice(825, 1, 1)).toBe('at least $8.25')
+  expect(listPrice(0.02, 1, 0)).toBe('<$0.01')
+  expect(listPrice(0, 1, 0)).toBe('$0.00')
+  expect(listPrice(null, 0, 2)).toBe('unpriced')
+})
+
 test('a CSV of fewer rows than there are says so on stderr, and one of all says nothing', async () => {
   const answer = { ...(await world.told()), rowsTotal: 7 }
   const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)

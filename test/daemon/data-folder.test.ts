@@ -93,6 +93,8 @@ test('daemon.json tells the process to signal, its address, its start and its ve
     startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     version: (await getJson<{ version: string }>(url, '/api/health')).version,
   })
+  // By this a command knows that who answers there is this folder's daemon.
+  expect(await getJson(url, '/api/health')).toMatchObject({ startedAt: told['startedAt'] })
   const startedAtMs = Date.parse(String(told['startedAt']))
   expect(startedAtMs).toBeGreaterThanOrEqual(before)
   expect(startedAtMs).toBeLessThanOrEqual(Date.now())

@@ -59,9 +59,14 @@ export function messageMarks(message: Message): string[] {
   return marks.filter((mark) => mark !== null && mark !== '').map(String)
 }
 
-function tokensText({ input, output }: NonNullable<Message['tokens']>): string {
-  if (input === null) return `${figure(output ?? 0)} tokens out`
-  return output === null ? `${figure(input)} tokens in` : `${figure(input)} tokens in, ${figure(output)} out`
+/** An estimate is told as one: it stands in a file that is read long after, beside counts that Cursor wrote. */
+function tokensText({ input, output, source }: NonNullable<Message['tokens']>): string {
+  const counts = [
+    input === null ? null : `${figure(input)} tokens in`,
+    output === null ? null : input === null ? `${figure(output)} tokens out` : `${figure(output)} out`,
+    source === 'estimated' ? 'estimated' : null,
+  ]
+  return counts.filter((count) => count !== null).join(', ')
 }
 
 /** A time that is not the message's own is told as what it is. */

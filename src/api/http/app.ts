@@ -38,7 +38,7 @@ export function createApp(world: ApiWorld): Hono {
 
   app.use(securityHeaders(), guard(world.access), refuseMalformedPaths(), limitBodies())
   for (const routes of [
-    healthRoutes(world.version),
+    healthRoutes(world),
     statusRoutes(readStatus),
     searchRoutes(world),
     suggestRoutes(world),

@@ -81,6 +81,8 @@ export interface Access {
 /** All that the HTTP side is given. It reads; whatever acts is a function handed in here. */
 export interface ApiWorld {
   readonly version: string
+  /** As `daemon.json` tells it. Not given where no daemon runs. */
+  readonly startedAt?: string
   /** IANA name of the zone in which bare dates are read unless the request names one. */
   readonly timeZone: string
   readonly access: Access

@@ -11,6 +11,9 @@ const PRICED = 'Priced: recorded tokens by list prices, as if nothing had been c
 const UNDATED = 'A row without a key holds messages of which nothing tells the time.'
 const LEFT_OUT = 'Messages of which nothing tells the time are left out of a stretch of time.'
 
+const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
+  `Of ${messages + unpriced} recorded messages ${unpriced} ${unpriced === 1 ? 'is' : 'are'} unpriced: the list does not know the model, or half of the count is not known.`
+
 /** What the numbers are and are not, for whoever reads them: only of what is there. */
 export function tokenNotes(
   request: TokensRequest,
@@ -27,6 +30,7 @@ export function tokenNotes(
     estimated === null ? null : ESTIMATED,
     contextSnapshot === null ? null : SNAPSHOT,
     priced === null ? null : PRICED,
+    priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
     isBounded ? LEFT_OUT : isOfTime && hasUndated ? UNDATED : null,
     rows > request.limit ? `Only the first ${request.limit} of ${rows} rows are told; the totals are of all.` : null,
   ].filter((note) => note !== null)

@@ -34,7 +34,7 @@ type SaidEvent = Omit<UsageEvent, 'identity'>
 
 function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): SaidEvent {
   const { places, names } = columns
-  if (record.cells.length > names.length) throw badRow(record, names.length)
+  if (record.cells.length > names.length || isCutOff(record, columns)) throw badRow(record, names.length)
   const cell = (field: UsageField): string => record.cells[places.get(field) ?? -1]?.trim() ?? ''
   const count = (field: UsageField): number | null => {
     const value = readCount(cell(field))
@@ -57,6 +57,22 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Sa
     cents: isCharge ? cents : null,
   }
 }
+
+/** Every row of the dashboard's has these; a program that saved the file anew may leave out what is empty behind them. */
+const alwaysTold: readonly UsageField[] = [
+  'date',
+  'model',
+  'input',
+  'cacheWrite',
+  'cacheRead',
+  'output',
+  'total',
+  'cost',
+]
+
+/** Of a download that broke off the last row would be an event by itself, and one more than the whole file has. */
+const isCutOff = ({ cells }: CsvRecord, { places }: UsageColumns): boolean =>
+  alwaysTold.some((field) => (places.get(field) ?? -1) >= cells.length)
 
 const filled = (text: string): string | null => (text === '' || text === '-' ? null : text)
 
@@ -93,6 +109,6 @@ function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: Usage
 const badRow = ({ line, cells }: CsvRecord, columns: number): Trouble =>
   new Trouble(
     'bad-cell',
-    `Line ${line}, column ${columns + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
+    `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
     'Nothing of the file was taken. Correct the row, or download the file again.',
   )

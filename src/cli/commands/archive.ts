@@ -7,8 +7,8 @@ import { bytesText, countText, localTime, numberText } from '../formats.ts'
 import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { JsonOption, PageOptions } from '../options.ts'
 import { helpOrRefuse } from '../usage.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
-import { notePage } from '../page-note.ts'
+import { noteUnknown } from '../note-unknown.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { pathPart } from '../path-part.ts'
 import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
@@ -64,7 +64,7 @@ async function run(command: Command, session: Session, words: readonly string[])
     if (made.state === 'failed') throw failed(made)
     await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
     // An archive of nothing is made as well as any other, and would pass for that of the project that was meant.
-    await noteUnknownProjects(filters.project, answers, session)
+    await noteUnknown(filters, answers, session)
     if (made.leftOut.length > 0) throw incomplete(made)
   })
 }
@@ -109,7 +109,8 @@ async function list(command: Command, session: Session): Promise<void> {
     const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
-    if (rows.length === 0) await session.note('There is no archive yet; make one with: cursordex archive run\n')
+    const none = 'There is no archive yet; make one with: cursordex archive run'
+    if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
     await notePage(session, runs)
   })

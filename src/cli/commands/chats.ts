@@ -4,13 +4,14 @@ import { z } from 'zod'
 import { localTime, numberText } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
-import { notePage } from '../page-note.ts'
+import { noteUnknown } from '../note-unknown.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const chatsAnswer = z.object({
   total: z.number(),
@@ -73,7 +74,7 @@ export function addChatsCommand(program: Command, session: Session): void {
 async function chats(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<ChatsOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/chats', queryOf(filters))
+    const answer = await answers.get('/api/chats', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(chatsAnswer, answer)
     const shown = columnsFor(session.screen.width)
@@ -87,8 +88,8 @@ async function chats(command: Command, session: Session): Promise<void> {
       ].filter((_, index) => shown.includes(index)),
     )
     if (rows.length === 0) {
-      await session.note('No chats.\n')
-      await noteUnknownProjects(filters.project, answers, session)
+      await session.note(`${emptyText(list, 'No chats.')}\n`)
+      await noteUnknown(filters, answers, session)
     } else
       await session.print(
         renderTable(

@@ -6,12 +6,13 @@ import { countText, localTime } from '../formats.ts'
 import { nearestProject } from '../nearest-project.ts'
 import { addDates, addExamples, addJson, addPage, queryOf, wholeNumber } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson, printableLine } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Place, Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const chatMatch = z.object({
   id: z.string(),
@@ -89,13 +90,13 @@ async function commits(command: Command, session: Session, workingDir: string): 
   await session.ask(command, async (answers) => {
     const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
     const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
-    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...filters }))
+    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(commitsAnswer, answer)
     const shown = columnsFor(session.screen.width)
     const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
     const rows = list.items.flatMap((commit) => commitRows(commit, session))
-    if (rows.length === 0) await session.note('No commits.\n')
+    if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
     else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
     for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
     await notePage(session, list)

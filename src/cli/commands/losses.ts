@@ -3,13 +3,14 @@ import { z } from 'zod'
 import { localTime } from '../formats.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
-import { notePage } from '../page-note.ts'
+import { noteUnknown } from '../note-unknown.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Column } from '../table.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 const lossesAnswer = z.object({
   total: z.number(),
@@ -57,7 +58,7 @@ export function addLossesCommand(program: Command, session: Session): void {
 async function losses(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<LossesOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/losses', queryOf({ ...filters }))
+    const answer = await answers.get('/api/losses', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(lossesAnswer, answer)
     const shown = columnsFor(session.screen.width)
@@ -66,8 +67,8 @@ async function losses(command: Command, session: Session): Promise<void> {
       pick([localTime(at, session.screen.timeZone), kind, project?.name ?? '-', title, chatId, messageId ?? '-']),
     )
     if (rows.length === 0) {
-      await session.note('Nothing was lost.\n')
-      await noteUnknownProjects(filters.project, answers, session)
+      await session.note(`${emptyText(list, 'Nothing was lost.')}\n`)
+      await noteUnknown(filters, answers, session)
     } else await session.print(renderTable(pick(columns), rows, session.screen))
     await notePage(session, list)
   })

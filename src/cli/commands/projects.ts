@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { localTime, numberText } from '../formats.ts'
 import { addExamples, addJson, addPage, queryOf } from '../options.ts'
 import type { JsonOption, PageOptions } from '../options.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
@@ -54,7 +54,7 @@ async function projects(command: Command, session: Session): Promise<void> {
       numberText(messageCount),
       remote === null ? path : `${remote.kind}:${remote.host} ${path}`,
     ])
-    if (rows.length === 0) await session.note('No projects.\n')
+    if (rows.length === 0) await session.note(`${emptyText(list, 'No projects.')}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
     await notePage(session, list)
   })

@@ -9,6 +9,7 @@ import { readMatch } from '../read-match.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { refuseEmpty } from '../refuse-empty.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 interface PurgeOptions extends JsonOption {
   readonly chat?: readonly string[]
@@ -59,7 +60,8 @@ async function purge(command: Command, session: Session): Promise<void> {
     ...(project && { projects: project }),
     ...(before !== undefined && { before }),
   }
-  const body = { ...named, ...(tz !== undefined && { tz }), ...sought, dryRun: yes !== true }
+  const zone = inOwnZone({ tz }, session.screen, before !== undefined).tz
+  const body = { ...named, ...(zone !== undefined && { tz: zone }), ...sought, dryRun: yes !== true }
   await session.ask(command, async (answers) => {
     const answer = await telling(answers, session, answers.post('/api/purge', body))
     const told = decodeAnswer(purgeAnswer, answer)

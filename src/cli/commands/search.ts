@@ -7,13 +7,14 @@ import { countText, localTime } from '../formats.ts'
 import { snippetSpans } from '../highlight.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
-import { notePage } from '../page-note.ts'
+import { emptyText, notePage } from '../page-note.ts'
 import { printableJson, printableLine } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
 import type { Cell, Column } from '../table.ts'
 import { refuseWord } from '../usage.ts'
+import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 
 const searchAnswer = z.object({
   correctedQuery: z.string().nullable().default(null),
@@ -97,7 +98,9 @@ async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
   const { json, ...filters } = command.opts<SearchOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/search', queryOf({ q: queryText(command.args), ...filters }))
+    const q = queryText(command.args)
+    const dated = inOwnZone(filters, session.screen, namesDates(filters) || holdsDateField(q))
+    const answer = await answers.get('/api/search', queryOf({ q, ...dated }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))
@@ -143,7 +146,7 @@ async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
   // That another spelling is shown is said by a warning.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
-  const nothing = found.items.length === 0 ? ['Nothing found.'] : []
+  const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found)
   if (found.items.length > 0 && !hasIds(session)) {

@@ -3,11 +3,13 @@ import { bucketUnits } from '../../api/buckets.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printableJson } from '../printable.ts'
-import { noteUnknownProjects } from '../note-projects.ts'
+import { countText } from '../formats.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { statsAnswer } from '../stats-answer.ts'
-import { renderStats } from '../stats-text.ts'
+import { isOfStretch, renderStats } from '../stats-text.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]
@@ -31,7 +33,7 @@ export function addStatsCommand(program: Command, session: Session): void {
 async function stats(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<StatsOptions>()
   await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/stats', queryOf({ ...filters }))
+    const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const told = decodeAnswer(statsAnswer, answer)
     if (told.uncounted.chats > 0) {
@@ -39,7 +41,11 @@ async function stats(command: Command, session: Session): Promise<void> {
     }
     if (told.totals.messages === 0) {
       await session.note('No messages.\n')
-      return noteUnknownProjects(filters.project, answers, session)
+      const { messages } = told.undated
+      if (messages > 0 && isOfStretch(told)) {
+        await session.note(`${countText(messages, 'message')} without a time left out.\n`)
+      }
+      return noteUnknown(filters, answers, session)
     }
     await session.print(renderStats(told, session.screen))
   })

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { tokenGroupings } from '../../api/tokens/request.ts'
 import { Trouble } from '../../model/trouble.ts'
 import type { Answers } from '../answers.ts'
+import { noteUnknown } from '../note-unknown.ts'
 import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../options.ts'
 import type { DateOptions, JsonOption } from '../options.ts'
 import { printable, printableJson } from '../printable.ts'
@@ -11,6 +12,7 @@ import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from '../tokens-text.ts'
+import { inOwnZone } from '../typed-dates.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string
@@ -42,7 +44,7 @@ export function addTokensCommand(program: Command, session: Session): void {
 
 async function tokens(command: Command, session: Session): Promise<void> {
   const { json, csv, ...filters } = command.opts<TokensOptions>()
-  const query = queryOf({ ...filters })
+  const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   await session.ask(command, async (answers) => {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
@@ -56,6 +58,7 @@ async function tokens(command: Command, session: Session): Promise<void> {
     const told = decodeAnswer(tokensAnswer, answer)
     await session.print(renderTokens(told, session.screen))
     await session.note(explainTokens(told))
+    if (told.rows.length === 0) await noteUnknown(filters, answers, session)
   })
 }
 
@@ -88,8 +91,8 @@ async function importFile(file: string, command: Command, session: Session): Pro
   // A flag of the same name may have been taken by the command above.
   const { json, tz } = command.optsWithGlobals<JsonOption & { readonly tz?: string }>()
   const text = await readText(file)
-  const query = queryOf({ tz })
-  const path = query.size === 0 ? '/api/tokens/import' : `/api/tokens/import?${query.toString()}`
+  const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
+  const path = `/api/tokens/import?${query.toString()}`
   await session.ask(command, async (answers) => {
     const answer = await answers.post(path, text, 'text/csv')
     if (json === true) return session.print(`${printableJson(answer)}\n`)

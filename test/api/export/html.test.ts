@@ -3,6 +3,7 @@ import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { toHtml } from '../../../src/api/export/html.ts'
+import type { Message } from '../../../src/model/message.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { hostileChat, hostileMessages, hostileParts, messageOf, plainChat, shown, unescaped } from './hostile-chat.ts'
 
@@ -115,6 +116,14 @@ describe('the page by itself', () => {
     expect(new Set(ids).size).toBe(301)
     expect(links).toEqual(ids)
     expect(ids.filter((id) => !/^(m\d+|orphan)-[0-9a-f]{8,12}$/u.test(id))).toEqual([])
+  })
+
+  it('tells tokens that were estimated as estimated, and no count of Cursor’s as that', () => {
+    const told = (tokens: Message['tokens']) =>
+      textOf([...toHtml(plainChat, [messageOf('m', [], { tokens })])].join('')).split('\n')
+    expect(told({ input: 12_345, output: 0, source: 'estimated' })).toContain('12,345 tokens in, 0 out, estimated')
+    expect(told({ input: null, output: 7, source: 'recorded' })).toContain('7 tokens out')
+    expect(told({ input: 7, output: null, source: 'recorded' })).toContain('7 tokens in')
   })
 
   it('tells of a message who, when, by which model, and what is unusual', () => {

@@ -63,6 +63,7 @@ test('each source stands alone, and what is said of it is said beside it', async
   })
   expect(prices?.source).toContain('genai-prices')
   expect(notes.join('\n')).toMatch(/not what was billed/)
+  expect(notes.join('\n')).toContain('Of 2 recorded messages 1 is unpriced')
   expect((await tokens('?prices=false')).prices).toBeNull()
 })
 

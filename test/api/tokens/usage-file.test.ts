@@ -154,10 +154,17 @@ test.each([
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,many', /Line 2, column "Total Tokens": "many" is not a whole number/],
   ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7,€0.1', /Line 2, column "Cost"/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7,8', /Line 2, column 4: the row has 4 cells/],
+  ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7\n2026-01-02,gpt', /Line 3, column 3: the row has 2 cells/],
+  ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, and the file 4/],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is no CSV: a quote is opened/],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is no CSV: something follows/],
 ])('what cannot be read is named: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
+})
+
+test('a row may end before columns that Cursor leaves empty', () => {
+  const text = 'Date,Model,Total Tokens,Cost,Cloud Agent ID,Automation ID\n2026-01-01T00:00:00Z,gpt-5,7,Included\n'
+  expect(first(text)).toMatchObject({ model: 'gpt-5', total: 7 })
 })
 
 test('equal rows of one file are as many events, and are the same ones in another version of it', () => {
