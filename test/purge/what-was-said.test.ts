@@ -39,6 +39,19 @@ test('a Greek text is found within a longer word, in which the lower case of its
   expect(findBytes(place.folder, 'ΜΥΣΤΙΚΟΣ')).toEqual([])
 })
 
+const keyLines = ['-----BEGIN KEY-----', 'QUFrwalzend', '-----END KEY-----']
+
+test.each([
+  ['\r\n', '\n'],
+  ['\n', '\r\n'],
+])('a text of several lines that end with %j is removed where they end with %j', async (given, said) => {
+  place.chat('a', ['good morning', `here: ${keyLines.join(said)} thanks`])
+  place.pass()
+  const report = await place.purging.purge({ match: keyLines.join(given) })
+  expect(report).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(findBytes(place.folder, 'QUFrwalzend')).toEqual([])
+})
+
 /** A chat of one message, in which a tool was called. */
 function toolCall(id: string, params: object, result: unknown): void {
   place.store.chat(id, { name: id, fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })

@@ -2,12 +2,12 @@
 const ESCAPED_TIMES_MAX = 3
 
 /**
- * Every way in which programs write a text: as it is, composed and decomposed; percent-encoded, as names of files are in
- * URIs; its letters beyond ASCII as JSON may escape them; and each of these quoted several times over. The letters that are
+ * Every way in which programs write a text: as it is, composed and decomposed, its lines ended in either way;
+ * percent-encoded, as names of files are in URIs; its letters beyond ASCII as JSON may escape them; and each of these quoted several times over. The letters that are
  * encoded are those given, the small and the capital ones.
  */
 export function spellingsOf(text: string): readonly string[] {
-  const forms = unique([text, text.normalize('NFC'), text.normalize('NFD')])
+  const forms = unique([text, text.normalize('NFC'), text.normalize('NFD')].flatMap(withLineEnds))
   const cased = unique(forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase(), folded(form)]))
   const encoded = cased.flatMap((form) => [...percentEncoded(form), escaped(form)])
   return unique([...forms, ...encoded].flatMap(quoted))
@@ -15,6 +15,12 @@ export function spellingsOf(text: string): readonly string[] {
 
 /** A capital sigma becomes another letter at the end of a word, and a match may end where its word does not. */
 export const folded = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
+
+/** A file of Windows may hold what was pasted into a chat without the carriage returns, or the other way round. */
+function withLineEnds(text: string): readonly string[] {
+  const lines = text.replaceAll('\r\n', '\n')
+  return [text, lines, lines.replaceAll('\n', '\r\n')]
+}
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 
