@@ -52,6 +52,19 @@ test.each([
   expect(findBytes(place.folder, 'QUFrwalzend')).toEqual([])
 })
 
+test.each([
+  ['PHP', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/\u00fc77`],
+  ['a program that keeps letters', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/ü77`],
+  ['Go', 'ab&<walzwerk>ü', String.raw`ab\u0026\u003cwalzwerk\u003eü`],
+  ['.NET', `ab+"walzwerk'ü`, String.raw`ab\u002B\u0022walzwerk\u0027\u00FC`],
+])('a text that a tool printed as %s writes JSON is removed', async (_, match, written) => {
+  place.chat('a', ['good morning', `it said {"key": "${written}", "n": 1}`, `and ${match} itself`])
+  place.pass()
+  const report = await place.purging.purge({ match })
+  expect(report).toMatchObject({ messages: 2, check: { found: [] } })
+  expect(findBytes(place.folder, 'walzwerk')).toEqual([])
+})
+
 /** A chat of one message, in which a tool was called. */
 function toolCall(id: string, params: object, result: unknown): void {
   place.store.chat(id, { name: id, fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })
