@@ -5,7 +5,7 @@ const OCTETS_MAX = 1024 * 1024
 
 /**
  * The text to look for, from standard input: a command line is what shells write down and what every user of the machine
- * can read. The line feed at its end is not of it.
+ * can read. Neither the line feed at its end nor a mark of its encoding at its beginning is of it.
  * @throws Trouble `no-match` where nothing is given
  */
 export async function readMatch(stdin: AsyncIterable<Buffer | string>): Promise<string> {
@@ -16,11 +16,21 @@ export async function readMatch(stdin: AsyncIterable<Buffer | string>): Promise<
     octets += piece.length
     if (octets > OCTETS_MAX) throw noMatch('Standard input holds more than a text to look for.')
   }
-  const match = Buffer.concat(pieces)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  const match = decode(Buffer.concat(pieces)).replace(/\r?\n$/, '')
   if (match.trim() === '') throw noMatch('Standard input is empty.')
   return match
+}
+
+/** What is no text would be found nowhere, and be told as gone. */
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new Trouble('no-match', 'Standard input is not UTF-8.', 'Save the text as UTF-8, and pipe that in.', {
+      exitCode: 2,
+      cause: error,
+    })
+  }
 }
 
 const noMatch = (text: string): Trouble =>

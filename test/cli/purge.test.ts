@@ -52,6 +52,19 @@ test('the text to look for comes by standard input, without its last line feed',
   expect(out).toContain('Searched 9 files of 4.1 kB, byte by byte: 0 found.')
 })
 
+test('the mark with which an editor begins a file is no part of the text: with it nothing was found, and told as gone', async () => {
+  const stdin = Readable.from([Buffer.from('\ufeffhunter2-the-password\n')])
+  const { calls } = await run(['purge', '--match', '--yes'], () => done, { stdin })
+  expect(calls[0]).toMatchObject({ body: { match: 'hunter2-the-password' } })
+})
+
+test.each(['utf16le', 'latin1'] as const)('a text in %s is refused: it would be found nowhere', async (encoding) => {
+  const stdin = Readable.from([Buffer.from('\ufeffschlüssel-77', encoding)])
+  const { exitCode, err, calls } = await run(['purge', '--match', '--yes'], () => done, { stdin })
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain('Standard input is not UTF-8.')
+})
+
 test('what is found in the end is told, and fails', async () => {
   const found = [{ file: 'mirror.db', times: 2, at: 77 }]
   const left = 'The rows are gone, but there is no room.'

@@ -39,6 +39,32 @@ test('a Greek text is found within a longer word, in which the lower case of its
   expect(findBytes(place.folder, 'ΜΥΣΤΙΚΟΣ')).toEqual([])
 })
 
+const keyLines = ['-----BEGIN KEY-----', 'QUFrwalzend', '-----END KEY-----']
+
+test.each([
+  ['\r\n', '\n'],
+  ['\n', '\r\n'],
+])('a text of several lines that end with %j is removed where they end with %j', async (given, said) => {
+  place.chat('a', ['good morning', `here: ${keyLines.join(said)} thanks`])
+  place.pass()
+  const report = await place.purging.purge({ match: keyLines.join(given) })
+  expect(report).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(findBytes(place.folder, 'QUFrwalzend')).toEqual([])
+})
+
+test.each([
+  ['PHP', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/\u00fc77`],
+  ['a program that keeps letters', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/ü77`],
+  ['Go', 'ab&<walzwerk>ü', String.raw`ab\u0026\u003cwalzwerk\u003eü`],
+  ['.NET', `ab+"walzwerk'ü`, String.raw`ab\u002B\u0022walzwerk\u0027\u00FC`],
+])('a text that a tool printed as %s writes JSON is removed', async (_, match, written) => {
+  place.chat('a', ['good morning', `it said {"key": "${written}", "n": 1}`, `and ${match} itself`])
+  place.pass()
+  const report = await place.purging.purge({ match })
+  expect(report).toMatchObject({ messages: 2, check: { found: [] } })
+  expect(findBytes(place.folder, 'walzwerk')).toEqual([])
+})
+
 /** A chat of one message, in which a tool was called. */
 function toolCall(id: string, params: object, result: unknown): void {
   place.store.chat(id, { name: id, fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })

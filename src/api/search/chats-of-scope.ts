@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { Clock } from '../periods.ts'
 import { createDeadline } from './deadline.ts'
 import { filterNodes } from './filter-nodes.ts'
-import { findTitles } from './find-titles.ts'
+import { chatsByTitle } from './find-titles.ts'
 import { parseQuery } from './language/parse.ts'
 import { planQuery } from './plan/plan.ts'
 import type { SearchFilters } from './request.ts'
@@ -28,8 +28,9 @@ export function chatsOfScope(
   return db.transaction(() => {
     const plan = planQuery(db, trees, clock)
     const never = createDeadline(undefined)
-    const nums = new Set<number>()
-    let keys = findTitles(db, plan, never).map(({ key }) => key)
+    // What a search tells of titles is bounded; what is not archived is lost one day.
+    const nums = new Set(chatsByTitle(db, plan))
+    let keys: number[] = []
     const take = (): void => {
       for (const num of db.prepare<[string], number>(CHATS_OF_KEYS).pluck().all(JSON.stringify(keys))) nums.add(num)
       keys = []

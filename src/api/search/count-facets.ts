@@ -1,13 +1,12 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { monthOf } from '../periods.ts'
-import { countMessages } from './count-messages.ts'
+import { countMessages, newestMessages } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findTitles } from './find-titles.ts'
+import { findTitles, titlesBeside } from './find-titles.ts'
 import { partNames } from './language/read-field.ts'
 import type { QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { FacetName, FacetValue, SearchRequest } from './request.ts'
-import { walkMessages } from './walk.ts'
 import { rowsOf, valuesOf } from './statement.ts'
 
 /** So many of the newest messages found are counted. */
@@ -29,14 +28,9 @@ export function countFacets(
   deadline: Deadline,
 ): Facets {
   if (request.facets.length === 0) return { facets: {}, warnings: [] }
-  const keys = findTitles(db, plan, deadline).map((hit) => hit.key)
-  let isCut = false
-  for (const key of walkMessages(db, plan.branches, 'newest', deadline)) {
-    isCut = keys.length >= COUNTED_MAX
-    if (isCut) break
-    keys.push(key)
-  }
-  const json = JSON.stringify(keys)
+  const newest = newestMessages(db, plan.branches, COUNTED_MAX, deadline)
+  const titles = titlesBeside(db, plan, newest, null, deadline).map((hit) => hit.key)
+  const json = JSON.stringify([...titles, ...newest.keys])
   const count: Readonly<Record<FacetName, () => readonly FacetValue[]>> = {
     part: () => countParts(db, trees, request, deadline),
     month: () => countMonths(db, json, request.clock.timeZone),
@@ -46,6 +40,7 @@ export function countFacets(
     model: () => countValues(db, MODELS, json),
   }
   const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
+  const isCut = newest.keys.length === COUNTED_MAX && !newest.isWhole
   const warnings = isCut ? [`The facets count the newest ${COUNTED_MAX} messages that were found.`] : []
   return { facets, warnings }
 }

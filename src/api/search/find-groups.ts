@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import { newestMessages } from './count-messages.ts'
-import { findTitles } from './find-titles.ts'
+import { titlesBeside } from './find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { rankMatches } from './rank.ts'
@@ -33,10 +33,10 @@ export function findGroups(
   scorer: Scorer | null,
   deadline: Deadline,
 ): Groups {
-  const { keys, isWhole } = newestMessages(db, plan.branches, GATHERED_MAX, deadline)
+  const newest = newestMessages(db, plan.branches, GATHERED_MAX, deadline)
   const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
   const scores = new Map(ranked.map(({ key, score }) => [key, score]))
-  const messages = [...new Set([...keys, ...scores.keys()])].map((key): Found => ({
+  const messages = [...new Set([...newest.keys, ...scores.keys()])].map((key): Found => ({
     key,
     score: scores.get(key) ?? 0,
     titled: null,
@@ -46,12 +46,16 @@ export function findGroups(
       ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
       : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
   // A title stands for a chat of which no message was found.
-  const titles = findTitles(db, plan, deadline).map(({ key, title, summary }) => ({
+  const titles = titlesBeside(db, plan, newest, null, deadline).map(({ key, title, summary }) => ({
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
   const all = [...gather(db, messages, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
-  return { page: all.slice(offset, offset + limit), total: all.length, isExact: isWhole && !deadline.hasPassed() }
+  return {
+    page: all.slice(offset, offset + limit),
+    total: all.length,
+    isExact: newest.isWhole && !deadline.hasPassed(),
+  }
 }
 
 function gather(db: Mirror, messages: readonly Found[], isBetter: (a: Found, b: Found) => number): readonly Group[] {

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { COUNTED_MAX, newestMessages, type Newest } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findCandidates, type TitleCandidate } from './title-candidates.ts'
+import { findCandidates, NO_LIMIT, type TitleCandidate } from './title-candidates.ts'
 import { chatsOfMessages, chatsWithMatch, hasMatch, type ChatKeys } from './matching-chats.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { findCarriers } from './title-carrier.ts'
@@ -30,9 +30,17 @@ const CHATS_MAX = 200
 /** So many messages around a page are asked for their chats. */
 const NEAR_MAX = 2000
 
-/** All title hits, of the last 1,000 chats that match by their title or summary. */
+/**
+ * All title hits, of the last 1,000 chats that match by their title or summary; beside more than 1,000 messages of the
+ * last 200. Who knows more of the messages asks `titlesBeside`.
+ */
 export function findTitles(db: Mirror, plan: QueryPlan, deadline: Deadline): readonly TitleHit[] {
   return titlesBeside(db, plan, newestMessages(db, plan.branches, COUNTED_MAX, deadline), null, deadline)
+}
+
+/** The chats, by number, that match by their title or summary and hold a message that passes: all there are. */
+export function chatsByTitle(db: Mirror, { titleBranches }: QueryPlan): Iterable<number> {
+  return findCarriers(db, findCandidates(db, titleBranches, null, NO_LIMIT)).keys()
 }
 
 /**

@@ -11,6 +11,8 @@ export interface TitleCandidate {
 }
 
 const CANDIDATES_MAX = 1000
+/** As SQLite writes it. */
+export const NO_LIMIT = -1
 
 /**
  * The last chats that match by their titles and hold a message.

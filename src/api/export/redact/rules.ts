@@ -34,11 +34,15 @@ const secretName = new RegExp(`(?:${NAMES})s?$`, 'i')
 export const isNamedSecret = (key: string, value: string): boolean =>
   secretName.test(key.slice(-100)) && /^\S{8,4096}$/.test(value) && isRandom(value)
 
+/** JSON may escape a slash, and .NET writes a plus as an escape: where signs of a secret are named, so are these. */
 export const rules: readonly SecretRule[] = [
   { kind: 'github-token', shape: /(?<!\w)(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255})/g },
   { kind: 'gitlab-token', shape: /(?<!\w)gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|imt|oas|ffct)-[\w-]{20,300}/g },
   { kind: 'slack-token', shape: /(?<!\w)(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,300}/g },
-  { kind: 'slack-webhook', shape: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/+-]{20,200}/g },
+  {
+    kind: 'slack-webhook',
+    shape: /hooks\.slack\.com\\{0,4}\/(?:services|workflows|triggers)\\{0,4}\/(?:[\w/+-]|\\{1,4}\/){20,200}/g,
+  },
   { kind: 'stripe-key', shape: /(?<!\w)(?:(?:sk|rk)_(?:live|test)_|whsec_)[A-Za-z0-9]{16,247}/g },
   { kind: 'aws-access-key', shape: /(?<!\w)(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?!\w)/g },
   { kind: 'google-key', shape: /(?<!\w)(?:AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,1000})/g },
@@ -62,18 +66,21 @@ export const rules: readonly SecretRule[] = [
   { kind: 'linear-key', shape: /(?<!\w)lin_(?:api|oauth)_[A-Za-z0-9]{32,64}/g },
   { kind: 'notion-token', shape: /(?<!\w)(?:ntn_|secret_)[A-Za-z0-9]{40,60}(?!\w)/g },
   { kind: 'age-key', shape: /AGE-SECRET-KEY-1[A-Z0-9]{58}/g },
-  { kind: 'azure-key', shape: /(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{40,100}={0,2})/g },
+  {
+    kind: 'azure-key',
+    shape: /(?:AccountKey|SharedAccessKey)=(?<secret>(?:[A-Za-z0-9+/]|\\{1,4}(?:\/|u002[bBfF])){40,100}={0,2})/g,
+  },
   { kind: 'jwt', shape: /(?<![\w-])eyJ[\w-]{10,8192}\.eyJ[\w-]{10,8192}\.[\w-]{10,2048}/g },
   {
     kind: 'url-password',
     // As far as the last @ before the host; one in what is asked for, behind the host, is none. A name can be an address.
     shape:
-      /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:"'<>\\]{0,200}:(?<secret>[^\s/@"'<>\\]{1,200}(?:@(?:(?!\?[\w.-]{1,40}=)[^\s/@"'<>\\]){0,200}){0,20})(?=@)/gi,
+      /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:(?:\\{0,4}\/){2}[^\s/:"'<>\\]{0,200}:(?<secret>[^\s/@"'<>\\]{1,200}(?:@(?:(?!\?[\w.-]{1,40}=)[^\s/@"'<>\\]){0,200}){0,20})(?=@)/gi,
     isSecret: (secret) => !isPlaceholder(secret),
   },
   {
     kind: 'authorization',
-    shape: /(?<!\w)(?:Bearer|Basic)\s{1,4}(?<secret>[A-Za-z0-9+/_.~=-]{20,4096})/gi,
+    shape: /(?<!\w)(?:Bearer|Basic)\s{1,4}(?<secret>(?:[A-Za-z0-9+/_.~=-]|\\{1,4}(?:\/|u002[bf])){20,4096})/gi,
     isSecret: hasDigit,
   },
   {

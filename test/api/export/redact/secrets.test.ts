@@ -88,6 +88,16 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
   ['named-secret', 'c0rrect-h0rse', (secret) => `const password = '${secret}'`],
   ['named-secret', 'c0rrect-h0rse', (secret) => `{"db_password": "${secret}"}`],
   ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`{\"apiKey\": \"${secret}\"}`],
+  // As JSON that escapes more than it needs prints them.
+  [
+    'url-password',
+    'pa55-w0rd!x',
+    (secret) => String.raw`{"url": "postgres:\/\/shop:${secret}@db.example.com\/orders"}`,
+  ],
+  ['url-password', 'pa55-w0rd!x', (secret) => String.raw`{\"url\": \"amqp:\\/\\/shop:${secret}@mq.example.com\"}`],
+  ['slack-webhook', random(24), (secret) => String.raw`"https:\/\/hooks.slack.com\/services\/T0ABC\/B0DEF\/${secret}"`],
+  ['azure-key', `${random(40)}\\u002B${random(44)}==`, (secret) => `{"store": "AccountName=a;AccountKey=${secret};"}`],
+  ['authorization', `${random(9)}\\u002B${random(33)}`, (secret) => `{"authorization": "Bearer ${secret}"}`],
 ]
 
 test.each(inContext)('%s by what stands around it, %#', async (kind, secret, text) => {
@@ -95,6 +105,7 @@ test.each(inContext)('%s by what stands around it, %#', async (kind, secret, tex
   expect(found.map(([each]) => each)).toContain(kind)
   const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text(secret))
   expect(left).not.toContain(secret)
+  expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
 })
 
 test('a database with a password, as those who keep the rules know it', async () => {
