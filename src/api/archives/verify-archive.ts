@@ -130,6 +130,9 @@ interface Walked {
   readonly unexpected: readonly string[]
 }
 
+/** What macOS and Windows leave in folders that were looked at or copied says nothing of an archive. */
+const isLitter = (path: string): boolean => /(?:^|\/)(?:\.DS_Store|\._[^/]*|desktop\.ini|Thumbs\.db)$/i.test(path)
+
 /** Everything below the folder has one place here. */
 function walkFolder(dir: string): Walked {
   const runs: string[] = []
@@ -143,7 +146,7 @@ function walkFolder(dir: string): Walked {
     else if (isObjectHash(hash) && path === objectPath(hash)) objects.push(hash)
     else if (/^(runs|objects\/[0-9a-f]{2})\/[^/]*$/.test(path) && path.endsWith(UNFINISHED) && isFile(join(dir, path)))
       leftovers.push(path)
-    else unexpected.push(path)
+    else if (!(isLitter(path) && isFile(join(dir, path)))) unexpected.push(path)
   }
   return { runs, objects, leftovers, unexpected }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Manifest } from '../../../src/archive/manifest.ts'
@@ -72,6 +72,18 @@ test('of a manifest that is damaged, an object that is damaged too still tells i
   expect(verdict).toMatchObject({ ok: false, damaged: [chat.id], soundRuns: [], unexpected: [] })
   expect(verdict.leftovers).toContain(objectPath(other.object))
   damaged.remove()
+})
+
+test('what a system leaves in folders that were looked at was told as a damage of the archive', () => {
+  const seen = new ArchiveFolder()
+  cpSync(whole.dir, seen.dir, { recursive: true })
+  for (const path of ['.DS_Store', 'runs/._DS_Store', 'runs/Thumbs.db', 'objects/desktop.ini']) {
+    writeFileSync(join(seen.dir, path), 'how its window stood')
+  }
+  expect(seen.verify()).toMatchObject({ ok: true, unexpected: [] })
+  mkdirSync(join(seen.dir, 'objects', '._folder'))
+  expect(seen.verify()).toMatchObject({ ok: false, unexpected: ['objects/._folder'] })
+  seen.remove()
 })
 
 test('a share reads some of the objects, and every manifest', () => {
