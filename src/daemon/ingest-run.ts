@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { closedBy } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readPendingLoss } from '../indexer/mass-loss.ts'
@@ -13,7 +14,7 @@ import {
 import type { ChatId } from '../model/ids.ts'
 import { placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
-import { forgetUnread } from '../mirror/forget-sources.ts'
+import { forgetUnread, missVanished } from '../mirror/forget-sources.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
@@ -33,7 +34,11 @@ export function* runPasses(
   mass?: MassRule,
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) forgetUnread(mirror, new Set(sources.keys()))
+  if (order.sources.length > 0) {
+    const looked = new Set(sources.keys())
+    forgetUnread(mirror, looked)
+    missVanished(mirror, looked, isGone)
+  }
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
   const touched = new Set<ChatId>()
@@ -102,4 +107,14 @@ function depthFor(mirror: Mirror, source: number, depth: PassDepth, nowMs: numbe
 
 function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> {
   return { id: source.id, kind: source.kind, path: source.path, ...end }
+}
+
+/** Where one may not look, nobody knows. */
+function isGone(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false
+    throw error
+  }
 }

@@ -31,7 +31,7 @@ export interface PacerWorld<Outcome> {
 
 interface Waiting<Outcome> {
   depth: PassDepth
-  readonly sinceMs: number
+  sinceMs: number
   /** Resolved by the run that covers what was asked. */
   readonly askers: Deferred<Outcome>[]
   isUrgent: boolean
@@ -104,6 +104,8 @@ export class Pacer<Outcome> {
   #settleDelayMs(id: SourceId, waiting: Waiting<Outcome>): number {
     if (waiting.isUrgent) return 0
     const now = this.#world.now()
+    // The clock was set back meanwhile: nobody waits until the old time comes again.
+    waiting.sinceMs = Math.min(waiting.sinceMs, now)
     const quietFromMs = (this.#world.source(id)?.changedAtMs() ?? 0) + SETTLE_MS
     return Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX) - now
   }

@@ -256,12 +256,16 @@ export function endedBy(error: unknown): ClosedFile {
   throw error
 }
 
+/** Its journal holds what the file was before: only who may write can bring that back. */
+const HALF_WRITTEN = 'Cursor ended while it was writing to it: it is read once Cursor was started again.'
+
 /** What an error of SQLite or of the file system says about the file. A bug of ours is thrown on. */
 export function closedBy(error: unknown): ClosedFile {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error ? error.message : String(error)
   if (code === 'ENOENT') return closed('missing', null)
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor holds a lock on it.')
+  if (code === 'SQLITE_READONLY_ROLLBACK') return closed('busy', HALF_WRITTEN)
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code)) return closed('corrupt', message)
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {
     return closed('unreadable', `${message}: check that your user may read the file and its folder.`)

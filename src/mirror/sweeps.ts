@@ -9,8 +9,9 @@ export interface Sweep {
   readonly signature: string | null
   /** Rows up to this rowid are compared. */
   readonly afterRowid: number
+  /** Moved on by every pause, so that what lies between this and the end is time at work. */
   readonly startedAtMs: number
-  /** When the last comparison ended; null before. */
+  /** When the last comparison, or the last slice of one under way, was made; null before. */
   readonly endedAtMs: number | null
 }
 

@@ -14,6 +14,12 @@ export class FakeClock {
     return this.#timers.map(({ atMs }) => atMs - this.#nowMs).toSorted((left, right) => left - right)
   }
 
+  /** Somebody sets the clock; timers run on as they would have. */
+  setBack(ms: number): void {
+    this.#nowMs -= ms
+    this.#timers = this.#timers.map(({ atMs, act }) => ({ atMs: atMs - ms, act }))
+  }
+
   /** Moves on, timer by timer; promises settle in between. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms

@@ -54,6 +54,17 @@ test('a source that never falls quiet is read 500 ms after the first nudge', asy
   expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([SETTLE_MS_MAX])
 })
 
+test('a pass that waited while the clock was set back by an hour began an hour later', async () => {
+  const { clock, runs, pacer, change } = world()
+  change()
+  pacer.nudge(a, 'nudge')
+  clock.setBack(3_600_000)
+  await clock.advance(SETTLE_MS)
+  expect(runs).toEqual([])
+  await clock.advance(SETTLE_MS_MAX)
+  expect(runs).toHaveLength(1)
+})
+
 test('never two runs at once: what is asked for meanwhile is one run after it, at the greatest depth asked', async () => {
   const { clock, runs, pacer } = world()
   pacer.nudge(a, 'nudge')

@@ -1,8 +1,8 @@
-import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fileSignature, openCursorFile, type OpenFile } from '../../src/indexer/cursor-file.ts'
+import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../src/indexer/cursor-file.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 
 let home: CursorHome
@@ -60,6 +60,31 @@ test('a store in the middle of a write is busy, not half read', () => {
   const file = open()
   expect(countRows(file)).toEqual({ n: 1 })
   file.close()
+})
+
+test('a large store that Cursor left half written, for it was killed, was told as one that we may not read', () => {
+  const store = home.global('delete')
+  store.put('noise', 'x'.repeat(33 * 1024 * 1024))
+  store.db.pragma('cache_size = 1')
+  store.db.exec('begin immediate')
+  for (let row = 0; row < 200; row += 1) store.put(`noise:${row}`, 'x'.repeat(10_000))
+  for (const suffix of ['', '-journal']) copyFileSync(`${home.globalPath}${suffix}`, `${home.globalPath}.left${suffix}`)
+  store.db.exec('rollback')
+  store.close()
+  for (const suffix of ['', '-journal']) renameSync(`${home.globalPath}.left${suffix}`, `${home.globalPath}${suffix}`)
+  const file = open()
+  const before = fileSignature(home.globalPath)
+  let ended: unknown = null
+  try {
+    countRows(file)
+  } catch (error) {
+    ended = endedBy(error)
+  }
+  expect(ended).toMatchObject({
+    state: 'busy',
+    detail: expect.stringContaining('Cursor ended while it was writing') as string,
+  })
+  expect(fileSignature(home.globalPath)).toBe(before)
 })
 
 test('a file that was swapped while it was read is not read on', () => {

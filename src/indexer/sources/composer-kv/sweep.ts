@@ -16,6 +16,8 @@ const ROWS_A_LOOK = 250
 const REST_MS = 10_000
 const LONG_REST_MS = 600_000
 const REST_FACTOR = 10
+/** A slice that comes later than this after the one before was not at work: the machine slept, or nobody ran. */
+const PAUSE_MS = 10_000
 
 interface SweptSource {
   readonly file: OpenFile
@@ -34,8 +36,11 @@ export function* sweepSlice(
   dirty: DirtyChats,
 ): Generator<CompareStep, Sweep> {
   const before = readSweep(mirror, num)
-  const begun = before.signature === null ? { signature: file.signature, afterRowid: 0, startedAtMs: nowMs } : {}
-  const sweep = { ...before, ...begun }
+  const begun =
+    before.signature === null
+      ? { signature: file.signature, afterRowid: 0, startedAtMs: nowMs }
+      : { startedAtMs: before.startedAtMs + pausedMs(before, nowMs) }
+  const sweep = { ...before, ...begun, endedAtMs: nowMs }
   // A copy in memory is read already.
   const octetsMax = file.bytesRead > 0 ? Infinity : SLICE_OCTETS
   let after = sweep.afterRowid
@@ -48,6 +53,12 @@ export function* sweepSlice(
     if (file.isTouched()) break
   }
   return { ...sweep, afterRowid: after }
+}
+
+/** How long nothing was compared since the last slice, or by how much the clock was set: neither counts as work. */
+function pausedMs({ endedAtMs }: Sweep, nowMs: number): number {
+  const sinceMs = nowMs - (endedAtMs ?? nowMs)
+  return sinceMs < 0 || sinceMs > PAUSE_MS ? sinceMs : 0
 }
 
 /** Verified only if the file is as it was when the comparison began. */
@@ -74,7 +85,9 @@ export function sweepAgain(mirror: Mirror, num: number, signature: string | null
   if (signature === null || signature === verifiedSignature) return []
   const tookMs = Math.max(0, (endedAtMs ?? 0) - startedAtMs)
   const restMs = tookMs < SLICE_EVERY_MS ? REST_MS : Math.max(LONG_REST_MS, tookMs * REST_FACTOR)
-  return [{ depth: 'sweep', inMs: Math.max(REST_MS, (endedAtMs ?? 0) + restMs - nowMs) }]
+  // Where the clock was set back, the whole rest and no more.
+  const leftMs = Math.min(restMs, (endedAtMs ?? 0) + restMs - nowMs)
+  return [{ depth: 'sweep', inMs: Math.max(REST_MS, leftMs) }]
 }
 
 /** Values rewritten in place matter most where the user is at work: those chats are compared after each change, soon. */

@@ -1,0 +1,50 @@
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { KeyAllocator } from '../../src/mirror/key-allocator.ts'
+import { SLOTS_PER_MS, sortKeyFloor } from '../../src/mirror/sort-key.ts'
+
+const AT_MS = Date.UTC(2025, 4, 5)
+const floor = sortKeyFloor(AT_MS)
+
+let db: Database.Database
+
+beforeEach(() => {
+  db = new Database(':memory:')
+  db.exec('create table messages (key integer primary key)')
+})
+afterEach(() => db.close())
+
+function take(key: number): number {
+  db.prepare('insert into messages (key) values (?)').run(BigInt(key))
+  return key
+}
+
+/** The messages of one chat without times, in one transaction. */
+function allocate(keys: KeyAllocator, positions: number): number[] {
+  return Array.from({ length: positions }, (_, position) => take(keys.next(AT_MS, position)) - floor)
+}
+
+test('messages of one millisecond stand by their positions, and another chat of it behind them', () => {
+  expect(allocate(new KeyAllocator(db), 3)).toEqual([0, 1, 2])
+  expect(allocate(new KeyAllocator(db), 2)).toEqual([3, 4])
+  const keys = new KeyAllocator(db)
+  expect([...allocate(keys, 2), ...allocate(keys, 2)]).toEqual([5, 6, 7, 8])
+})
+
+test('a free key is found between taken ones, and none is given twice', () => {
+  take(floor + 1)
+  take(floor + 4)
+  const keys = new KeyAllocator(db)
+  expect([5, 0, 1, 3, 0, 4, 2].map((position) => take(keys.next(AT_MS, position)) - floor)).toEqual([
+    5, 0, 2, 3, 6, 7, 8,
+  ])
+})
+
+test('chats without times that were all made in one millisecond took longer with each of them, and then for ever', () => {
+  const taken = 120_000
+  db.transaction(() => {
+    for (let key = 0; key < taken; key += 1) take(floor + key)
+  })()
+  const given = allocate(new KeyAllocator(db), SLOTS_PER_MS)
+  expect(given).toEqual(Array.from({ length: SLOTS_PER_MS }, (_, at) => taken + at))
+})
