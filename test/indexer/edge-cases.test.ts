@@ -193,7 +193,7 @@ test.each(['workspace', 'configuration'])('a local workspace file under %s is th
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/all.code-workspace', source: 'workspace-heads', messages: 1 }])
 })
 
-test('a store of many megabytes is read one at a time', () => {
+test('a store of many megabytes is read a few at a time', () => {
   const store = home.global()
   const [count, length] = [40, 256 * 1024]
   for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
