@@ -10,12 +10,14 @@ export interface Listening {
   readonly url: string
   /** What a Host header may say, with the port. */
   readonly allowedHosts: ReadonlySet<string>
+  /** Makes who answers, unless somebody asked already: the first question need not wait for that then. */
+  makeReady(): void
   close(): Promise<void>
 }
 
 /**
- * Opens the port. Who answers is made once the port is known, for what a Host header may say depends on it; a question
- * that comes earlier waits for them.
+ * Opens the port. Who answers is made when the first question comes, and waits for them, or when it is told to be ready:
+ * what a Host header may say depends on the port.
  * @param port 0 takes any free one
  * @throws Trouble `port-taken`, `bad-host` or `port-refused`
  */
@@ -30,14 +32,16 @@ export async function listen(
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
   const allowedHosts = hostsOf(host, realPort)
-  const answer = makeAnswer(allowedHosts)
+  let made: Promise<RequestListener> | null = null
+  const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
   listener = (request, response) => {
-    if (isMeantForUs(request, allowedHosts)) void answer.then((give) => give(request, response))
+    if (isMeantForUs(request, allowedHosts)) void answer().then((give) => give(request, response))
     else refuse(response, allowedHosts)
   }
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${realPort}`,
     allowedHosts,
+    makeReady: () => void answer(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

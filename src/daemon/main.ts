@@ -14,7 +14,7 @@ import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
 import { requireScopes } from './job-scopes.ts'
 import { lazyReader } from './lazy-reader.ts'
-import { asksForToken, listen } from './listen.ts'
+import { asksForToken, listen, type Listening } from './listen.ts'
 import { takeLock } from './lock.ts'
 import { createLog, type Logger, type LogOutput } from './log.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
@@ -55,8 +55,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, world)
-  const { reader, log, indexing, searches, histories, estimation, archives, archiveSchedule, startedAtMs } = parts
-  const { purging } = parts
+  const { reader, log, indexing, searches, histories, estimation, archives, purging, startedAtMs } = parts
   const { userDirs, homes } = settings.cursor
   const progress = new ProgressLine(world.stderr)
   const makeWorld = apiWorlds(parts)
@@ -76,14 +75,13 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     world.stdout.write(`cursordex listening on ${server.url}\n`)
     const around = describeNeighbourhood([...userDirs, ...homes], asksForToken(settings))
     for (const sentence of [...around, ...describeStrayFolders(userDirs)]) log.warn(sentence)
-    void indexing.start().then(() => purging.resume())
+    const following = followCursor(parts, server, progress)
     estimation.begin()
-    const schedule = startRhythms(indexing, archiveSchedule, progress)
     return {
       url: server.url,
       async stop() {
         progress.clear()
-        schedule.stop()
+        following.stop()
         archives.stop()
         purging.stop()
         searches.close()
@@ -104,6 +102,30 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     await indexing.stop()
     lock.release()
     throw error
+  }
+}
+
+/**
+ * Begins to follow Cursor, and then all that has time: what the rhythms and the HTTP side load takes some 50 ms, in which
+ * the thread that reads would wait for its first order.
+ */
+function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
+  const { indexing, archiveSchedule, purging } = parts
+  let schedule: Schedule | null = null
+  let isStopped = false
+  const goOn = async (): Promise<void> => {
+    await indexing.start()
+    if (isStopped) return
+    schedule = startRhythms(indexing, archiveSchedule, progress)
+    server.makeReady()
+    await purging.resume()
+  }
+  void goOn()
+  return {
+    stop() {
+      isStopped = true
+      schedule?.stop()
+    },
   }
 }
 
