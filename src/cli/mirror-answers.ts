@@ -113,9 +113,13 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
 /** An empty answer is none where there is nothing to be asked about. */
 function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
   const places = [...cursor.userDirs, ...cursor.homes]
-  if (places.length === 0 || countEverything(reader).counts.chats > 0) return
-  for (const sentence of describeStrayFolders(cursor.userDirs)) note(sentence)
-  if (places.some((place) => existsSync(place))) return
+  const strays = describeStrayFolders(cursor.userDirs)
+  const isNowhere = places.length > 0 && !places.some((place) => existsSync(place))
+  // To count takes the longer the more there is: not for every command.
+  if (strays.length === 0 && !isNowhere) return
+  if (countEverything(reader).counts.chats > 0) return
+  for (const sentence of strays) note(sentence)
+  if (!isNowhere) return
   note(
     `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without: npx cursordex demo.`,
   )

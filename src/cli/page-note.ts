@@ -7,6 +7,11 @@ interface Page {
   readonly offset?: number | undefined
 }
 
+interface Counted extends Pick<Page, 'total' | 'offset'> {
+  /** A search stops counting behind 1,000. */
+  readonly totalIsExact?: boolean | undefined
+}
+
 /** Says on a terminal that there is more than was listed, and how to see it. */
 export async function notePage(session: Session, page: Page): Promise<void> {
   const next = (page.offset ?? 0) + page.items.length
@@ -15,5 +20,7 @@ export async function notePage(session: Session, page: Page): Promise<void> {
 }
 
 /** Why a page is empty: nothing is there, or all of it stands before where the page begins. */
-export const emptyText = ({ total, offset = 0 }: Pick<Page, 'total' | 'offset'>, nothing: string): string =>
-  total === 0 ? nothing : `Nothing stands from --offset ${offset} on: there are ${numberText(total)}.`
+export function emptyText({ total, totalIsExact = true, offset = 0 }: Counted, nothing: string): string {
+  if (total === 0) return nothing
+  return `Nothing stands from --offset ${offset} on: there are ${totalIsExact ? '' : 'at least '}${numberText(total)}.`
+}

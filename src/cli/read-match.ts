@@ -21,17 +21,21 @@ export async function readMatch(stdin: AsyncIterable<Buffer | string>): Promise<
   return match
 }
 
-/** What is no text would be found nowhere, and be told as gone. */
+/** What is no text would be found nowhere, and be told as gone. UTF-16 can pass for UTF-8 amid whose letters zeros stand. */
 function decode(bytes: Buffer): string {
+  if (bytes.includes(0)) throw notUtf8()
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
-    throw new Trouble('no-match', 'Standard input is not UTF-8.', 'Save the text as UTF-8, and pipe that in.', {
-      exitCode: 2,
-      cause: error,
-    })
+    throw notUtf8(error)
   }
 }
+
+const notUtf8 = (cause?: unknown): Trouble =>
+  new Trouble('no-match', 'Standard input is not UTF-8.', 'Save the text as UTF-8, and pipe that in.', {
+    exitCode: 2,
+    cause,
+  })
 
 const noMatch = (text: string): Trouble =>
   new Trouble('no-match', text, 'Pipe the text in, such as: cursordex purge --match < text-to-remove', { exitCode: 2 })

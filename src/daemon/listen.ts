@@ -16,8 +16,8 @@ export interface Listening {
 }
 
 /**
- * Opens the port. Who answers is made when the first question comes, and waits for them, or when it is told to be ready:
- * what a Host header may say depends on the port.
+ * Opens the port. Who answers is made once that is asked for, or when the first question comes, which waits for them: not
+ * before, for what a Host header may say depends on the port.
  * @param port 0 takes any free one
  * @throws Trouble `port-taken`, `bad-host` or `port-refused`
  */

@@ -129,6 +129,12 @@ test.each([
   expect([out, err]).toEqual(['', 'Nothing stands from --offset 9 on: there are 8.\n'])
 })
 
+test('a search that was not counted to its end does not say how many there are', async () => {
+  const answer = { ...page([]), total: 1000, totalIsExact: false, offset: 2000 }
+  const { err } = await run(['search', 'word', '--offset', '2000'], () => answer)
+  expect(err).toBe('Nothing stands from --offset 2000 on: there are at least 1,000.\n')
+})
+
 describe('search', () => {
   test('hands words and filters to the API, repeated ones repeated', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']

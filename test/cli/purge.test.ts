@@ -58,8 +58,12 @@ test('the mark with which an editor begins a file is no part of the text: with i
   expect(calls[0]).toMatchObject({ body: { match: 'hunter2-the-password' } })
 })
 
-test.each(['utf16le', 'latin1'] as const)('a text in %s is refused: it would be found nowhere', async (encoding) => {
-  const stdin = Readable.from([Buffer.from('\ufeffschlüssel-77', encoding)])
+test.each([
+  ['utf16le', '\ufeffschlüssel-77'],
+  ['utf16le', 'key-77'],
+  ['latin1', 'schlüssel-77'],
+] as const)('a text in %s is refused: it would be found nowhere, %#', async (encoding, text) => {
+  const stdin = Readable.from([Buffer.from(text, encoding)])
   const { exitCode, err, calls } = await run(['purge', '--match', '--yes'], () => done, { stdin })
   expect([exitCode, calls]).toEqual([2, []])
   expect(err).toContain('Standard input is not UTF-8.')

@@ -54,6 +54,7 @@ test.each([
 
 test.each([
   ['PHP', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/\u00fc77`],
+  ['PHP within PHP', 'ab/walzwerk/ü77', String.raw`ab\\\/walzwerk\\\/\\u00fc77`],
   ['a program that keeps letters', 'ab/walzwerk/ü77', String.raw`ab\/walzwerk\/ü77`],
   ['Go', 'ab&<walzwerk>ü', String.raw`ab\u0026\u003cwalzwerk\u003eü`],
   ['.NET', `ab+"walzwerk'ü`, String.raw`ab\u002B\u0022walzwerk\u0027\u00FC`],

@@ -19,6 +19,7 @@ import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 const searchAnswer = z.object({
   correctedQuery: z.string().nullable().default(null),
   total: z.number(),
+  totalIsExact: z.boolean().optional(),
   offset: z.number().optional(),
   items: z.array(
     z.object({

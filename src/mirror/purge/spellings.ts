@@ -37,14 +37,18 @@ function percentEncoded(text: string): string[] {
 function escaped(text: string): string[] {
   const json = inJson(text)
   const ascii = json.replace(/[^ -~]/g, asUnit)
-  const slashes = [json, ascii].map((each) => each.replaceAll('/', String.raw`\/`))
+  const slashes = [json, ascii].map(withSlashes)
   return [
     ascii,
     ...slashes,
+    // JSON within JSON, both of PHP.
+    ...slashes.map((each) => withSlashes(inJson(each))),
     json.replace(/[<>&]/g, asUnit),
     ascii.replaceAll(String.raw`\"`, '"').replace(/["&'+<>`]/g, asUnit),
   ]
 }
+
+const withSlashes = (json: string): string => json.replaceAll('/', String.raw`\/`)
 
 const asUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 

@@ -75,7 +75,7 @@ export const rules: readonly SecretRule[] = [
     kind: 'url-password',
     // As far as the last @ before the host; one in what is asked for, behind the host, is none. A name can be an address.
     shape:
-      /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:(?:\\{0,4}\/){2}[^\s/:"'<>\\]{0,200}:(?<secret>[^\s/@"'<>\\]{1,200}(?:@(?:(?!\?[\w.-]{1,40}=)[^\s/@"'<>\\]){0,200}){0,20})(?=@)/gi,
+      /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:(?:\\{0,4}\/){2}[^\s/:"'<>\\]{0,200}:(?<secret>(?:[^\s/@"'<>\\]|\\{1,4}u002[b6]){1,200}(?:@(?:(?!\?[\w.-]{1,40}=)(?:[^\s/@"'<>\\]|\\{1,4}u002[b6])){0,200}){0,20})(?=@)/gi,
     isSecret: (secret) => !isPlaceholder(secret),
   },
   {

@@ -95,6 +95,7 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
     (secret) => String.raw`{"url": "postgres:\/\/shop:${secret}@db.example.com\/orders"}`,
   ],
   ['url-password', 'pa55-w0rd!x', (secret) => String.raw`{\"url\": \"amqp:\\/\\/shop:${secret}@mq.example.com\"}`],
+  ['url-password', String.raw`pa\u002B55\u0026w0rd`, (secret) => `{"url": "postgres://shop:${secret}@db.example.com"}`],
   ['slack-webhook', random(24), (secret) => String.raw`"https:\/\/hooks.slack.com\/services\/T0ABC\/B0DEF\/${secret}"`],
   ['azure-key', `${random(40)}\\u002B${random(44)}==`, (secret) => `{"store": "AccountName=a;AccountKey=${secret};"}`],
   ['authorization', `${random(9)}\\u002B${random(33)}`, (secret) => `{"authorization": "Bearer ${secret}"}`],
