@@ -61,8 +61,8 @@ async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step
   }
 }
 
-/** A run that read more than this of Cursor's read very much. */
-const MUCH_OCTETS = 16 * 1024 * 1024
+/** A run that read more than this of Cursor's read very much: twice what a look at the chats of today may read. */
+const MUCH_OCTETS = 64 * 1024 * 1024
 /** After so long a rest the room that is empty is given back. */
 const GIVE_BACK_MS = 8000
 

@@ -3,6 +3,7 @@ import { monthOf } from '../periods.ts'
 import { countMessages, newestMessages } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findTitles, titlesBeside } from './find-titles.ts'
+import { CANDIDATES_MAX } from './title-candidates.ts'
 import { partNames } from './language/read-field.ts'
 import type { QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
@@ -29,8 +30,8 @@ export function countFacets(
 ): Facets {
   if (request.facets.length === 0) return { facets: {}, warnings: [] }
   const newest = newestMessages(db, plan.branches, COUNTED_MAX, deadline)
-  const titles = titlesBeside(db, plan, newest, null, deadline).map((hit) => hit.key)
-  const json = JSON.stringify([...titles, ...newest.keys])
+  const titles = titlesBeside(db, plan, newest, null, deadline)
+  const json = JSON.stringify([...titles.hits.map(({ key }) => key), ...newest.keys])
   const count: Readonly<Record<FacetName, () => readonly FacetValue[]>> = {
     part: () => countParts(db, trees, request, deadline),
     month: () => countMonths(db, json, request.clock.timeZone),
@@ -41,7 +42,10 @@ export function countFacets(
   }
   const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
   const isCut = newest.keys.length === COUNTED_MAX && !newest.isWhole
-  const warnings = isCut ? [`The facets count the newest ${COUNTED_MAX} messages that were found.`] : []
+  const warnings = [
+    ...(isCut ? [`The facets count the newest ${COUNTED_MAX} messages that were found.`] : []),
+    ...(titles.isWhole ? [] : [`Of chats that only their titles name the facets count the last ${CANDIDATES_MAX}.`]),
+  ]
   return { facets, warnings }
 }
 
@@ -86,7 +90,7 @@ function countParts(
     const within: QueryNode = { kind: 'field', name: 'in', values: [name] }
     const plan = planQuery(db, [within, ...trees], request.clock)
     const { count } = countMessages(db, plan.branches, deadline)
-    return { value: name, label: name, count: count + findTitles(db, plan, deadline).length }
+    return { value: name, label: name, count: count + findTitles(db, plan, deadline).hits.length }
   })
   return counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
 }

@@ -15,11 +15,11 @@ export function countFound(db: Mirror, tree: QueryNode | null, asked: Asked, dea
   if (plan === null) return 0
   if (isExclusion(plan.branches)) {
     const { count } = countMessages(db, plan.branches, deadline)
-    return Math.min(COUNTED_MAX, count + findTitles(db, plan, deadline).length)
+    return Math.min(COUNTED_MAX, count + findTitles(db, plan, deadline).hits.length)
   }
   const newest = newestMessages(db, plan.branches, COUNTED_MAX, deadline)
   if (newest.keys.length === COUNTED_MAX) return COUNTED_MAX
-  return Math.min(COUNTED_MAX, newest.keys.length + titlesBeside(db, plan, newest, null, deadline).length)
+  return Math.min(COUNTED_MAX, newest.keys.length + titlesBeside(db, plan, newest, null, deadline).hits.length)
 }
 
 /** Whether another query would find anything; false where nothing is asked or no time is left. */
@@ -27,7 +27,7 @@ export function findsAny(db: Mirror, tree: QueryNode | null, asked: Asked, deadl
   const plan = planFor(db, tree, asked, deadline)
   if (plan === null) return false
   const newest = newestMessages(db, plan.branches, 1, deadline)
-  return newest.keys.length > 0 || titlesBeside(db, plan, newest, null, deadline).length > 0
+  return newest.keys.length > 0 || titlesBeside(db, plan, newest, null, deadline).hits.length > 0
 }
 
 function planFor(db: Mirror, tree: QueryNode | null, { filters, clock }: Asked, deadline: Deadline): QueryPlan | null {

@@ -46,7 +46,8 @@ export function findGroups(
       ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
       : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
   // A title stands for a chat of which no message was found.
-  const titles = titlesBeside(db, plan, newest, null, deadline).map(({ key, title, summary }) => ({
+  const beside = titlesBeside(db, plan, newest, null, deadline)
+  const titles = beside.hits.map(({ key, title, summary }) => ({
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
@@ -54,7 +55,7 @@ export function findGroups(
   return {
     page: all.slice(offset, offset + limit),
     total: all.length,
-    isExact: newest.isWhole && !deadline.hasPassed(),
+    isExact: newest.isWhole && beside.isWhole && !deadline.hasPassed(),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { COUNTED_MAX, countMessages, isExclusion, newestMessages, type Count } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { titlesBeside, type TitleHit } from './find-titles.ts'
+import { titlesBeside, type TitleHit, type TitleHits } from './find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { rankMatches } from './rank.ts'
@@ -44,13 +44,13 @@ function pageByTime(db: Mirror, plan: QueryPlan, asked: Asked, order: TimeOrder,
   const edge = keys[end - 1] ?? (isDown ? 0 : Infinity)
   const titles = titlesBeside(db, plan, newest, { by: order, edge }, deadline)
   const sign = isDown ? -1 : 1
-  const listed = [...keys.slice(0, end).map((key) => foundMessage(key)), ...titles.map((hit) => foundTitle(hit))]
+  const listed = [...keys.slice(0, end).map((key) => foundMessage(key)), ...titles.hits.map((hit) => foundTitle(hit))]
   const count =
     isCounted && !newest.isWhole
       ? countMessages(db, plan.branches, deadline)
       : { count: newest.keys.length, isExact: newest.isWhole }
   const sorted = listed.sort((a, b) => sign * (a.key - b.key))
-  return pageOf(sorted, titles.length, count, asked)
+  return pageOf(sorted, titles, count, asked)
 }
 
 const inOrder = (keys: readonly number[], order: TimeOrder): readonly number[] =>
@@ -75,11 +75,11 @@ function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, d
   const titles = titlesBeside(db, plan, newest, { by: 'score', edge, scoreOf }, deadline)
   const best = [
     ...ranking.messages.map(({ key, score }) => foundMessage(key, score)),
-    ...titles.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),
+    ...titles.hits.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),
   ].sort((a, b) => b.score - a.score || b.key - a.key)
   const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
   const count = { count: ranking.newest.length, isExact: ranking.isWhole }
-  return pageOf([...best, ...older], titles.length, count, asked)
+  return pageOf([...best, ...older], titles, count, asked)
 }
 
 /** Only the newest matches are ranked: what is left follows by time. */
@@ -95,10 +95,10 @@ function olderMessages(
   return keys.filter((key) => !known.has(key)).map((key) => foundMessage(key))
 }
 
-function pageOf(listed: readonly Found[], titles: number, messages: Count, { offset, limit }: Asked): Page {
+function pageOf(listed: readonly Found[], titles: TitleHits, messages: Count, { offset, limit }: Asked): Page {
   const found = listed.slice(offset, offset + limit)
-  const count = messages.count + titles
-  const isExact = messages.isExact && count <= COUNTED_MAX
+  const count = messages.count + titles.hits.length
+  const isExact = messages.isExact && titles.isWhole && count <= COUNTED_MAX
   return {
     found,
     total: Math.max(Math.min(COUNTED_MAX, count), found.length === 0 ? 0 : offset + found.length),

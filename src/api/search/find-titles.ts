@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { COUNTED_MAX, newestMessages, type Newest } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findCandidates, NO_LIMIT, type TitleCandidate } from './title-candidates.ts'
+import { CANDIDATES_MAX, findCandidates, NO_LIMIT, type TitleCandidate } from './title-candidates.ts'
 import { chatsOfMessages, chatsWithMatch, hasMatch, type ChatKeys } from './matching-chats.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { findCarriers } from './title-carrier.ts'
@@ -13,6 +13,12 @@ export interface TitleHit {
   readonly key: number
   readonly title: string
   readonly summary: string | null
+}
+
+export interface TitleHits {
+  readonly hits: readonly TitleHit[]
+  /** Whether no more than these can be counted: not where so many titles match that not all were looked at. */
+  readonly isWhole: boolean
 }
 
 /** Which title hits are wanted, where there are too many messages to tell them all. */
@@ -34,7 +40,7 @@ const NEAR_MAX = 2000
  * All title hits, of the last 1,000 chats that match by their title or summary; beside more than 1,000 messages of the
  * last 200. Who knows more of the messages asks `titlesBeside`.
  */
-export function findTitles(db: Mirror, plan: QueryPlan, deadline: Deadline): readonly TitleHit[] {
+export function findTitles(db: Mirror, plan: QueryPlan, deadline: Deadline): TitleHits {
   return titlesBeside(db, plan, newestMessages(db, plan.branches, COUNTED_MAX, deadline), null, deadline)
 }
 
@@ -53,11 +59,21 @@ export function titlesBeside(
   newest: Newest,
   wanted: WantedTitles | null,
   deadline: Deadline,
-): readonly TitleHit[] {
-  if (plan.titleBranches.length === 0) return []
+): TitleHits {
   const limited = newest.isWhole ? null : wanted
-  const titled = chooseCandidates(db, plan, newest.isWhole, limited)
-  if (titled.length === 0) return []
+  const titled = plan.titleBranches.length === 0 ? [] : chooseCandidates(db, plan, newest.isWhole, limited)
+  const hits = titled.length === 0 ? [] : hitsAmong(db, plan, newest, titled, limited, deadline)
+  return { hits, isWhole: titled.length < CANDIDATES_MAX }
+}
+
+function hitsAmong(
+  db: Mirror,
+  plan: QueryPlan,
+  newest: Newest,
+  titled: readonly TitleCandidate[],
+  limited: WantedTitles | null,
+  deadline: Deadline,
+): readonly TitleHit[] {
   const known = newest.isWhole ? new Set(chatsOfMessages(db, newest.keys)) : null
   const candidates = titled.filter(({ num }) => known?.has(num) !== true)
   const carriers = candidates.length === 0 ? null : findCarriers(db, candidates)

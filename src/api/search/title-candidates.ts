@@ -10,7 +10,8 @@ export interface TitleCandidate {
   readonly branches: readonly Branch[]
 }
 
-const CANDIDATES_MAX = 1000
+/** What a walk over titles finds is all there are where it is less than this. */
+export const CANDIDATES_MAX = 1000
 /** As SQLite writes it. */
 export const NO_LIMIT = -1
 

@@ -48,3 +48,21 @@ test('facets count every title that is found beside many messages', () => {
     ['2026-01', TITLED],
   ])
 })
+
+test('a thousand chats that only their titles name were told as all there are', () => {
+  const many = openTestMirror()
+  const fill = many.transaction(() => {
+    for (let at = 0; at < 1500; at += 1) {
+      const chat = insertChat(many, { id: `chat${at}`, title: `About walnuts ${at}` })
+      insertMessage(many, chat, { id: `m${at}`, parts: 'nothing of the kind', createdAtMs: Date.UTC(2026, 0, 1) + at })
+    }
+  })
+  fill()
+  for (const sort of ['newest', 'oldest', 'relevance'] as const) {
+    expect(search(many, requestOf('walnuts', { sort }))).toMatchObject({ total: 1000, totalIsExact: false })
+  }
+  const grouped = search(many, requestOf('walnuts', { group: 'chat', facets: ['role'] }))
+  expect(grouped).toMatchObject({ total: 1000, totalIsExact: false })
+  expect(grouped.warnings).toContain('Of chats that only their titles name the facets count the last 1000.')
+  many.close()
+})
