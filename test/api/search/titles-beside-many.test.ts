@@ -1,31 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
-import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
+import { openWalnutMirror } from '../../helpers/walnut-mirror.ts'
 
 const TITLED = 300
 const SAID_IN = 4
-/** More than are counted one by one. */
-const SAID = 1200
+/** In chats of 300 messages: more than are counted one by one. */
+const SAID = 300 * SAID_IN
 
 let db: Mirror
 
 beforeAll(() => {
-  db = openTestMirror()
-  const fill = db.transaction(() => {
-    for (let at = 0; at < TITLED; at += 1) {
-      const chat = insertChat(db, { id: `titled${at}`, title: `About walnuts ${at}` })
-      insertMessage(db, chat, { id: `t${at}`, parts: 'nothing of the kind', createdAtMs: Date.UTC(2026, 0, 1) + at })
-    }
-    for (let at = 0; at < SAID_IN; at += 1) {
-      const chat = insertChat(db, { id: `said${at}`, title: 'Bread' })
-      for (let number = 0; number < SAID / SAID_IN; number += 1) {
-        const createdAtMs = Date.UTC(2026, 1, 1 + at) + number
-        insertMessage(db, chat, { id: `s${at}-${number}`, parts: 'bread with walnuts', createdAtMs, position: number })
-      }
-    }
-  })
-  fill()
+  db = openWalnutMirror(TITLED, SAID_IN)
 })
 afterAll(() => void db.close())
 
@@ -50,14 +37,7 @@ test('facets count every title that is found beside many messages', () => {
 })
 
 test('a thousand chats that only their titles name were told as all there are', () => {
-  const many = openTestMirror()
-  const fill = many.transaction(() => {
-    for (let at = 0; at < 1500; at += 1) {
-      const chat = insertChat(many, { id: `chat${at}`, title: `About walnuts ${at}` })
-      insertMessage(many, chat, { id: `m${at}`, parts: 'nothing of the kind', createdAtMs: Date.UTC(2026, 0, 1) + at })
-    }
-  })
-  fill()
+  const many = openWalnutMirror(1500, 0)
   for (const sort of ['newest', 'oldest', 'relevance'] as const) {
     expect(search(many, requestOf('walnuts', { sort }))).toMatchObject({ total: 1000, totalIsExact: false })
   }
