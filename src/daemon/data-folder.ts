@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isSystemLitter } from '../model/system-litter.ts'
 import { Trouble } from '../model/trouble.ts'
 
 /**
@@ -48,7 +49,7 @@ const OTHERS = 0o077
 function refuseShared(dataDir: string): void {
   const names = readdirSync(dataDir)
   // On some systems a person's settings lie there too, and before anything else does.
-  const foreign = names.find((name) => !HARMLESS.has(name) && !name.endsWith('.json'))
+  const foreign = names.find((name) => !HARMLESS.has(name) && !isSystemLitter(name) && !name.endsWith('.json'))
   if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
   throw new Trouble(
     'shared-data-folder',
@@ -57,8 +58,8 @@ function refuseShared(dataDir: string): void {
   )
 }
 
-/** Our own folder, and what systems put into an empty one: the Finder as it is looked at, and a disk as it is made. */
-const HARMLESS = new Set(['archives', '.DS_Store', 'lost+found'])
+/** Our own folder, and what a disk is made with. */
+const HARMLESS = new Set(['archives', 'lost+found'])
 
 const OWN_FILES = [
   'mirror.db',

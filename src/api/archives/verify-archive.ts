@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { hash as digest } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isObjectHash, isRunName, objectPath, runPath } from '../../archive/names.ts'
+import { isSystemLitter } from '../../model/system-litter.ts'
 import { guessChatId } from './guess-chat-id.ts'
 import { ARCHIVE_LOCK, readManifest } from './manifest-files.ts'
 import { UNFINISHED } from './object-files.ts'
@@ -130,9 +131,6 @@ interface Walked {
   readonly unexpected: readonly string[]
 }
 
-/** What macOS and Windows leave in folders that were looked at or copied says nothing of an archive. */
-const isLitter = (path: string): boolean => /(?:^|\/)(?:\.DS_Store|\._[^/]*|desktop\.ini|Thumbs\.db)$/i.test(path)
-
 /** Everything below the folder has one place here. */
 function walkFolder(dir: string): Walked {
   const runs: string[] = []
@@ -146,7 +144,7 @@ function walkFolder(dir: string): Walked {
     else if (isObjectHash(hash) && path === objectPath(hash)) objects.push(hash)
     else if (/^(runs|objects\/[0-9a-f]{2})\/[^/]*$/.test(path) && path.endsWith(UNFINISHED) && isFile(join(dir, path)))
       leftovers.push(path)
-    else if (!(isLitter(path) && isFile(join(dir, path)))) unexpected.push(path)
+    else if (!(isSystemLitter(basename(path)) && isFile(join(dir, path)))) unexpected.push(path)
   }
   return { runs, objects, leftovers, unexpected }
 }
