@@ -17,7 +17,7 @@ export interface TitleHit {
 
 export interface TitleHits {
   readonly hits: readonly TitleHit[]
-  /** Whether no more than these can be counted: not where so many titles match that not all were looked at. */
+  /** Where the messages are known to be all, whether these are, too: else more titles match than were looked at. */
   readonly isWhole: boolean
 }
 
