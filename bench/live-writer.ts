@@ -12,8 +12,9 @@ export class LiveWriter {
     this.#child = child
   }
 
-  static async start(path: string): Promise<LiveWriter> {
-    const child = fork(program, [path])
+  /** @param before how many messages its chat has already */
+  static async start(path: string, before: number): Promise<LiveWriter> {
+    const child = fork(program, [path, String(before)])
     await once(child, 'message')
     return new LiveWriter(child)
   }

@@ -7,6 +7,7 @@ import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
 import { idleCpu } from './idle-cpu.ts'
 import { keptFolder } from './kept-store.ts'
+import { longChat } from './long-chat.ts'
 import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
@@ -27,6 +28,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['memory', memory],
   ['bytes-read', bytesRead],
   ['commit-to-hit', commitToHit],
+  ['long-chat', longChat],
   ['search-latency', searchLatency],
   ['suggest-latency', suggestLatency],
   ['stats-latency', statsLatency],

@@ -93,9 +93,9 @@ export class Workshop {
     return daemon
   }
 
-  /** Another program that writes to the store, as Cursor does. */
-  async startWriter(store = this.store()): Promise<LiveWriter> {
-    const writer = await LiveWriter.start(store.path)
+  /** Another program that writes to the store, as Cursor does, in a chat that has so many messages already. */
+  async startWriter(store = this.store(), before = 0): Promise<LiveWriter> {
+    const writer = await LiveWriter.start(store.path, before)
     this.#writers.push(writer)
     return writer
   }

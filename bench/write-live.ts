@@ -8,7 +8,7 @@ delete from cursorDiskKV
 where key = 'composerData:${CHAT_ID}' or (key >= 'bubbleId:${CHAT_ID}:' and key < 'bubbleId:${CHAT_ID};')
 `
 
-const path = process.argv[2]
+const [path, before = '0'] = process.argv.slice(2)
 if (path === undefined) throw new Error('this file runs as a child of the bench')
 const db = new Database(path, { timeout: 5000 })
 db.pragma('synchronous = normal')
@@ -17,17 +17,25 @@ db.exec(DROP)
 const insert = db.prepare('insert into cursorDiskKV (key, value) values (?, ?)')
 const headers: { readonly bubbleId: string; readonly type: number }[] = []
 
-const commit = db.transaction((text: string) => {
+function add(text: string): void {
   const bubbleId = randomUUID()
   const createdAt = new Date().toISOString()
   headers.push({ bubbleId, type: 2 })
   insert.run(`bubbleId:${CHAT_ID}:${bubbleId}`, JSON.stringify({ _v: 3, type: 2, bubbleId, text, createdAt }))
+}
+
+const commit = db.transaction((texts: readonly string[]) => {
+  for (const text of texts) add(text)
   const chat = { _v: 10, composerId: CHAT_ID, name: 'A live chat', fullConversationHeadersOnly: headers }
   insert.run(`composerData:${CHAT_ID}`, JSON.stringify(chat))
 })
 
+// What was said before anybody looks.
+if (before !== '0')
+  commit.immediate(Array.from({ length: Number(before) }, (_, index) => `Said before, as number ${index}.`))
+
 process.on('message', (text: string) => {
-  commit.immediate(text)
+  commit.immediate([text])
   process.send?.(preciseNow())
 })
 process.on('disconnect', () => {

@@ -2,10 +2,10 @@ import type { MessageId } from '../model/ids.ts'
 import { noteAsks } from './asks.ts'
 import type { ChatWrite, MessageWrite } from './batch.ts'
 import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
+import { listHeldMessages } from './held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
-import { prepared } from './prepared.ts'
 import { saveMessage } from './save-message.ts'
 import { withAnswers } from './with-answers.ts'
 
@@ -18,19 +18,12 @@ export interface ThreadOutcome {
   readonly all: readonly MessageColumns[]
 }
 
-const LIST_HELD = `
-select key, source, body, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
-  input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
-  octets, content_hash, user_text, text_keys, marks, is_index_capped
-from messages where chat = ?
-`
-
 /**
  * Brings the messages of one chat to what the source says, and gives all of them their place: a new list or a new
  * neighbour can move a message that was itself not touched.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
-  const held = thread.isNew ? [] : prepared<HeldMessage>(db, LIST_HELD).all(thread.chatNum)
+  const held = thread.isNew ? [] : listHeldMessages(db, thread.chatNum)
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
   for (const message of held.filter(({ source }) => source === thread.source)) {
@@ -46,6 +39,11 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
     const { held: before, partsJson, calls } = message
+    if (before !== null && stands(message, place)) {
+      outcome.all.push(before)
+      counted.push({ body: before.body, columns: before, calls })
+      continue
+    }
     const placed = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
     outcome.all.push(placed.columns)
     const savedBody = saveMessage(db, thread.tools, thread.chatNum, placed)
@@ -62,6 +60,15 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
 }
 
 const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
+
+/** Of a long chat in which one message was written, nearly all others: they need not be compared column by column. */
+const stands = ({ held, columns }: NextMessage, place: Place): boolean =>
+  columns === held &&
+  place.position === held.position &&
+  place.created_at === held.created_at &&
+  place.created_at_source === held.created_at_source &&
+  place.is_orphan === held.is_orphan &&
+  place.is_shadowed === held.is_shadowed
 
 /** A prompt whose words a chat begins or ceases to hold counts no longer, or again. */
 function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
