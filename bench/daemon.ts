@@ -52,7 +52,9 @@ export class BenchDaemon {
 
   /** How many messages hold what was asked for. */
   async count(q: string): Promise<number> {
-    return (await this.get<{ total: number }>(`/api/search?sort=newest&limit=1&literal=true&q=${encodeURIComponent(q)}`)).total
+    return (
+      await this.get<{ total: number }>(`/api/search?sort=newest&limit=1&literal=true&q=${encodeURIComponent(q)}`)
+    ).total
   }
 
   async untilReady(): Promise<Status> {

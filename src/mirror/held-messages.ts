@@ -1,14 +1,16 @@
+import type { MessageId } from '../model/ids.ts'
 import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
 /** In the order in which `heldOf` takes them. */
-const LIST = `
+const SELECT = `
 select key, body, source, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
   octets, content_hash, user_text, text_keys, marks, is_index_capped
 from messages where chat = ?
 `
+const FIND = `${SELECT} and id = ? and source = ?`
 
 type Column<Name extends keyof HeldMessage> = HeldMessage[Name]
 type Row = readonly [
@@ -47,7 +49,12 @@ type Row = readonly [
  * long to make as a list and this object together, and a chat of thousands is listed whenever a message of it is written.
  */
 export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
-  (prepared(db, LIST).raw().all(chatNum) as Row[]).map(heldOf)
+  (prepared(db, SELECT).raw().all(chatNum) as Row[]).map(heldOf)
+
+export function findHeldMessage(db: Mirror, chatNum: number, id: MessageId, source: number): HeldMessage | null {
+  const row = prepared(db, FIND).raw().get(chatNum, id, source) as Row | undefined
+  return row === undefined ? null : heldOf(row)
+}
 
 const heldOf = (row: Row): HeldMessage => ({
   key: row[0],

@@ -19,6 +19,8 @@ export interface ThreadWrite {
   /** The one whose word of the chat counts. */
   readonly owner: number
   readonly isPrompts: boolean
+  /** True where neither the chat's own row nor whose word counts says anything new of order and times. */
+  readonly isOrderKnown: boolean
   readonly chatCreatedAtMs: number | null
   readonly nowMs: number
   readonly tools: WriteTools

@@ -58,6 +58,8 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
     source: batch.source,
     owner: source,
     isPrompts: facts.format === PROMPTS,
+    isOrderKnown:
+      !isOwnRowNew && source === before.source && facts.cursor_created_at === (held?.cursor_created_at ?? null),
     chatCreatedAtMs: facts.cursor_created_at,
     nowMs: batch.nowMs,
     tools,

@@ -1,28 +1,36 @@
 import type { MessageId } from '../model/ids.ts'
-import { noteAsks } from './asks.ts'
-import type { ChatWrite, MessageWrite } from './batch.ts'
+import type { ChatWrite } from './batch.ts'
+import { updateDigest } from './digests/update-digest.ts'
 import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
 import { listHeldMessages } from './held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
+import { rewriteInPlace } from './rewrite-in-place.ts'
 import { saveMessage } from './save-message.ts'
-import { withAnswers } from './with-answers.ts'
+import { takeIn } from './take-in.ts'
 
 export interface ThreadOutcome {
   readonly added: number
   readonly changed: number
   readonly gone: number
   readonly messageIds: readonly MessageId[]
-  /** Every message of the chat, of every source, as it stands now. */
+  /** As they stand now: every message of the chat, of every source, or some of one that has lost none. */
   readonly all: readonly MessageColumns[]
 }
 
 /**
  * Brings the messages of one chat to what the source says, and gives all of them their place: a new list or a new
- * neighbour can move a message that was itself not touched.
+ * neighbour can move a message that was itself not touched. Where nothing can have moved, the others are left alone.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const rewritten = rewriteInPlace(db, thread)
+  if (rewritten !== null) return savePlaced(db, thread, rewritten, updateDigest)
+  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest)
+}
+
+/** Every message of the chat as it will stand, but for its place. */
+function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
   const held = thread.isNew ? [] : listHeldMessages(db, thread.chatNum)
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
@@ -30,36 +38,43 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null, calls: null })
   }
   for (const message of thread.write.messages) {
-    const before = own.get(message.id)?.held ?? null
-    const whole = withAnswers(db, before, message)
-    noteAsks(db, { chat: thread.chatNum, source: thread.source, messageId: message.id }, whole, before === null)
-    own.set(message.id, readAgain(before, whole, thread.source))
+    own.set(message.id, takeIn(db, thread, own.get(message.id)?.held ?? null, message))
   }
+  return [...own.values(), ...others]
+}
+
+const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
+
+/** @param placed messages with the places that they take; those that are not among them stay as they are */
+function savePlaced(
+  db: Mirror,
+  thread: ThreadWrite,
+  placed: readonly (readonly [NextMessage, Place])[],
+  digest: typeof writeDigest,
+): ThreadOutcome {
   const counted: CountedMessage[] = []
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
-  for (const [message, place] of placeAll(db, thread, [...own.values(), ...others])) {
+  for (const [message, place] of placed) {
     const { held: before, partsJson, calls } = message
     if (before !== null && stands(message, place)) {
       outcome.all.push(before)
       counted.push({ body: before.body, columns: before, calls })
       continue
     }
-    const placed = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
-    outcome.all.push(placed.columns)
-    const savedBody = saveMessage(db, thread.tools, thread.chatNum, placed)
-    counted.push({ body: savedBody ?? before?.body ?? 0, columns: placed.columns, calls })
+    const next = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
+    outcome.all.push(next.columns)
+    const savedBody = saveMessage(db, thread.tools, thread.chatNum, next)
+    counted.push({ body: savedBody ?? before?.body ?? 0, columns: next.columns, calls })
     if (savedBody === null) continue
-    if (!thread.isPrompts) notePrompts(thread, placed)
+    if (!thread.isPrompts) notePrompts(thread, next)
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
     else outcome.changed += 1
     outcome.messageIds.push(message.columns.id)
   }
-  if (outcome.messageIds.length > 0) writeDigest(db, thread.tools.words, thread.chatNum, counted)
+  if (outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
   return outcome
 }
-
-const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
 
 /** Of a long chat in which one message was written, nearly all others: they need not be compared column by column. */
 const stands = ({ held, columns }: NextMessage, place: Place): boolean =>
@@ -120,36 +135,4 @@ function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageCo
 function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
   if (ownRow.kind === 'gone') return true
   return ownRow.kind === 'read' && !ownRow.embeddedIds.has(id)
-}
-
-function readAgain(held: HeldMessage | null, message: MessageWrite, source: number): NextMessage {
-  const columns: MessageColumns = {
-    source,
-    id: message.id,
-    role: message.role,
-    alias: message.alias,
-    position: held?.position ?? null,
-    created_at: held?.created_at ?? null,
-    created_at_source: held?.created_at_source ?? null,
-    sent_at: message.sentAtMs,
-    started_at: message.startedAtMs,
-    timing_at: message.timingAtMs,
-    model: message.model,
-    input_tokens: message.tokens?.input ?? null,
-    output_tokens: message.tokens?.output ?? null,
-    is_orphan: held?.is_orphan ?? 0,
-    is_shadowed: held?.is_shadowed ?? 0,
-    is_simulated: message.isSimulated ? 1 : 0,
-    is_embedded: message.isEmbedded ? 1 : 0,
-    is_live: message.remembered ? 0 : 1,
-    deleted_at: message.remembered?.deletedAtMs ?? null,
-    tool_calls: message.toolCalls,
-    octets: message.octets,
-    content_hash: message.contentHash,
-    user_text: message.userText,
-    text_keys: message.textKeys,
-    marks: message.marks,
-    is_index_capped: message.isIndexCapped ? 1 : 0,
-  }
-  return { held, columns, partsJson: message.partsJson, calls: message.calls }
 }

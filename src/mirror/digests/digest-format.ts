@@ -49,19 +49,14 @@ export function packDigest(chat: number, messages: readonly DigestMessage[]): Bu
   const words = new Int32Array(length)
   let [timed, firstMs, lastMs] = [0, Infinity, -Infinity]
   let at = CHAT_WORDS
-  for (const { body, atMs, hasOwnTime, isUser, model, callCount, calls } of messages) {
+  for (const message of messages) {
+    const { atMs } = message
     if (atMs !== null) {
       timed += 1
       if (atMs < firstMs) firstMs = atMs
       if (atMs > lastMs) lastMs = atMs
-      putTime(words, at, atMs)
     }
-    const flags = (isUser ? IS_USER : 0) | (atMs === null ? 0 : HAS_TIME) | (hasOwnTime ? HAS_OWN_TIME : 0)
-    words[at + 2] = body
-    words[at + 3] = model
-    words[at + 4] = (callCount << FLAG_BITS) | flags
-    words.set(calls, at + MESSAGE_WORDS)
-    at += MESSAGE_WORDS + calls.length
+    at = putMessage(words, at, message)
   }
   words[0] = chat
   words[1] = length
@@ -69,6 +64,38 @@ export function packDigest(chat: number, messages: readonly DigestMessage[]): Bu
   if (timed > 0) putTime(words, 3, firstMs)
   if (timed > 0) putTime(words, 5, lastMs)
   return Buffer.from(words.buffer)
+}
+
+/** @returns the place behind it */
+function putMessage(words: Int32Array, at: number, message: DigestMessage): number {
+  const { body, atMs, hasOwnTime, isUser, model, callCount, calls } = message
+  if (atMs !== null) putTime(words, at, atMs)
+  const flags = (isUser ? IS_USER : 0) | (atMs === null ? 0 : HAS_TIME) | (hasOwnTime ? HAS_OWN_TIME : 0)
+  words[at + 2] = body
+  words[at + 3] = model
+  words[at + 4] = (callCount << FLAG_BITS) | flags
+  words.set(calls, at + MESSAGE_WORDS)
+  return at + MESSAGE_WORDS + calls.length
+}
+
+/**
+ * One message of a chat's digest for another, known by its body. The chat's first and last time stay.
+ * @param message as it is now, at the time that it had
+ * @returns null where the digest does not have it
+ */
+export function replaceInDigest(digest: Buffer, message: DigestMessage): Buffer | null {
+  const walk = new DigestWalk(digest)
+  const place = walk.nextChat() ? walk.find(message.body) : null
+  if (place === null) return null
+  const words = place.words
+  const entry = new Int32Array(MESSAGE_WORDS + message.calls.length)
+  putMessage(entry, 0, message)
+  const next = new Int32Array(words.length - (place.end - place.start) + entry.length)
+  next.set(words.subarray(0, place.start))
+  next.set(entry, place.start)
+  next.set(words.subarray(place.end), place.start + entry.length)
+  next[1] = next.length
+  return Buffer.from(next.buffer)
 }
 
 function putTime(words: Int32Array, at: number, ms: number): void {
@@ -146,6 +173,12 @@ export class DigestWalk {
     for (let left = this.callCount; left > 0; left -= 1) next += CALL_WORDS + ((words[next + 1] ?? 0) >> STATUS_BITS)
     this.#next = next
     return true
+  }
+
+  /** On to the chat's message of this body. @returns where it stands among the numbers; null where there is none */
+  find(body: number): { readonly words: Int32Array; readonly start: number; readonly end: number } | null {
+    while (this.next()) if (this.body === body) return { words: this.#words, start: this.#at, end: this.#next }
+    return null
   }
 
   get body(): number {

@@ -31,7 +31,11 @@ export function writeDigest(
   chatNum: number,
   messages: readonly CountedMessage[],
 ): void {
-  prepared(db, SAVE_DIGEST).run(chatNum, makeDigest(db, words, chatNum, messages))
+  saveDigest(db, chatNum, makeDigest(db, words, chatNum, messages))
+}
+
+export function saveDigest(db: Mirror, chatNum: number, digest: Buffer): void {
+  prepared(db, SAVE_DIGEST).run(chatNum, digest)
   prepared(db, IS_DIGESTED).run(chatNum)
 }
 
@@ -47,21 +51,29 @@ export function makeDigest(
   const before = isAllRead ? null : readCalls(db, chatNum)
   return packDigest(
     chatNum,
-    thread.map(({ body, columns, calls }) => {
+    thread.map((message) => {
+      const { body, columns, calls } = message
       const kept = calls === null && columns.tool_calls > 0 ? before?.get(body) : undefined
       const facts = calls ?? (columns.tool_calls > 0 && kept === undefined ? readCallsOfBody(db, body) : [])
-      return {
-        body,
-        atMs: columns.created_at,
-        hasOwnTime: isOwn(columns),
-        isUser: columns.role === 'user',
-        model: columns.model === null ? 0 : words.numOf(columns.model),
-        callCount: kept?.callCount ?? facts.length,
-        calls: kept?.calls ?? facts.flatMap((fact) => packFact(words, fact)),
-      }
+      return { ...digestMessage(words, message, facts), ...kept }
     }),
   )
 }
+
+/** @param facts what it called */
+export const digestMessage = (
+  words: Pick<DigestWords, 'numOf'>,
+  { body, columns }: CountedMessage,
+  facts: readonly CallFact[],
+): DigestMessage => ({
+  body,
+  atMs: columns.created_at,
+  hasOwnTime: isOwn(columns),
+  isUser: columns.role === 'user',
+  model: columns.model === null ? 0 : words.numOf(columns.model),
+  callCount: facts.length,
+  calls: facts.flatMap((fact) => packFact(words, fact)),
+})
 
 const packFact = (words: Pick<DigestWords, 'numOf'>, { name, status, paths }: CallFact): number[] =>
   packCall(
@@ -76,14 +88,18 @@ const isOwn = ({ created_at, created_at_source: source }: CountedColumns): boole
 
 const READ_DIGEST = `select entries from chat_digests where chat = ?`
 
+/** Null where the chat waits for its digest. */
+export const readDigest = (db: Mirror, chatNum: number): Buffer | null =>
+  prepared<{ entries: Buffer }>(db, READ_DIGEST).get(chatNum)?.entries ?? null
+
 type KeptCalls = Pick<DigestMessage, 'callCount' | 'calls'>
 
 /** By body: what each message of the digest called. */
 function readCalls(db: Mirror, chatNum: number): ReadonlyMap<number, KeptCalls> {
-  const digest = prepared<{ entries: Buffer }>(db, READ_DIGEST).get(chatNum)
   const calls = new Map<number, KeptCalls>()
-  if (digest === undefined) return calls
-  const walk = new DigestWalk(digest.entries)
+  const digest = readDigest(db, chatNum)
+  if (digest === null) return calls
+  const walk = new DigestWalk(digest)
   while (walk.nextChat())
     while (walk.next()) if (walk.callCount > 0) calls.set(walk.body, { callCount: walk.callCount, calls: walk.calls })
   return calls

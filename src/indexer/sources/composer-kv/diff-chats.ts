@@ -3,7 +3,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { DirtyChat } from './dirty-chats.ts'
-import { chatKey, messageRange, splitKey } from './keys.ts'
+import { chatKey, messageRange, ofChat } from './keys.ts'
 import { listChat, type RowRef } from './read.ts'
 import type { Verdict } from './verdicts.ts'
 
@@ -44,8 +44,9 @@ function diffChat(
   listed: readonly RowRef[],
 ): Difference {
   // The range of one chat's keys also holds those of a chat whose id goes on after a colon.
-  const refs = listed.filter((ref) => isOfChat(ref.key, chatId))
-  const rows = listKnown(mirror, source, chatId)
+  const isOfChat = ofChat(chatId)
+  const refs = listed.filter((ref) => isOfChat(ref.key))
+  const rows = listKnown(mirror, source, chatId, isOfChat)
   const known = new Map(rows.map((row) => [row.key, row.rowid]))
   const present = new Set(refs.map((ref) => ref.key))
   return {
@@ -56,11 +57,9 @@ function diffChat(
   }
 }
 
-const isOfChat = (key: string, chatId: ChatId): boolean => splitKey(key)?.chatId === chatId
-
-function listKnown(mirror: Mirror, source: number, chatId: ChatId): held.HeldRow[] {
+function listKnown(mirror: Mirror, source: number, chatId: ChatId, isOfChat: (key: string) => boolean): held.HeldRow[] {
   const { from, to } = messageRange(chatId)
-  const messages = held.listHeldRows(mirror, source, from, to).filter((row) => isOfChat(row.key, chatId))
+  const messages = held.listHeldRows(mirror, source, from, to).filter((row) => isOfChat(row.key))
   const own = held.findHeldRow(mirror, source, chatKey(chatId))
   return own === undefined ? messages : [own, ...messages]
 }

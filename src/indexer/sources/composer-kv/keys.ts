@@ -50,6 +50,15 @@ export function splitKey(key: string): ChatKey | null {
   }
 }
 
+/** Whether keys are of this chat, as `splitKey` would say; asked for every row of a chat, at each change of it. */
+export function ofChat(chatId: ChatId): (key: string) => boolean {
+  const start = messageRange(chatId).from
+  const isPlain = !chatId.includes(':')
+  const isSurely = (key: string): boolean =>
+    isPlain && key.length > start.length && key.startsWith(start) && !/[:\ufffd]/.test(key.slice(start.length))
+  return (key) => isSurely(key) || splitKey(key)?.chatId === chatId
+}
+
 export const chatKey = (chatId: ChatId): string => `${CHAT_PREFIX}${chatId}`
 
 export const messageRange = (chatId: ChatId): KeyRange => ({

@@ -76,14 +76,15 @@ function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> 
 }
 
 /**
- * Changed rows; rows for which the chat's own row holds tool data that they lack themselves; and rows that are held
- * under another role than the chat's list gives them: one that does not say its role takes it from there.
+ * Changed rows; rows for which the chat's own row holds tool data that they lack themselves; and, where that row changed,
+ * rows that are held under another role than its list gives them: one that does not say its role takes it from there.
  */
 function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
   const own = chatKey(diff.chatId)
   const wanted = new Set(diff.changed.map((ref) => ref.key))
   const isAll = wanted.size === diff.refs.length
-  const heldRoles = isAll || roles.size === 0 ? new Map<MessageId, Role>() : known.roles(diff.chatId)
+  const heldRoles =
+    isAll || roles.size === 0 || !wanted.has(own) ? new Map<MessageId, Role>() : known.roles(diff.chatId)
   return diff.refs.filter(({ key }) => {
     if (key === own) return false
     if (wanted.has(key)) return true
