@@ -11,7 +11,10 @@ export interface Companion {
   started(settings: Settings, isStopping: () => boolean): Promise<void>
 }
 
-/** Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds. */
+/**
+ * Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds.
+ * @throws Trouble where it cannot start, or go on
+ */
 export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
   let isStopping = false
   const stopped = new Promise<void>((resolve) => {
@@ -25,12 +28,16 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
   })
   companion?.setUp()
   const daemon = await startDaemon(settings, world)
+  let exitCode = 0
   try {
-    await Promise.race([stopped, companion?.started(settings, () => isStopping)])
-    await stopped
+    await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
+    await Promise.race([stopped, daemon.lost])
+  } catch (error) {
+    exitCode = 1
+    throw error
   } finally {
     // A pass in the middle of a long step is let go: its transaction never happened.
-    setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
+    setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
 }

@@ -115,6 +115,8 @@ export function writeDaemonFile(dataDir: string, told: DaemonFile): void {
   writePrivately(daemonFile(dataDir), `${JSON.stringify(told, null, 2)}\n`)
 }
 
+export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile(dataDir))
+
 export function removeDaemonFile(dataDir: string): void {
   rmSync(daemonFile(dataDir), { force: true })
 }
