@@ -26,6 +26,20 @@ test('a command finds the daemon though somebody swept its daemon.json away', as
   expect(place.readDaemonFile()).toEqual(told)
 })
 
+test.runIf(process.platform !== 'win32')(
+  'a command is told of a daemon that is suspended, and finds it again when that goes on',
+  async () => {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    daemon.signal('SIGSTOP')
+    const refused = await place.run(['chats'])
+    expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(refused.stderr).toContain(`(process ${daemon.pid}) runs and does not answer.`)
+    daemon.signal('SIGCONT')
+    expect(await place.run(['chats'])).toMatchObject({ exitCode: 0 })
+  },
+)
+
 const ways: readonly [name: string, act: () => void][] = [
   ['removed', () => rmSync(place.dataDir, { recursive: true })],
   ['moved', () => renameSync(place.dataDir, join(place.root, 'elsewhere'))],
