@@ -1,15 +1,19 @@
+import { rmSync } from 'node:fs'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { Trouble } from '../model/trouble.ts'
 
 /**
  * Writes a text to a file that only its owner can read, from the first byte on. The file is made when the first of
- * the text is there, so that a question in vain leaves none; where the text breaks off it is removed, for half a
- * text must not pass for the whole. A file that was there is only replaced by a whole one.
+ * the text is there, so that a question in vain leaves none; where the text breaks off, or who asked for it ends the
+ * program, it is removed, for half a text must not pass for the whole. A file that was there is only replaced by a whole one.
  * @throws Trouble `output-exists` where there is one already and it may not be overwritten; `output` for the rest
  */
 export async function writePrivately(file: string, text: AsyncIterable<string>, mayOverwrite: boolean): Promise<void> {
   let place: Place | null = null
+  const forget = onEnd(() => {
+    if (place?.isFile === true) rmSync(place.path, { force: true })
+  })
   try {
     for await (const stretch of text) {
       place ??= await create(file, mayOverwrite)
@@ -20,7 +24,27 @@ export async function writePrivately(file: string, text: AsyncIterable<string>, 
   } catch (error) {
     if (place !== null) await discard(place)
     throw troubleOf(error, file)
+  } finally {
+    forget()
   }
+}
+
+/**
+ * Acts before a signal that ends the program does so.
+ * @returns what leaves the signals to themselves again
+ */
+function onEnd(act: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const end = (signal: NodeJS.Signals): void => {
+    forget()
+    act()
+    process.kill(process.pid, signal)
+  }
+  const forget = (): void => {
+    for (const signal of signals) process.removeListener(signal, end)
+  }
+  for (const signal of signals) process.on(signal, end)
+  return forget
 }
 
 interface Place {
