@@ -1,4 +1,5 @@
 import { numberText } from './formats.ts'
+import type { PageOptions } from './options.ts'
 import type { Session } from './session.ts'
 
 interface Page {
@@ -12,10 +13,14 @@ interface Counted extends Pick<Page, 'total' | 'offset'> {
   readonly totalIsExact?: boolean | undefined
 }
 
-/** Says on a terminal that there is more than was listed, and how to see it. */
-export async function notePage(session: Session, page: Page): Promise<void> {
+/**
+ * Says beside the output that there is more than was listed, and how to see it: who counts the lines in a pipe would take
+ * a page for all. A program that asks for so many in a pipe knows.
+ */
+export async function notePage(session: Session, page: Page, { limit }: PageOptions): Promise<void> {
   const next = (page.offset ?? 0) + page.items.length
-  if (session.screen.width === null || page.items.length === 0 || next >= page.total) return
+  const isKnown = session.screen.width === null && limit !== undefined
+  if (isKnown || page.items.length === 0 || next >= page.total) return
   await session.note(`${numberText(next)} of ${numberText(page.total)}; the next ones with --offset ${next}\n`)
 }
 

@@ -254,11 +254,14 @@ describe('chats', () => {
     expect(out).toBe('2026-02-20 06:30\tshop\tFix the login\t1,234\tc1\n')
   })
 
-  test('says on a terminal how to see more', async () => {
+  test('says how to see more, and a page in a pipe does not pass for all', async () => {
     const list = { ...page([chat]), total: 57, offset: 20 }
-    const { err } = await run(['chats'], () => list, { stdout: new Paper(80) })
-    expect(err).toBe('21 of 57; the next ones with --offset 21\n')
-    expect((await run(['chats'], () => list)).err).toBe('')
+    const more = '21 of 57; the next ones with --offset 21\n'
+    expect((await run(['chats'], () => list, { stdout: new Paper(80) })).err).toBe(more)
+    expect(await run(['chats'], () => list)).toMatchObject({ err: more, out: expect.not.stringContaining('21 of') })
+    // Who asks for so many there knows that there may be more.
+    expect((await run(['chats', '--limit', '1'], () => list)).err).toBe('')
+    expect((await run(['chats', '--json'], () => list)).err).toBe('')
   })
 })
 

@@ -105,7 +105,7 @@ async function search(command: Command, session: Session): Promise<void> {
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))
-    await noteFound(found, session)
+    await noteFound(found, filters, session)
   })
 }
 
@@ -142,14 +142,14 @@ function renderFound(found: SearchAnswer, session: Session): string {
   return rows.length === 0 ? '' : renderTable(columns, rows, screen)
 }
 
-async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
+async function noteFound(found: SearchAnswer, filters: SearchOptions, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   // That another spelling is shown is said by a warning.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
   const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
-  await notePage(session, found)
+  await notePage(session, found, filters)
   if (found.items.length > 0 && !hasIds(session)) {
     await session.note(`The ids for "show" are told by --json, and in a window of ${IDS_FROM} columns.\n`)
   }
