@@ -37,7 +37,12 @@ export class KeptPlace {
   /** What another daemon wrote, where the folder is another by now, is left to it. */
   leave(): void {
     clearInterval(this.#timer)
-    if (this.#lock.isInPlace()) removeDaemonFile(this.#dataDir)
+    if (!this.#lock.isInPlace()) return
+    try {
+      removeDaemonFile(this.#dataDir)
+    } catch {
+      // In a folder that may only be read by now it stays, and names a process that is gone: the rest is to be ended.
+    }
   }
 
   #tellAgain(): void {

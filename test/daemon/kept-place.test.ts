@@ -40,6 +40,16 @@ test.runIf(process.platform !== 'win32')(
   },
 )
 
+test('a daemon that cannot take its daemon.json away still ends well, and brings its mirror home', async () => {
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  // As in a folder that may only be read by now, which root does not notice.
+  rmSync(daemonFile())
+  mkdirSync(daemonFile())
+  expect(await daemon.stop()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('bug') })
+  expect(existsSync(join(place.dataDir, 'mirror.db-wal'))).toBe(false)
+})
+
 const ways: readonly [name: string, act: () => void][] = [
   ['removed', () => rmSync(place.dataDir, { recursive: true })],
   ['moved', () => renameSync(place.dataDir, join(place.root, 'elsewhere'))],
