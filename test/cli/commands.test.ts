@@ -157,6 +157,21 @@ describe('search', () => {
     ])
   })
 
+  test('a thousand results and more are told as at least so many, and the page behind them is named', async () => {
+    const many = { ...found, total: 1000, totalIsExact: false, limit: 1 }
+    const noteAt = async (offset: number) => (await run(['search', 'x'], () => ({ ...many, offset }))).err
+    expect(await noteAt(0)).toBe('1 of at least 1,000; the next ones with --offset 1\n')
+    expect(await noteAt(999)).toBe('1,000 of at least 1,000; the next ones with --offset 1000\n')
+    // Nothing begins behind it.
+    const deep = { ...many, total: 10_001, offset: 10_000 }
+    expect((await run(['search', 'x'], () => deep)).err).toBe('')
+    const suggestions = [{ text: 'project', reason: 'without-filter', count: 1000 }]
+    const none = { ...found, total: 0, items: [], suggestions }
+    expect((await run(['search', 'x', '--project', 'a'], () => none)).err).toContain(
+      'Without --project: at least 1,000 results\n',
+    )
+  })
+
   test('a window too narrow for ids tells how to get at them, a wide one shows them', async () => {
     const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
     expect(narrow.err).toContain('The ids for "show" are told by --json, and in a window of 130 columns.')

@@ -21,6 +21,7 @@ const searchAnswer = z.object({
   total: z.number(),
   totalIsExact: z.boolean().optional(),
   offset: z.number().optional(),
+  limit: z.number().optional(),
   items: z.array(
     z.object({
       message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
@@ -155,9 +156,12 @@ async function noteFound(found: SearchAnswer, filters: SearchOptions, session: S
   }
 }
 
+/** What a suggestion would find is not counted any further. */
+const COUNTED_MAX = 1000
+
 /** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
 function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
-  const found = countText(count, 'result')
+  const found = `${count < COUNTED_MAX ? '' : 'at least '}${countText(count, 'result')}`
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
   if (query !== undefined) return `Without ${text}: ${found}`
