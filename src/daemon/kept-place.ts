@@ -58,6 +58,6 @@ export class KeptPlace {
 const folderLost = (dataDir: string): Trouble =>
   new Trouble(
     'data-folder-lost',
-    `The data folder ${dataDir} was moved, removed or replaced while the daemon ran, which therefore ended.`,
+    `The data folder ${dataDir}, or the daemon.lock in it, was moved, removed or replaced while the daemon ran, which therefore ended.`,
     'Start it again, with --data-dir where the folder lies elsewhere now: what Cursor holds is read again.',
   )

@@ -63,7 +63,9 @@ test.runIf(process.platform !== 'win32').each(ways)(
     act()
     const { exitCode, stderr } = await daemon.ended
     expect(exitCode).toBe(1)
-    expect(stderr).toContain(`The data folder ${place.dataDir} was moved, removed or replaced`)
+    expect(stderr).toContain(
+      `The data folder ${place.dataDir}, or the daemon.lock in it, was moved, removed or replaced`,
+    )
   },
 )
 
