@@ -1,4 +1,6 @@
 import { startDaemon, type DaemonWorld } from '../daemon/main.ts'
+import { createLog } from '../daemon/log.ts'
+import { whenRead } from '../daemon/when-read.ts'
 import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
@@ -16,6 +18,12 @@ export interface Companion {
  * @throws Trouble where it cannot start, or go on
  */
 export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
+  // While it waits, and holds nothing, a signal ends it as it ends any program.
+  await whenRead(settings.dataDir, () =>
+    createLog(settings.log.level, world.stderr).info(
+      'A command is reading Cursor into this data folder: waiting until it is done.',
+    ),
+  )
   let isStopping = false
   const stopped = new Promise<void>((resolve) => {
     const stop = (): void => {
