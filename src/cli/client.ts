@@ -28,11 +28,22 @@ export interface Daemon {
  * was killed, and the other has a mirror of its own, which must not be told as this folder's, let alone purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
+  const sight = await lookForDaemon(dataDir)
+  return sight !== null && sight.health === 'well' ? { pid: sight.pid, url: sight.url } : null
+}
+
+/** The process of a daemon that lives, and whose port takes a question and gives no answer; null for any other. */
+export async function findSilentDaemon(dataDir: string): Promise<number | null> {
+  const sight = await lookForDaemon(dataDir)
+  return sight !== null && sight.health === 'silent' ? sight.pid : null
+}
+
+async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly health: Health }) | null> {
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
   const { pid, url, startedAt } = parsed.data
-  return (await isHealthy(url, startedAt)) ? { pid, url } : null
+  return { pid, url, health: await healthOf(url, startedAt) }
 }
 
 /** The answers of the daemon that runs on a data folder, or null where none runs. */
@@ -123,18 +134,21 @@ function bodyText({ body, mediaType }: Call): string | null {
   return mediaType === undefined ? JSON.stringify(body) : (body as string)
 }
 
+type Health = 'well' | 'silent' | 'another'
+
 /** @param startedAt when the daemon began that is looked for; it, or one of an older version, may not say */
-async function isHealthy(url: string, startedAt: string | undefined): Promise<boolean> {
+async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
   try {
     // Without the token: another program may have the port by now.
     const { status, text } = await send(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
-    if (status === 401) return true
+    if (status === 401) return 'well'
     const told = health.safeParse(jsonOf(text))
-    if (status !== 200 || !told.success) return false
-    return startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt
+    if (status !== 200 || !told.success) return 'another'
+    const isIt = startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt
+    return isIt ? 'well' : 'another'
   } catch (error) {
-    if (error instanceof Trouble) return false
-    throw error
+    if (!(error instanceof Trouble)) throw error
+    return error.cause instanceof Error && error.cause.name === 'AbortError' ? 'silent' : 'another'
   }
 }
 

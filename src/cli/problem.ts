@@ -20,23 +20,22 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
     .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
   const told = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
-  const message = [
-    ...told,
-    ...givenIn(
-      status,
-      path,
-      (errors ?? []).map(({ name }) => name),
-    ),
-  ].join(' ')
-  return new Trouble(code ?? `http-${status}`, message, hintFor(status, path), { exitCode: status === 400 ? 2 : 1 })
+  const names = code === NO_MESSAGE ? ['around'] : (errors ?? []).map(({ name }) => name)
+  const message = [...told, ...givenIn(status, path, names)].join(' ')
+  const hint = code === NO_MESSAGE ? ORPHANS : hintFor(status, path)
+  return new Trouble(code ?? `http-${status}`, message, hint, { exitCode: status === 400 ? 2 : 1 })
 }
+
+/** The chat is there: it is one of its messages that is not. */
+const NO_MESSAGE = 'message-not-found'
+const ORPHANS = 'The chat without --around shows all, and with --orphans those that it names no more.'
 
 /** What was given for that which was wrong. */
 function givenIn(status: number, path: string, names: readonly string[]): string[] {
   const { pathname, searchParams } = new URL(path, 'http://localhost')
   const last = pathname.split('/')[3]
   // Nobody types this: it stands for an archive where none is named.
-  const id = status === 404 && last !== 'newest' ? last : undefined
+  const id = status === 404 && last !== 'newest' && names.length === 0 ? last : undefined
   const given = id === undefined ? names.flatMap((name) => searchParams.getAll(name)) : [decodeURIComponent(id)]
   const words = given.map((word) => JSON.stringify(word))
   return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]

@@ -47,11 +47,14 @@ async function startThread(): Promise<Worker> {
 /** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
 const LOCK_WAIT_MS = 30_000
 
+/** So often in a row one that began long ago gives no answer, a second each, before it is told: it may be busy. */
+const SILENCES_MAX = 5
+
 /** A daemon that holds the lock and does not answer yet may be starting: it is asked again before each try. */
 async function openAnswers(settings: Settings, world: MirrorWorld): Promise<Answers> {
-  const { daemonAnswers } = await import('./client.ts')
+  const { daemonAnswers, findSilentDaemon } = await import('./client.ts')
   const endAtMs = Date.now() + LOCK_WAIT_MS
-  for (;;) {
+  for (let silences = 0; ;) {
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) return answers
     try {
@@ -61,8 +64,19 @@ async function openAnswers(settings: Settings, world: MirrorWorld): Promise<Answ
       const isHeld = error instanceof Trouble && error.code === 'already-running'
       if (!isHeld || Date.now() > endAtMs) throw error
     }
+    const silent = await findSilentDaemon(settings.dataDir)
+    silences = silent === null ? 0 : silences + 1
+    if (silent !== null && silences >= SILENCES_MAX) throw daemonSilent(settings.dataDir, silent)
   }
 }
+
+const daemonSilent = (dataDir: string, pid: number): Trouble =>
+  new Trouble(
+    'daemon-silent',
+    `The daemon of the data folder ${dataDir} (process ${pid}) runs and does not answer.`,
+    'It may be suspended, or very busy: try again, or end that process and start it anew.',
+    { exitCode: 3 },
+  )
 
 function installedVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')

@@ -1,4 +1,6 @@
 import { startDaemon, type DaemonWorld } from '../daemon/main.ts'
+import { createLog } from '../daemon/log.ts'
+import { whenRead } from '../daemon/when-read.ts'
 import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
@@ -11,8 +13,17 @@ export interface Companion {
   started(settings: Settings, isStopping: () => boolean): Promise<void>
 }
 
-/** Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds. */
+/**
+ * Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds.
+ * @throws Trouble where it cannot start, or go on
+ */
 export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
+  // While it waits, and holds nothing, a signal ends it as it ends any program.
+  await whenRead(settings.dataDir, () =>
+    createLog(settings.log.level, world.stderr).info(
+      'A command is reading Cursor into this data folder: waiting until it is done.',
+    ),
+  )
   let isStopping = false
   const stopped = new Promise<void>((resolve) => {
     const stop = (): void => {
@@ -25,12 +36,16 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
   })
   companion?.setUp()
   const daemon = await startDaemon(settings, world)
+  let exitCode = 0
   try {
-    await Promise.race([stopped, companion?.started(settings, () => isStopping)])
-    await stopped
+    await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
+    await Promise.race([stopped, daemon.lost])
+  } catch (error) {
+    exitCode = 1
+    throw error
   } finally {
     // A pass in the middle of a long step is let go: its transaction never happened.
-    setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
+    setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
 }

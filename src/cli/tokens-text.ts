@@ -116,9 +116,13 @@ export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): st
   const line = (row: Sources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
   const labels = [...rows.map(({ label }) => label), 'all']
   const lines = [...rows.map(line), line(totals)]
-  const tables = groupsThatFit(columns, lines, screen.width ?? Infinity).map((group) =>
+  const widthMin = Math.min(
+    LABEL_WIDTH_MAX,
+    labels.reduce((most, label) => Math.max(most, displayWidth(label)), 0),
+  )
+  const tables = groupsThatFit(columns, lines, (screen.width ?? Infinity) - widthMin).map((group) =>
     renderTable(
-      [{ title: '', widthMin: LABEL_WIDTH }, ...group.map((at) => columns[at] ?? right(''))],
+      [{ title: '', widthMin }, ...group.map((at) => columns[at] ?? right(''))],
       lines.map((cells, row) => [labels[row] ?? '', ...group.map((at) => cells[at] ?? '')]),
       screen,
     ),
@@ -126,7 +130,8 @@ export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): st
   return tables.join('\n')
 }
 
-const LABEL_WIDTH = 10
+/** A week is told whole, for the first letters of all weeks are the same. */
+const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
 const GAP_WIDTH = 2
 
 /** Columns that stand beside each other; what a narrow terminal has no room for stands in a table below. */
@@ -136,14 +141,14 @@ function groupsThatFit(
   widthMax: number,
 ): number[][] {
   const groups: number[][] = [[]]
-  let room = widthMax - LABEL_WIDTH
+  let room = widthMax
   for (const [at, { title }] of columns.entries()) {
     const widths = [title, ...lines.map((cells) => cells[at] ?? '')].map(displayWidth)
     const needed = GAP_WIDTH + widths.reduce((most, width) => Math.max(most, width), 0)
     const group = groups.at(-1)
     if (group === undefined || (group.length > 0 && needed > room)) {
       groups.push([at])
-      room = widthMax - LABEL_WIDTH - needed
+      room = widthMax - needed
     } else {
       group.push(at)
       room -= needed

@@ -1,18 +1,26 @@
+import { rmSync } from 'node:fs'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Trouble } from '../model/trouble.ts'
 
 /**
  * Writes a text to a file that only its owner can read, from the first byte on. The file is made when the first of
- * the text is there, so that a question in vain leaves none; where the text breaks off it is removed, for half a
- * text must not pass for the whole. A file that was there is only replaced by a whole one.
+ * the text is there, so that a question in vain leaves none; where the text breaks off, or who asked for it ends the
+ * program, it is removed, for half a text must not pass for the whole. A file that was there is only replaced by a whole one.
  * @throws Trouble `output-exists` where there is one already and it may not be overwritten; `output` for the rest
  */
 export async function writePrivately(file: string, text: AsyncIterable<string>, mayOverwrite: boolean): Promise<void> {
+  let making: Promise<Place> | null = null
   let place: Place | null = null
+  const leave = onEnd(async () => {
+    // It may be at the making of the file still; of one that is no file, such as a pipe, nobody may come to read.
+    const made = await Promise.race([making, sleep(MADE_WITHIN_MS, null)]).catch(() => null)
+    if (made?.isFile === true) rmSync(made.path, { force: true })
+  })
   try {
     for await (const stretch of text) {
-      place ??= await create(file, mayOverwrite)
+      place ??= await (making ??= create(file, mayOverwrite))
       await place.handle.appendFile(stretch, 'utf8')
     }
     await place?.handle.close()
@@ -20,7 +28,28 @@ export async function writePrivately(file: string, text: AsyncIterable<string>, 
   } catch (error) {
     if (place !== null) await discard(place)
     throw troubleOf(error, file)
+  } finally {
+    leave()
   }
+}
+
+const MADE_WITHIN_MS = 500
+
+/**
+ * Acts before a signal that ends the program does so.
+ * @returns what leaves the signals to themselves again
+ */
+function onEnd(act: () => Promise<void>): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const end = (signal: NodeJS.Signals): void => {
+    forget()
+    void act().finally(() => process.kill(process.pid, signal))
+  }
+  const forget = (): void => {
+    for (const signal of signals) process.removeListener(signal, end)
+  }
+  for (const signal of signals) process.on(signal, end)
+  return forget
 }
 
 interface Place {

@@ -115,6 +115,19 @@ export function writeDaemonFile(dataDir: string, told: DaemonFile): void {
   writePrivately(daemonFile(dataDir), `${JSON.stringify(told, null, 2)}\n`)
 }
 
+export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile(dataDir))
+
+/** Whether it names a process that lives: half a file, or a dead one's, names none. */
+export function namesLivingDaemon(dataDir: string): boolean {
+  try {
+    const { pid } = JSON.parse(readFileSync(daemonFile(dataDir), 'utf8')) as Partial<DaemonFile>
+    return typeof pid === 'number' && pid > 0 && process.kill(pid, 0)
+  } catch (error) {
+    // It lives, as another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
 export function removeDaemonFile(dataDir: string): void {
   rmSync(daemonFile(dataDir), { force: true })
 }

@@ -1,10 +1,12 @@
-import { chmodSync, closeSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../sqlite.ts'
 import { Trouble } from '../model/trouble.ts'
 
 export interface Lock {
   release(): void
+  /** False once its folder was moved, removed or replaced: the lock then keeps nobody off what lies there. */
+  isInPlace(): boolean
 }
 
 /**
@@ -38,5 +40,19 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
     return null
   }
-  return { release: () => db.close() }
+  const locked = identityOf(path)
+  return { release: () => db.close(), isInPlace: () => isUnknownOr(locked, identityOf(path)) }
 }
+
+/** By `stat` alone, see above; undefined where the system does not tell, as for a disk that does not answer now. */
+function identityOf(path: string): string | null | undefined {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? null : `${stat.dev}:${stat.ino}`
+  } catch {
+    return undefined
+  }
+}
+
+const isUnknownOr = (known: string | null | undefined, now: string | null | undefined): boolean =>
+  now === undefined || known === undefined || now === known

@@ -7,12 +7,13 @@ import type { Archives } from './archives.ts'
 import { startArchiveProcess } from './archive-process.ts'
 import type { ArchiveSchedule } from './archive-schedule.ts'
 import { archiveActs, makeArchives } from './make-archives.ts'
-import { mirrorPath, prepareDataFolder, removeDaemonFile, writeDaemonFile } from './data-folder.ts'
+import { mirrorPath, prepareDataFolder, removeDaemonFile } from './data-folder.ts'
 import { Estimation } from './estimation.ts'
 import { startEstimator } from './estimator.ts'
 import { EventHub } from './event-hub.ts'
 import { Indexing } from './indexing.ts'
 import { requireScopes } from './job-scopes.ts'
+import { KeptPlace } from './kept-place.ts'
 import { lazyReader } from './lazy-reader.ts'
 import { asksForToken, listen, type Listening } from './listen.ts'
 import { takeLock } from './lock.ts'
@@ -38,6 +39,8 @@ export interface DaemonWorld {
 
 export interface Daemon {
   readonly url: string
+  /** Rejects with Trouble where the data folder is no longer the daemon's; never resolves. */
+  readonly lost: Promise<never>
   stop(): Promise<void>
 }
 
@@ -66,7 +69,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
       const { answerFrom } = await import('./answer.ts')
       return answerFrom(makeWorld(hosts))
     })
-    writeDaemonFile(dataDir, {
+    const place = new KeptPlace(dataDir, lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
@@ -79,6 +82,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     estimation.begin()
     return {
       url: server.url,
+      lost: place.lost,
       async stop() {
         progress.clear()
         following.stop()
@@ -87,7 +91,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         searches.close()
         histories.close()
         estimation.stop()
-        removeDaemonFile(dataDir)
+        place.leave()
         await server.close()
         reader.close()
         // The writer closes last: then SQLite brings its WAL home, and the mirror is one file again.

@@ -171,6 +171,17 @@ test('what was wrong is told with what was given: one flag of several, or the id
   )
 })
 
+test('of a message that is not there it is the message’s id that is told, not that of its chat', async () => {
+  const trouble = { detail: 'No such message.', code: 'message-not-found', status: 404 }
+  answer = (request, response) => healthy(request, response, trouble, 404)
+  const answers = await daemonAnswers(dataDir)
+  const asked = answers?.get('/api/chats/c1/messages', new URLSearchParams('around=m1&limit=3'))
+  await expect(asked).rejects.toMatchObject({
+    message: 'No such message. Given was "m1".',
+    hint: expect.stringContaining('--orphans'),
+  })
+})
+
 test('a file that is too large for one request is told to be imported in parts', async () => {
   answer = (request, response) => healthy(request, response, { detail: 'So much.', code: 'too-large' }, 413)
   const answers = await daemonAnswers(dataDir)

@@ -157,6 +157,21 @@ describe('search', () => {
     ])
   })
 
+  test('a thousand results and more are told as at least so many, and the page behind them is named', async () => {
+    const many = { ...found, total: 1000, totalIsExact: false, limit: 1 }
+    const noteAt = async (offset: number) => (await run(['search', 'x'], () => ({ ...many, offset }))).err
+    expect(await noteAt(0)).toBe('1 of at least 1,000; the next ones with --offset 1\n')
+    expect(await noteAt(999)).toBe('1,000 of at least 1,000; the next ones with --offset 1000\n')
+    // Nothing begins behind it.
+    const deep = { ...many, total: 10_001, offset: 10_000 }
+    expect((await run(['search', 'x'], () => deep)).err).toBe('')
+    const suggestions = [{ text: 'project', reason: 'without-filter', count: 1000 }]
+    const none = { ...found, total: 0, items: [], suggestions }
+    expect((await run(['search', 'x', '--project', 'a'], () => none)).err).toContain(
+      'Without --project: at least 1,000 results\n',
+    )
+  })
+
   test('a window too narrow for ids tells how to get at them, a wide one shows them', async () => {
     const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
     expect(narrow.err).toContain('The ids for "show" are told by --json, and in a window of 130 columns.')
@@ -254,11 +269,14 @@ describe('chats', () => {
     expect(out).toBe('2026-02-20 06:30\tshop\tFix the login\t1,234\tc1\n')
   })
 
-  test('says on a terminal how to see more', async () => {
+  test('says how to see more, and a page in a pipe does not pass for all', async () => {
     const list = { ...page([chat]), total: 57, offset: 20 }
-    const { err } = await run(['chats'], () => list, { stdout: new Paper(80) })
-    expect(err).toBe('21 of 57; the next ones with --offset 21\n')
-    expect((await run(['chats'], () => list)).err).toBe('')
+    const more = '21 of 57; the next ones with --offset 21\n'
+    expect((await run(['chats'], () => list, { stdout: new Paper(80) })).err).toBe(more)
+    expect(await run(['chats'], () => list)).toMatchObject({ err: more, out: expect.not.stringContaining('21 of') })
+    // Who asks for so many there knows that there may be more.
+    expect((await run(['chats', '--limit', '1'], () => list)).err).toBe('')
+    expect((await run(['chats', '--json'], () => list)).err).toBe('')
   })
 })
 

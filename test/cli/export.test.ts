@@ -19,7 +19,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { daemonAnswers } from '../../src/cli/client.ts'
 import { Trouble } from '../../src/model/trouble.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { Workplace } from '../helpers/spawn-cursordex.ts'
+import { untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
 import { Paper, run } from './fake-world.ts'
 
 const hostile = 'a\u001b]52;c;x\u0007b\u009b2J \u202ec\u007f'
@@ -247,6 +248,25 @@ describe('from a running daemon', () => {
 describe('the real program', () => {
   const place = new Workplace()
   afterAll(() => place.remove())
+
+  test.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM'] as const)(
+    'ended by %s amid its export it leaves no half of a chat under the name of the whole',
+    async (signal) => {
+      const interrupted = new Workplace()
+      try {
+        fillStore(interrupted.cursor.global(), { chats: 1, messagesPerChat: 4000, textLength: 3000 })
+        const { url } = await interrupted.serve()
+        await untilReady(url)
+        const file = join(interrupted.root, 'chat.md')
+        const program = interrupted.start(['export', 'chat-0', '--output', file])
+        await waitUntil('the file', () => existsSync(file), { everyMs: 1 })
+        expect(await program.stop(signal)).toMatchObject({ signal })
+        expect(readdirSync(interrupted.root)).not.toContain('chat.md')
+      } finally {
+        await interrupted.remove()
+      }
+    },
+  )
 
   test('exports the same with and without a daemon, a chat longer than a page too', async () => {
     fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 130, textLength: 3000 })

@@ -35,6 +35,15 @@ test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns
   expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
 })
 
+test.each([40, 60, 80])(
+  'in a terminal of %d columns a week is told by its date, not as week of 202…',
+  async (width) => {
+    const told = renderTokens(await world.told('?groupBy=week'), screenOf(width))
+    expect(told).toContain('week of 2025-02-24 ')
+    expect(told).not.toContain('…')
+  },
+)
+
 test('the price of some messages is not told as that of all, nor part of a cent as nothing', async () => {
   const { totals, ...told } = await world.told()
   const listPrice = (cents: number | null, messages: number, unpriced: number): string => {

@@ -22,6 +22,8 @@ export function resolveProjects(db: Mirror, words: readonly string[]): number[] 
     const bare = word.replace(/(?<=[^/\\:])[/\\]+$/u, '')
     return [word, bare, asKept(bare)]
   })
-  const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(spellings) })
+  // Some disks of macOS part letters from their marks, and keyboards do not: on a screen both are the same.
+  const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
+  const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
   return rows.map(({ num }) => num)
 }

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { countFound } from './count-found.ts'
+import { COUNTED_MAX } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { printQuery } from './language/print.ts'
@@ -108,5 +109,6 @@ function warnOfSingleWord(
 ): readonly string[] {
   if (tree === null || tree.kind === 'and') return []
   const count = countFound(db, null, { filters, clock }, deadline)
-  return count === 0 ? [] : [`Nothing matches the query; without it, the filters leave ${count} messages.`]
+  const bound = count < COUNTED_MAX ? '' : 'at least '
+  return count === 0 ? [] : [`Nothing matches the query; without it, the filters leave ${bound}${count} messages.`]
 }

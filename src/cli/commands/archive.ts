@@ -112,7 +112,7 @@ async function list(command: Command, session: Session): Promise<void> {
     const none = 'There is no archive yet; make one with: cursordex archive run'
     if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
-    await notePage(session, runs)
+    await notePage(session, runs, page)
   })
 }
 

@@ -98,6 +98,6 @@ async function chats(command: Command, session: Session): Promise<void> {
           session.screen,
         ),
       )
-    await notePage(session, list)
+    await notePage(session, list, filters)
   })
 }

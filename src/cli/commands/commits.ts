@@ -99,7 +99,7 @@ async function commits(command: Command, session: Session, workingDir: string): 
     if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
     else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
     for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
-    await notePage(session, list)
+    await notePage(session, list, filters)
   })
 }
 

@@ -70,6 +70,6 @@ async function losses(command: Command, session: Session): Promise<void> {
       await session.note(`${emptyText(list, 'Nothing was lost.')}\n`)
       await noteUnknown(filters, answers, session)
     } else await session.print(renderTable(pick(columns), rows, session.screen))
-    await notePage(session, list)
+    await notePage(session, list, filters)
   })
 }

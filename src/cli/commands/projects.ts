@@ -56,6 +56,6 @@ async function projects(command: Command, session: Session): Promise<void> {
     ])
     if (rows.length === 0) await session.note(`${emptyText(list, 'No projects.')}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
-    await notePage(session, list)
+    await notePage(session, list, page)
   })
 }

@@ -21,6 +21,7 @@ const searchAnswer = z.object({
   total: z.number(),
   totalIsExact: z.boolean().optional(),
   offset: z.number().optional(),
+  limit: z.number().optional(),
   items: z.array(
     z.object({
       message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
@@ -105,7 +106,7 @@ async function search(command: Command, session: Session): Promise<void> {
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))
-    await noteFound(found, session)
+    await noteFound(found, filters, session)
   })
 }
 
@@ -142,22 +143,25 @@ function renderFound(found: SearchAnswer, session: Session): string {
   return rows.length === 0 ? '' : renderTable(columns, rows, screen)
 }
 
-async function noteFound(found: SearchAnswer, session: Session): Promise<void> {
+async function noteFound(found: SearchAnswer, filters: SearchOptions, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   // That another spelling is shown is said by a warning.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
   const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
-  await notePage(session, found)
+  await notePage(session, found, filters)
   if (found.items.length > 0 && !hasIds(session)) {
     await session.note(`The ids for "show" are told by --json, and in a window of ${IDS_FROM} columns.\n`)
   }
 }
 
+/** What a suggestion would find is not counted any further. */
+const COUNTED_MAX = 1000
+
 /** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
 function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
-  const found = countText(count, 'result')
+  const found = `${count < COUNTED_MAX ? '' : 'at least '}${countText(count, 'result')}`
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
   if (query !== undefined) return `Without ${text}: ${found}`

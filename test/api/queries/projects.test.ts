@@ -104,4 +104,13 @@ describe('a project filter', () => {
   ])('takes %s', (_claim, words, expected) => {
     expect(resolveProjects(mirror.reader, words)).toEqual(expected)
   })
+
+  it.each(['NFC', 'NFD'] as const)('finds a project whose accents are kept in %s by either form', (form) => {
+    const kept = 'büro ひば'.normalize(form)
+    const num = mirror.addProject('p', { name: kept, path: `/home/ada/${kept}` })
+    for (const typed of ['NFC', 'NFD'] as const) {
+      expect(resolveProjects(mirror.reader, ['büro ひば'.normalize(typed)])).toEqual([num])
+      expect(resolveProjects(mirror.reader, ['/home/ada/büro ひば/'.normalize(typed)])).toEqual([num])
+    }
+  })
 })

@@ -1,0 +1,63 @@
+import { Trouble } from '../model/trouble.ts'
+import { hasDaemonFile, removeDaemonFile, writeDaemonFile, type DaemonFile } from './data-folder.ts'
+import { deferred } from './deferred.ts'
+import type { Lock } from './lock.ts'
+
+/** Two looks at a folder that the system has at hand. */
+const LOOK_MS = 5000
+
+/**
+ * The daemon's place in its data folder: that commands find it by `daemon.json`, which somebody may have swept away, and
+ * that the folder is the one it began with. Where it was moved, removed or replaced, what is written reaches a file that
+ * nobody finds, and the lock keeps nobody off what lies there now.
+ */
+export class KeptPlace {
+  /** Rejects with Trouble `data-folder-lost`; never resolves. */
+  readonly lost: Promise<never>
+  readonly #dataDir: string
+  readonly #lock: Lock
+  readonly #told: DaemonFile
+  readonly #timer: NodeJS.Timeout
+
+  constructor(dataDir: string, lock: Lock, told: DaemonFile) {
+    this.#dataDir = dataDir
+    this.#lock = lock
+    this.#told = told
+    writeDaemonFile(dataDir, told)
+    const lost = deferred<never>()
+    this.lost = lost.promise
+    // Whoever stops it before asks no more.
+    this.lost.catch(() => undefined)
+    this.#timer = setInterval(() => {
+      if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
+      else this.#tellAgain()
+    }, LOOK_MS)
+  }
+
+  /** What another daemon wrote, where the folder is another by now, is left to it. */
+  leave(): void {
+    clearInterval(this.#timer)
+    if (!this.#lock.isInPlace()) return
+    try {
+      removeDaemonFile(this.#dataDir)
+    } catch {
+      // In a folder that may only be read by now it stays, and names a process that is gone: the rest is to be ended.
+    }
+  }
+
+  #tellAgain(): void {
+    if (hasDaemonFile(this.#dataDir)) return
+    try {
+      writeDaemonFile(this.#dataDir, this.#told)
+    } catch {
+      // No room, or no right to write now: the next look may find it otherwise.
+    }
+  }
+}
+
+const folderLost = (dataDir: string): Trouble =>
+  new Trouble(
+    'data-folder-lost',
+    `The data folder ${dataDir}, or the daemon.lock in it, was moved, removed or replaced while the daemon ran, which therefore ended.`,
+    'Start it again, with --data-dir where the folder lies elsewhere now: what Cursor holds is read again.',
+  )

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { namesLivingDaemon } from './data-folder.ts'
+import { lockFile } from './lock.ts'
+
+/** As long as commands wait for each other. */
+const WAIT_MS = 30_000
+const TRY_EVERY_MS = 100
+
+/**
+ * Waits for a command that reads Cursor itself, for want of a daemon, and has as much to read as a daemon's first pass.
+ * Not for a daemon: that tells of itself, and whoever takes the lock afterwards is refused.
+ * @param onWait hears that there is one, once
+ */
+export async function whenRead(dataDir: string, onWait: () => void): Promise<void> {
+  const path = join(dataDir, 'daemon.lock')
+  const endAtMs = Date.now() + WAIT_MS
+  for (let hasTold = false; isHeld(path) && !namesLivingDaemon(dataDir) && Date.now() < endAtMs; hasTold = true) {
+    if (!hasTold) onWait()
+    await sleep(TRY_EVERY_MS)
+  }
+}
+
+function isHeld(path: string): boolean {
+  if (!existsSync(path)) return false
+  try {
+    const lock = lockFile(path, 0)
+    lock?.release()
+    return lock === null
+  } catch {
+    // What is in the way is told by who takes the lock for good.
+    return false
+  }
+}
