@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { closedBy } from '../indexer/cursor-file.ts'
+import { closedBy, fileIdentity } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readPendingLoss } from '../indexer/mass-loss.ts'
 import {
@@ -17,6 +17,7 @@ import { inBulk } from '../mirror/bulk.ts'
 import { forgetUnread, missVanished } from '../mirror/forget-sources.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
+import { renameMoved } from '../mirror/rename-sources.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import { countWaiting, workOffSome } from '../mirror/waiting.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
@@ -35,6 +36,7 @@ export function* runPasses(
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
+    renameMoved(mirror, sources, identityOf)
     const looked = new Set(sources.keys())
     forgetUnread(mirror, looked)
     missVanished(mirror, looked, isGone)
@@ -110,11 +112,16 @@ function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> 
 }
 
 /** Where one may not look, nobody knows. */
-function isGone(path: string): boolean {
+const isGone = (path: string): boolean =>
+  unlessShut(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
+
+const identityOf = (path: string): string | null => unlessShut(() => fileIdentity(path), null)
+
+function unlessShut<Value>(look: () => Value, orElse: Value): Value {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined
+    return look()
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false
+    if (error instanceof Error && 'code' in error) return orElse
     throw error
   }
 }

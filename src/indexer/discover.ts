@@ -1,3 +1,4 @@
+import { eachFolderOnce } from './each-folder-once.ts'
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
@@ -40,11 +41,20 @@ export const formats: readonly StoreFormat[] = [
 
 /** Every store to look at now; workspaces come and go, so this is asked again from time to time. */
 export function discoverSources(places: Places, among: readonly StoreFormat[] = formats): Source[] {
-  const sources = among.flatMap((format) => format.sources(places))
+  const looked = named(places)
+  const sources = among.flatMap((format) => format.sources(looked))
   return sources.filter((source) => !places.disabledKinds.includes(source.kind))
 }
 
 /** Folders in which new sources appear. */
 export function nurseries(places: Places, among: readonly StoreFormat[] = formats): string[] {
-  return among.flatMap((format) => format.nurseries?.(places) ?? [])
+  const looked = named(places)
+  return among.flatMap((format) => format.nurseries?.(looked) ?? [])
 }
+
+/** Asked each time: a folder that was not there when we started may turn out to be another one's second name. */
+const named = (places: Places): Places => ({
+  ...places,
+  userDirs: eachFolderOnce(places.userDirs),
+  homes: eachFolderOnce(places.homes),
+})

@@ -1,15 +1,18 @@
 import type { Remote } from '../model/project.ts'
 
 const SSH = 'ssh-remote'
+const WSL = 'wsl'
 
 /**
  * Brings an SSH window's authority to one spelling: `ssh-remote+host`, with `user@` before and `:port` behind the host
  * where they are named. VS Code writes the host as it stands, or, where a URI would not keep it (capital letters), as
- * JSON in hex digits, and which of them depends on how the window was opened. Other authorities stay as they are: theirs
- * name more than a host.
+ * JSON in hex digits, and which of them depends on how the window was opened. The name of a WSL distribution, in which
+ * case does not count, it writes in small letters where it makes a URI of it, and else as it is. Other authorities stay
+ * as they are: theirs name more than a host.
  */
 export function plainAuthority(authority: string): string {
   const { name, rest } = splitAuthority(authority)
+  if (name === WSL) return authority.toLowerCase()
   const told = name === SSH ? readJson(rest) : null
   if (told === null || Object.keys(told).some((key) => !['hostName', 'user', 'port'].includes(key))) return authority
   const { hostName, user, port } = told
@@ -28,7 +31,7 @@ export function readRemote(authority: string): Remote {
 
 const remoteKinds: ReadonlyMap<string, string> = new Map([
   [SSH, 'ssh'],
-  ['wsl', 'wsl'],
+  [WSL, 'wsl'],
   ['dev-container', 'container'],
   ['attached-container', 'container'],
 ])

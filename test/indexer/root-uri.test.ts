@@ -33,7 +33,7 @@ test.each([
   ['vscode-remote://ssh-remote%2Bada%40prod%3A2222/srv/app', 'ssh', 'prod'],
   ['vscode-remote://ssh-remote%2B%5B%3A%3A1%5D%3A22/srv/app', 'ssh', '[::1]'],
   ['vscode-remote://ssh-remote%2Bfe80%3A%3A1/srv/app', 'ssh', 'fe80::1'],
-  ['vscode-remote://wsl%2BUbuntu/srv/app', 'wsl', 'Ubuntu'],
+  ['vscode-remote://wsl%2BUbuntu-24.04/srv/app', 'wsl', 'ubuntu-24.04'],
   ['vscode-remote://dev-container%2Babc/srv/app', 'container', 'abc'],
 ])('%s is on another machine', (uri, kind, host) => {
   expect(normaliseRoot(uri)).toMatchObject({ path: '/srv/app', name: 'app', remote: { kind, host } })
@@ -52,6 +52,14 @@ test.each([
   ].map((authority) => normaliseRoot(`vscode-remote://${authority}/srv/app`))
   expect(first?.uri).toBe(`vscode-remote://${encodeURIComponent(`ssh-remote+${plain}`)}/srv/app`)
   for (const other of others) expect(other).toEqual(first)
+})
+
+test('a folder in WSL was two projects: Cursor wrote its distribution in small letters in one place and not in another', () => {
+  const [inText, inParts] = ['wsl%2Bubuntu', 'wsl+Ubuntu'].map((authority) =>
+    normaliseRoot(`vscode-remote://${authority}/home/ada/Shop`),
+  )
+  expect(inParts).toEqual(inText)
+  expect(inText?.path).toBe('/home/ada/Shop')
 })
 
 test.each([
@@ -99,7 +107,17 @@ const segment = fc.oneof(
     'c%3A',
     '%',
   ),
-  fc.constantFrom('?q', '#1', 'a\\b', '\ud800', 'all.code-workspace', '\u0130', 'ssh-remote+box', 'ssh-remote%2BBox'),
+  fc.constantFrom(
+    '?q',
+    '#1',
+    'a\\b',
+    '\ud800',
+    'all.code-workspace',
+    '\u0130',
+    'ssh-remote+box',
+    'ssh-remote%2BBox',
+    'wsl+Box',
+  ),
   fc
     .record({
       hostName: fc.constantFrom('box', 'Box', '{"hostName":"box"}', '7b7d', ''),

@@ -1,0 +1,25 @@
+import { statSync } from 'node:fs'
+
+/**
+ * The folders without those that are named a second time: by a link, or, where letters of either case name one file, in
+ * other letters. Read twice, a store would be told twice, and each of its issues. The first name stays.
+ */
+export function eachFolderOnce(paths: readonly string[]): string[] {
+  const byIdentity = new Map<string, string>()
+  for (const path of paths) {
+    const identity = identityOf(path)
+    if (!byIdentity.has(identity)) byIdentity.set(identity, path)
+  }
+  return [...byIdentity.values()]
+}
+
+/** What is not there, or may not be looked at, is told from others by its name alone. */
+function identityOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? path : `${stat.dev}:${stat.ino}`
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return path
+    throw error
+  }
+}

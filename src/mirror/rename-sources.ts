@@ -1,0 +1,57 @@
+import { basename, dirname } from 'node:path'
+import type { SourceId } from '../model/ids.ts'
+import type { Mirror } from './open.ts'
+import { prepared } from './prepared.ts'
+import type { SourceName } from './source-state.ts'
+
+interface Known {
+  readonly num: number
+  readonly id: SourceId
+  readonly path: string
+  /** Null where nothing was ever found in it. */
+  readonly identity: string | null
+}
+
+const IS_KNOWN = `select 1 from sources where id = ?`
+const LIST_ALIKE = `select num, id, path, identity from sources where kind = ?`
+const RENAME = `update sources set id = ?, path = ? where num = ?`
+
+/**
+ * A store that was read before, and is now looked for under another path, as when its folder was moved, or is named by a
+ * link to it: it keeps what is known of it. As a second store, the first would be told as holding for ever all that it
+ * once held, and nothing that Cursor deletes would be told as deleted.
+ * @param looked what is looked for now
+ * @param identityOf which file or folder lies at this path
+ */
+export function renameMoved(
+  db: Mirror,
+  looked: ReadonlyMap<SourceId, SourceName>,
+  identityOf: (path: string) => string | null,
+): void {
+  const fresh = [...looked.values()].filter(({ id }) => prepared(db, IS_KNOWN).get(id) === undefined)
+  const movedTo = new Map<string, string>()
+  for (const source of fresh) {
+    const identity = identityOf(source.path)
+    const before = findUnlooked(db, source, looked, (known) => known.identity !== null && known.identity === identity)
+    if (before !== undefined && isNamedAlike(before.path, source.path)) movedTo.set(before.path, source.path)
+  }
+  // One file can be several sources, and not of each does the mirror know which file it was.
+  for (const source of fresh) {
+    const before = findUnlooked(db, source, looked, ({ path }) => movedTo.get(path) === source.path)
+    if (before !== undefined) prepared(db, RENAME).run(source.id, source.path, before.num)
+  }
+}
+
+const findUnlooked = (
+  db: Mirror,
+  { kind }: SourceName,
+  looked: ReadonlyMap<SourceId, SourceName>,
+  isIt: (known: Known) => boolean,
+): Known | undefined =>
+  prepared<Known>(db, LIST_ALIKE)
+    .all(kind)
+    .find((known) => !looked.has(known.id) && isIt(known))
+
+/** A file system gives the number of a deleted file to another one: that of another workspace has another folder. */
+const isNamedAlike = (a: string, b: string): boolean =>
+  basename(a) === basename(b) && basename(dirname(a)) === basename(dirname(b))
