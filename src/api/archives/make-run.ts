@@ -9,6 +9,7 @@ import {
   type Manifest,
 } from '../../archive/manifest.ts'
 import { objectPath } from '../../archive/names.ts'
+import { isNewer } from '../../archive/revisions.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
@@ -142,7 +143,8 @@ function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<
     const read = readManifest(dir, name)
     if (read.kind === 'damaged' || read.value.origin !== origin) continue
     for (const entry of read.value.chats) {
-      if (entry.revision > (entries.get(entry.id)?.revision ?? -1)) entries.set(entry.id, entry)
+      const rival = entries.get(entry.id)
+      if (rival === undefined || isNewer(entry.revision, rival.revision)) entries.set(entry.id, entry)
     }
     if (read.value.scope === null && !isAheadOfClock(Date.parse(read.value.createdAt), nowMs)) break
   }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ChatEntry, Manifest, SealedManifest } from '../../../archive/manifest.ts'
 import { objectPath } from '../../../archive/names.ts'
+import { rewrittenRevision } from '../../../archive/revisions.ts'
 import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { Trouble } from '../../../model/trouble.ts'
@@ -102,8 +103,7 @@ async function sealAnew(
   const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
     const other = others.get(entry.object)
     if (other === undefined) return [entry]
-    // A revision that no chat has: what the mirror holds is compared anew by the next run.
-    return other === null ? [] : [{ ...entry, ...other, revision: 0 }]
+    return other === null ? [] : [{ ...entry, ...other, revision: rewrittenRevision(entry.revision) }]
   })
   const objects = new Map(chats.map(({ object, bytes }) => [object, bytes]))
   const counted: Manifest = {
