@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   MANIFEST_FORMAT,
@@ -19,6 +18,7 @@ import { listRunNames, readManifest, settleName, writeManifest } from './manifes
 import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
 import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
+import { plainFileSize } from './plain-files.ts'
 import { isProvenAgain, proveObject, proveWritten } from './prove-object.ts'
 import { removeUnfinished } from './unfinished.ts'
 
@@ -151,10 +151,9 @@ function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<
   return entries
 }
 
-function hasObject(dir: string, { object, bytes }: ChatEntry): boolean {
-  const stat = lstatSync(join(dir, objectPath(object)), { throwIfNoEntry: false })
-  return stat?.isFile() === true && stat.size === bytes
-}
+/** One that lies behind a link is none: it would not be read back from there. */
+const hasObject = (dir: string, { object, bytes }: ChatEntry): boolean =>
+  plainFileSize(dir, join(dir, objectPath(object))) === bytes
 
 /** Whether an object that is there already is what it was, for those whose turn it is. */
 function isProven(db: Mirror, { dir, name }: RunOrder, chat: ArchivableChat, held: ChatEntry, origin: string): boolean {

@@ -1,5 +1,14 @@
-import { closeSync, constants as flags, existsSync, openSync, readdirSync, readSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import {
+  closeSync,
+  constants as flags,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { join, relative, sep } from 'node:path'
 import { needlesOf } from '../../mirror/purge/scope.ts'
 import { PIECE_OCTETS } from '../../mirror/purge/pieces.ts'
 import { PieceSearch } from '../../text/piece-search.ts'
@@ -45,15 +54,16 @@ const FOUND_MAX = 1000
  */
 export function* searchRaw(order: RawOrder): Generator<void, RawOutcome> {
   const search = new RawSearch(order)
-  for (const folder of order.folders.filter((each) => existsSync(each))) {
-    for (const path of listFiles(folder)) yield* search.look(folder, path)
+  const folders = order.folders.filter((each) => existsSync(each))
+  for (const folder of folders) {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    for (const entry of entries) {
+      const path = join(entry.parentPath, entry.name)
+      if (entry.isFile()) yield* search.look(folder, path)
+      else if (entry.isSymbolicLink()) yield* search.follow(folder, path, folders)
+    }
   }
   return search.outcome
-}
-
-function listFiles(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
 }
 
 class RawSearch {
@@ -89,6 +99,17 @@ class RawSearch {
       // What goes while it is looked for is not there.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.#unread.push(name)
     }
+  }
+
+  /** A file is searched where it lies; a folder elsewhere is not ours to look through, and is told. */
+  *follow(folder: string, path: string, folders: readonly string[]): Generator<void> {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) return
+    const target = realpathSync(path)
+    if (folders.some((each) => isWithin(realpathSync(each), target))) return
+    if (stat.isFile()) yield* this.look(folder, path)
+    else if (!this.#seen.has(path)) this.#unread.push(relative(folder, path))
+    this.#seen.add(path)
   }
 
   *#read(path: string, name: string): Generator<void> {
@@ -167,6 +188,8 @@ function needlesInBytes(match: string | null, terms: readonly string[]): Buffer[
   const spellings = new Set([...cases.flatMap(spellingsOf), ...terms])
   return [...new Map([...spellings].map((text) => [text, lowered(Buffer.from(text))])).values()]
 }
+
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}${sep}`)
 
 const spellingsOf = (text: string): string[] => [text, text.normalize('NFC'), text.normalize('NFD'), ...needlesOf(text)]
 
