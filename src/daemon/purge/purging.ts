@@ -1,6 +1,7 @@
 import type { ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
+import type { ChatId } from '../../model/ids.ts'
 import { Trouble } from '../../model/trouble.ts'
 import type { Readers } from '../upkeep.ts'
 import type { MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
@@ -103,13 +104,20 @@ export class Purging implements PurgeActs {
   }
 
   async #plan(scope: PurgeScope): Promise<{ plan: MirrorPlan; survey: ArchiveSurvey }> {
-    const { archiveDir: dir } = this.#setup
-    this.#doing = 'looking for what is to go'
-    const { plan } = await this.#world.mirror({ act: 'plan', scope })
-    if (plan === null) throw new Error('a plan was not told')
+    const { archiveDir: dir, mirrorPath } = this.#setup
+    const plan = await this.#planMirror(scope, [])
     this.#doing = 'looking through the archives'
-    const order = { dir, scope, chatIds: plan.wholeChatIds }
-    return { plan, survey: await this.#world.doTask('survey', order, this.#stop.signal) }
+    const order = { dir, mirrorPath, scope, chatIds: plan.wholeChatIds }
+    const survey = await this.#world.doTask('survey', order, this.#stop.signal)
+    const { goingOn } = survey.targets
+    return { plan: goingOn.length === 0 ? plan : await this.#planMirror(scope, goingOn), survey }
+  }
+
+  async #planMirror(scope: PurgeScope, goingOn: readonly ChatId[]): Promise<MirrorPlan> {
+    this.#doing = 'looking for what is to go'
+    const { plan } = await this.#world.mirror({ act: 'plan', scope, goingOn })
+    if (plan === null) throw new Error('a plan was not told')
+    return plan
   }
 
   async #purge(scope: PurgeScope): Promise<PurgeReport> {
