@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import { findScoped, strikeScopes } from '../../api/archives/purge/strike-scopes.ts'
 import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
@@ -14,6 +15,14 @@ import { searchRaw } from './raw-search.ts'
 
 /** @throws Trouble `archive-busy` where another program writes to the archive folder; NodeJS.ErrnoException of the disk */
 export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
+  try {
+    return await obey(given)
+  } catch (error) {
+    throw explainForbidden(error)
+  }
+}
+
+async function obey(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   if (given.task === 'survey') return survey(given.order)
   if (given.task === 'strike') return strike(given.order)
   return given.task === 'rewrite' ? rewrite(given.order) : toEnd(searchRaw(given.order))
