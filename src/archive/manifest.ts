@@ -23,7 +23,7 @@ const chatEntry = z.strictObject({
   /** Of the text in it. */
   content: hash,
   bytes: count,
-  /** Of the mirror, when it was archived: an equal one needs not be read again. */
+  /** Of the mirror, when it was archived: an equal one needs not be read again. `revisions.ts` says what a purge makes of it. */
   revision: count,
   /** Of each message's line, in order. */
   messages: hashes,

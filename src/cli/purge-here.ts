@@ -1,3 +1,4 @@
+import { runsOutOfReach } from '../daemon/archive-notes.ts'
 import type { Archives } from '../daemon/archives.ts'
 import { mirrorPath } from '../daemon/data-folder.ts'
 import { inPurgeProcess } from '../daemon/purge-process.ts'
@@ -26,6 +27,7 @@ export function purgingHere(settings: Settings, archives: Archives, { catchUp, n
     readers: { shut: () => undefined, reopen: () => undefined },
     renewReaders: () => undefined,
     forgetScopes: (match) => archives.notes.forgetText(match),
+    outOfReach: () => runsOutOfReach(archives.notes, settings.archives.dir),
     say: () => undefined,
     later: () => undefined,
   })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRun, type RunProgress } from '../api/archives/make-run.ts'
-import { ARCHIVE_LOCK, unreadable } from '../api/archives/manifest-files.ts'
+import { ARCHIVE_LOCK, explainForbidden } from '../api/archives/manifest-files.ts'
 import { isFile, makeFolder } from '../api/archives/plain-files.ts'
 import type { PruneOrder, PruneOutcome } from '../api/archives/prune.ts'
 import type { Scope } from '../api/archives/scope.ts'
@@ -25,7 +25,7 @@ export async function* archiveAct(order: ArchiveOrder): AsyncGenerator<RunProgre
     const turn = new Date().toISOString()
     return { kind: 'verify', verdict: yield* verifyArchive(order.dir, order.share, turn) }
   } catch (error) {
-    throw isFull(error) ? diskFull(order.dir, error) : isForbidden(error) ? unreadable(error.path, error) : error
+    throw isFull(error) ? diskFull(order.dir, error) : explainForbidden(error)
   } finally {
     lock.release()
   }
@@ -81,9 +81,17 @@ async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, Arch
 
 /**
  * Whoever writes to an archive folder holds this, whichever program it is; the system frees it when the process ends.
- * @throws Trouble `archive-busy`
+ * @throws Trouble `archive-busy`, `archive-folder`
  */
 export function takeArchiveLock(dir: string): Lock {
+  try {
+    return lockFolder(dir)
+  } catch (error) {
+    throw explainForbidden(error)
+  }
+}
+
+function lockFolder(dir: string): Lock {
   makeFolder(dir, dir)
   const path = join(dir, ARCHIVE_LOCK)
   if (existsSync(path) && !isFile(path)) {
@@ -96,9 +104,6 @@ export function takeArchiveLock(dir: string): Lock {
 
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-
-const isForbidden = (error: unknown): error is NodeJS.ErrnoException & { readonly path: string } =>
-  error instanceof Error && 'code' in error && error.code === 'EACCES' && 'path' in error
 
 const diskFull = (dir: string, cause: unknown): Trouble =>
   new Trouble('disk-full', `The disk that holds ${dir} is full; the runs before are as they were.`, 'Make room.', {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { scrubScope } from '../api/archives/purge/scrub-scope.ts'
@@ -108,4 +108,10 @@ function load(path: string): z.infer<typeof notes> {
     // Missing, or not as it was written: it can be lost.
     return { runs: {}, jobs: {} }
   }
+}
+
+/** Runs that were made, where the folder that held them is not there: it lies on a disk that was taken away, or elsewhere now. */
+export function runsOutOfReach({ runs }: ArchiveNotes, dir: string): readonly string[] {
+  if (existsSync(join(dir, 'runs'))) return []
+  return [...runs].flatMap(([name, { state }]) => (state === 'failed' ? [] : [name]))
 }

@@ -25,8 +25,6 @@ export interface ArchivesSetup {
   readonly dataDir: string
   readonly mirrorPath: string
   readonly version: string
-  /** The machine's time zone. */
-  zone(): string
   /** Whether archives count as a source. */
   readonly canRestore: boolean
 }
@@ -77,8 +75,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return this.#queue.atWork
   }
 
-  run(scope: Scope): ArchiveRun {
-    const { run, made } = this.begin(scope, null, this.#setup.zone())
+  run(scope: Scope, timeZone: string): ArchiveRun {
+    const { run, made } = this.begin(scope, null, timeZone)
     // What became of it is told by the run.
     made.catch(() => undefined)
     return run

@@ -22,7 +22,7 @@ export function makeArchives({ settings, world, path, ...acts }: Parts): Made {
   const now = (): number => world.now()
   const canRestore = settings.sources[ARCHIVE]?.enabled ?? true
   const zone = (): string => world.zone()
-  const setup = { dir: of.dir, dataDir, mirrorPath: path, version: world.version, canRestore, zone }
+  const setup = { dir: of.dir, dataDir, mirrorPath: path, version: world.version, canRestore }
   const archives = new Archives(setup, { ...acts, now })
   const warn = (sentence: string): void => acts.say('error', sentence)
   return { archives, archiveSchedule: new ArchiveSchedule(of.jobs, { now, archives, zone, warn }) }
@@ -30,7 +30,7 @@ export function makeArchives({ settings, world, path, ...acts }: Parts): Made {
 
 /** What the HTTP side may ask of them. */
 export const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs => ({
-  run: (scope) => archives.run(scope),
+  run: (scope, timeZone) => archives.run(scope, timeZone),
   list: () => archives.list(),
   get: (name) => archives.get(name),
   verify: (name, share) => archives.verify(name, share),

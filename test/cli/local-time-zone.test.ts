@@ -37,7 +37,9 @@ describe('with a TZ that names no zone of the list', () => {
 
 describe('beside a daemon that was started in another zone', () => {
   const berlin = { env: { TZ: 'Europe/Berlin' } }
+  const JSON_BODY = { 'content-type': 'application/json' }
   let place: Workplace
+  let url: string
   beforeEach(async () => {
     place = new Workplace()
     const store = place.cursor.global()
@@ -45,7 +47,8 @@ describe('beside a daemon that was started in another zone', () => {
     const createdAt = '2025-12-31T23:30:00.000Z'
     store.message('c', 'm', { type: 1, text: 'new year', createdAt })
     store.chat('c', { createdAt: Date.parse(createdAt), fullConversationHeadersOnly: headers(['m']) })
-    const { url } = await place.serve([], { env: { TZ: 'UTC' } })
+    const served = await place.serve([], { env: { TZ: 'UTC' } })
+    url = served.url
     await untilReady(url)
   })
   afterEach(() => place.remove())
@@ -66,5 +69,19 @@ describe('beside a daemon that was started in another zone', () => {
     expect((await place.run(['purge', '--before', '2026-01-01'], berlin)).stdout).toContain('0 messages')
     const named = await place.run(['purge', '--before', '2026-01-01', '--tz', 'UTC'], berlin)
     expect(named.stdout).toContain('1 message')
+  })
+
+  test.each([['--from', '2026-01-01'], ['on:2026-01-01']])(
+    'an archive holds what was said on the day that is meant by %j',
+    async (...words) => {
+      expect((await place.run(['archive', 'run', ...words], berlin)).stdout).toContain('1 chat, 1 message')
+      expect((await place.run(['archive', 'run', ...words], { env: { TZ: 'UTC' } })).stdout).toContain('0 chats')
+    },
+  )
+
+  test('an archive in a zone that there is not is refused', async () => {
+    const body = JSON.stringify({ scope: { from: '2026-01-01' }, tz: 'Nowhere/Land' })
+    const response = await fetch(`${url}/api/archives`, { method: 'POST', body, headers: JSON_BODY })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be a time zone')])
   })
 })

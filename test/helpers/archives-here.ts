@@ -21,7 +21,6 @@ export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
     dataDir: folder,
     mirrorPath,
     version: '1.2.3',
-    zone: () => 'UTC',
     canRestore: true,
   }
   const archives = new Archives(setup, acts)

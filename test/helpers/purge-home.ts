@@ -63,7 +63,7 @@ export class PurgeHome {
 
   async archive(): Promise<ArchiveRun | null> {
     const acts = archivesHere(this.folder, this.#indexer.path)
-    const { name } = acts.run(null)
+    const { name } = acts.run(null, 'UTC')
     await waitUntil('the archive to be made', () => Promise.resolve(acts.get(name)?.state !== 'running'))
     return acts.get(name)
   }

@@ -38,6 +38,7 @@ export class PurgeHere {
       readers: { shut: () => undefined, reopen: () => undefined },
       renewReaders: () => undefined,
       forgetScopes: () => undefined,
+      outOfReach: () => [],
       say: () => undefined,
       later: () => undefined,
       ...more,

@@ -43,7 +43,7 @@ afterEach(() => {
   home.remove()
 })
 
-const noArchive = { chatIds: [], messages: [], texts: [] }
+const noArchive = { chatIds: [], goingOn: [], messages: [], texts: [] }
 const nothingDone = {
   plan: null,
   pieces: [],

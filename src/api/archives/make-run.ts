@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   MANIFEST_FORMAT,
@@ -9,6 +8,7 @@ import {
   type Manifest,
 } from '../../archive/manifest.ts'
 import { objectPath } from '../../archive/names.ts'
+import { isNewer } from '../../archive/revisions.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
@@ -18,6 +18,7 @@ import { listRunNames, readManifest, settleName, writeManifest } from './manifes
 import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
 import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
+import { plainFileSize } from './plain-files.ts'
 import { isProvenAgain, proveObject, proveWritten } from './prove-object.ts'
 import { removeUnfinished } from './unfinished.ts'
 
@@ -142,17 +143,17 @@ function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<
     const read = readManifest(dir, name)
     if (read.kind === 'damaged' || read.value.origin !== origin) continue
     for (const entry of read.value.chats) {
-      if (entry.revision > (entries.get(entry.id)?.revision ?? -1)) entries.set(entry.id, entry)
+      const rival = entries.get(entry.id)
+      if (rival === undefined || isNewer(entry.revision, rival.revision)) entries.set(entry.id, entry)
     }
     if (read.value.scope === null && !isAheadOfClock(Date.parse(read.value.createdAt), nowMs)) break
   }
   return entries
 }
 
-function hasObject(dir: string, { object, bytes }: ChatEntry): boolean {
-  const stat = lstatSync(join(dir, objectPath(object)), { throwIfNoEntry: false })
-  return stat?.isFile() === true && stat.size === bytes
-}
+/** One that lies behind a link is none: it would not be read back from there. */
+const hasObject = (dir: string, { object, bytes }: ChatEntry): boolean =>
+  plainFileSize(dir, join(dir, objectPath(object))) === bytes
 
 /** Whether an object that is there already is what it was, for those whose turn it is. */
 function isProven(db: Mirror, { dir, name }: RunOrder, chat: ArchivableChat, held: ChatEntry, origin: string): boolean {

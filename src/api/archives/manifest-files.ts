@@ -35,12 +35,25 @@ function listFolder(path: string): readonly string[] {
 }
 
 /** Whatever keeps a folder of the archive from being read, this program can do nothing about it. */
-export function unreadable(path: string, error: Error): Trouble {
+function unreadable(path: string, error: Error): Trouble {
   const hint = 'Make it readable for the user who runs this, or choose another folder by archives.dir.'
   const why = 'code' in error ? String(error.code) : error.message
   return new Trouble('archive-folder', `${path} cannot be read (${why}).`, hint, {
     cause: error,
   })
+}
+
+/** Codes of errors by which the system says that this user may not. */
+const FORBIDDEN = new Set<unknown>(['EACCES', 'EPERM', 'EROFS'])
+
+/** What this user may not do to the folder is told with the place of it; any other error is left as it is. */
+export function explainForbidden(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && 'path' in error) || !FORBIDDEN.has(error.code)) return error
+  if ('syscall' in error && error.syscall === 'scandir') return unreadable(String(error.path), error)
+  const text = `${String(error.path)} may not be read, or not be written to (${String(error.code)}).`
+  const hint =
+    'Let the user who runs this read and write it, or choose another folder by archives.dir. A restore with --from only reads.'
+  return new Trouble('archive-folder', text, hint, { cause: error })
 }
 
 /** @param name as `listRunNames` gives it */

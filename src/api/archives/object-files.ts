@@ -7,12 +7,13 @@ import { gunzipSync } from 'node:zlib'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { objectPath } from '../../archive/names.ts'
 import type { PackedObject } from './pack-object.ts'
-import { makeFolder, readPlainFile, saysWhy } from './plain-files.ts'
+import { makeFolder, readPlainFile, requireNoFolder, saysWhy } from './plain-files.ts'
 
 /** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
 export const TEXT_BYTES_MAX = 500 * 1024 * 1024
 /** While a file is being written its name ends so. */
 export const UNFINISHED = '.tmp'
+const besideOf = (path: string): string => `${path}${UNFINISHED}`
 
 /**
  * Puts packed objects below the archive folder, each under its name only once it is whole and on the disk. That they
@@ -45,11 +46,12 @@ interface Place {
 
 /** Waits for the disk alone: the calls that are short take less of the processor where they are not waited for. */
 async function putInPlace(places: readonly Place[]): Promise<void> {
+  for (const { path } of places) for (const each of [path, besideOf(path)]) requireNoFolder(each)
   try {
     await writeAllBeside(places)
-    for (const { path } of places) renameSync(`${path}${UNFINISHED}`, path)
+    for (const { path } of places) renameSync(besideOf(path), path)
   } catch (error) {
-    for (const { path } of places) rmSync(`${path}${UNFINISHED}`, { force: true })
+    for (const { path } of places) rmSync(besideOf(path), { force: true })
     throw error
   }
 }
@@ -69,7 +71,7 @@ const sync = promisify(fsync)
 
 /** @returns the open file */
 function writeBeside({ path, pieces }: Place): number {
-  const file = openNew(`${path}${UNFINISHED}`)
+  const file = openNew(besideOf(path))
   try {
     for (const piece of pieces) writeWholly(file, piece)
     return file

@@ -1,12 +1,53 @@
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { Trouble } from '../../model/trouble.ts'
 
 /** Windows has neither. A link is not followed, and a pipe that nobody writes to does not hold us up. */
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-export const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-export const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+export const isFolder = (path: string): boolean => look(path)?.isDirectory() ?? false
+export const isFile = (path: string): boolean => look(path)?.isFile() ?? false
+
+/** Undefined where nothing lies there, nor can: behind a file there is nothing. */
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+/** How long a file is that `readPlainFile` would read; null where there is none. */
+export function plainFileSize(below: string, path: string): number | null {
+  for (let folder = dirname(path); folder.length > below.length; folder = dirname(folder)) {
+    if (!isFolder(folder)) return null
+  }
+  const stat = look(path)
+  return stat?.isFile() === true ? stat.size : null
+}
+
+/** Removes a file of the archive, or a link in its place. A folder there is somebody else's, and stays. */
+export function removeFile(path: string): void {
+  if (!isFolder(path)) rmSync(path, { force: true })
+}
+
+/** @throws Trouble `archive-folder` where a folder lies in the place of a file that is to be written */
+export function requireNoFolder(path: string): void {
+  if (!isFolder(path)) return
+  const text = `${path} is a folder, and a file of the archive belongs there.`
+  throw new Trouble('archive-folder', text, 'Move it away, or choose another folder by archives.dir.')
+}
 
 /**
  * A file's bytes, where it is a file and not something that looks like one.

@@ -4,6 +4,7 @@ import { objectPath, runPath } from '../../archive/names.ts'
 import { listRuns } from './list-runs.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { syncFolders } from './object-files.ts'
+import { removeFile } from './plain-files.ts'
 import { listObjects } from './purge/read-objects.ts'
 import { runsToRemove, type Keep } from './runs-to-remove.ts'
 
@@ -51,6 +52,6 @@ function removeUnnamed(dir: string): number {
     for (const { object } of read.value.chats) named.add(object)
   }
   const unnamed = listObjects(dir).filter((hash) => !named.has(hash))
-  for (const hash of unnamed) rmSync(join(dir, objectPath(hash)), { force: true })
+  for (const hash of unnamed) removeFile(join(dir, objectPath(hash)))
   return unnamed.length
 }

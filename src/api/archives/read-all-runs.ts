@@ -1,4 +1,5 @@
 import type { ChatEntry, SealedManifest } from '../../archive/manifest.ts'
+import { isNewer } from '../../archive/revisions.ts'
 import { readManifest } from './manifest-files.ts'
 import { readEntry, readObjects, type FoundRuns, type ReadChat } from './open-run.ts'
 import { listObjects } from './purge/read-objects.ts'
@@ -71,7 +72,7 @@ export class AllRuns {
       if (wanted?.has(key) === false || this.#bad.has(stateOf(entry))) continue
       const rival = newest.get(key)
       // A revision counts within one mirror, and says what no clock can. Of equal ones the newest run's is taken.
-      if (rival === undefined || entry.revision > rival.revision) {
+      if (rival === undefined || isNewer(entry.revision, rival.revision)) {
         newest.set(key, { run: name, revision: entry.revision })
       }
     }

@@ -86,8 +86,12 @@ export interface ArchiveHealth {
 
 /** The acts on archives; whoever has them runs one at a time. */
 export interface ArchiveActs {
-  /** Begins a run of what the scope holds. @throws Trouble `archive-busy` where too many wait */
-  run(scope: Scope): ArchiveRun
+  /**
+   * Begins a run of what the scope holds.
+   * @param timeZone in which its dates are read
+   * @throws Trouble `archive-busy` where too many wait
+   */
+  run(scope: Scope, timeZone: string): ArchiveRun
   /** The newest first. */
   list(): readonly ArchiveRun[]
   get(name: string): ArchiveRun | null

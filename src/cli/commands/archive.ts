@@ -14,6 +14,7 @@ import { printable, printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'
+import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 import { addRestore } from './archive-restore.ts'
 
 const verdictAnswer = z.object({
@@ -58,7 +59,9 @@ async function run(command: Command, session: Session, words: readonly string[])
   const { json, ...filters } = command.opts<RunOptions>()
   const scope = { ...filters, ...(words.length === 0 ? {} : { q: words.join(' ') }) }
   await session.ask(command, async (answers) => {
-    const body = Object.keys(scope).length === 0 ? {} : { scope }
+    const isDated = namesDates(filters) || holdsDateField(words.join(' '))
+    const { tz } = inOwnZone<{ tz?: string }>({}, session.screen, isDated)
+    const body = { ...(Object.keys(scope).length > 0 && { scope }), ...(tz !== undefined && { tz }) }
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const made = await watchArchive(answers, name, session)
     if (made.state === 'failed') throw failed(made)

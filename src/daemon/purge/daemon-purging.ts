@@ -1,4 +1,5 @@
 import type { Settings } from '../../settings.ts'
+import { runsOutOfReach } from '../archive-notes.ts'
 import type { Archives } from '../archives.ts'
 import type { Indexing } from '../indexing.ts'
 import type { Logger } from '../log.ts'
@@ -38,6 +39,7 @@ export function daemonPurging({ settings, path, log, indexing, searches, archive
       }
     },
     forgetScopes: (match) => archives.notes.forgetText(match),
+    outOfReach: () => runsOutOfReach(archives.notes, settings.archives.dir),
     say: (level, sentence) => log[level](sentence),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })

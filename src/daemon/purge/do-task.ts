@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
+import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import { findScoped, strikeScopes } from '../../api/archives/purge/strike-scopes.ts'
-import { surveyArchive } from '../../api/archives/purge/survey-archive.ts'
+import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import { arrangeThread } from '../../indexer/arrange-thread.ts'
 import { openReader } from '../../mirror/open.ts'
+import { isInProjects } from '../../mirror/purge/find-chats.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
+import type { ChatId } from '../../model/ids.ts'
 import { takeArchiveLock } from '../archive-act.ts'
 import { toEnd } from '../to-end.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-orders.ts'
@@ -12,12 +15,27 @@ import { searchRaw } from './raw-search.ts'
 
 /** @throws Trouble `archive-busy` where another program writes to the archive folder; NodeJS.ErrnoException of the disk */
 export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
-  if (given.task === 'survey') {
-    const { dir, scope, chatIds } = given.order
-    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds) }, arrangeThread))
+  try {
+    return await obey(given)
+  } catch (error) {
+    throw explainForbidden(error)
   }
+}
+
+async function obey(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
+  if (given.task === 'survey') return survey(given.order)
   if (given.task === 'strike') return strike(given.order)
   return given.task === 'rewrite' ? rewrite(given.order) : toEnd(searchRaw(given.order))
+}
+
+function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): ArchiveSurvey {
+  const db = openReader(mirrorPath)
+  try {
+    const isNamed = (id: ChatId): boolean | null => isInProjects(db, id, scope.projectUris ?? [])
+    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds), isInProjects: isNamed }, arrangeThread))
+  } finally {
+    db.close()
+  }
 }
 
 /** Where there is nothing to be struck, nothing needs to be writable. */

@@ -29,13 +29,13 @@ export function* purgeMirror(
 function* obey(kept: KeptMirror, order: MirrorPurgeOrder, now: () => number): Generator<void, Done> {
   switch (order.act) {
     case 'plan': {
-      const targets = yield* findTargets(kept.db, order.scope)
+      const targets = yield* findTargets(kept.db, order.scope, new Set(order.goingOn))
       return { ...nothing, plan: tellPlan(kept.db, order.scope, targets, kept.setAside) }
     }
     case 'remove': {
       // What is purged is told from what is left by the list of terms.
       while (listSome(kept.db) > 0) yield
-      const targets = yield* findTargets(kept.db, order.scope)
+      const targets = yield* findTargets(kept.db, order.scope, new Set(order.archived.goingOn))
       beginPurge(kept.db, order.scope, targets, order.archived, now())
       return yield* remove(kept, isOfText(order.scope) ? order.scope.match : null, now)
     }

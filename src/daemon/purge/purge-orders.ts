@@ -2,13 +2,22 @@ import type { ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import type { ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import type { ArchivedTargets } from '../../mirror/purge/begin-purge.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
+import type { ChatId } from '../../model/ids.ts'
 import type { Unfinished } from '../../mirror/purge/state.ts'
 import type { RawOrder, RawOutcome } from './raw-search.ts'
+
+export interface SurveyOrder {
+  readonly dir: string
+  readonly mirrorPath: string
+  readonly scope: PurgeScope
+  /** Chats that go whole by what the mirror holds. */
+  readonly chatIds: readonly string[]
+}
 
 /** What a process of the purge is asked to do: everything about files that are not the mirror's own affair. */
 export interface PurgeTasks {
   readonly survey: {
-    readonly order: { readonly dir: string; readonly scope: PurgeScope; readonly chatIds: readonly string[] }
+    readonly order: SurveyOrder
     readonly outcome: ArchiveSurvey
   }
   /** Takes a text out of the scopes of runs; answered with the names of those that held it. */
@@ -34,7 +43,8 @@ export type PurgeTaskOutcome = PurgeTasks[PurgeTask]['outcome']
 
 /** What the mirror's one writer is asked to do, in this order. */
 export type MirrorPurgeOrder =
-  | { readonly act: 'plan'; readonly scope: PurgeScope }
+  /** `goingOn` as the archive knows. */
+  | { readonly act: 'plan'; readonly scope: PurgeScope; readonly goingOn: readonly ChatId[] }
   | { readonly act: 'remove'; readonly scope: PurgeScope; readonly archived: ArchivedTargets }
   /** Ends what was cut short. */
   | { readonly act: 'resume' }

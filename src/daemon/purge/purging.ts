@@ -1,6 +1,7 @@
-import type { ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
+import type { ArchiveSurvey, DamagedArchive } from '../../api/archives/purge/survey-archive.ts'
 import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
+import type { ChatId } from '../../model/ids.ts'
 import { Trouble } from '../../model/trouble.ts'
 import type { Readers } from '../upkeep.ts'
 import type { MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
@@ -26,6 +27,8 @@ export interface PurgingWorld {
   renewReaders(): void
   /** Takes a text out of what is remembered of archives. */
   forgetScopes(match: string): void
+  /** Names of the archives that were made, where there is no folder of them to look through. */
+  outOfReach(): readonly string[]
   say(level: 'info' | 'warn', sentence: string): void
   later(act: () => void, delayMs: number): void
 }
@@ -98,18 +101,31 @@ export class Purging implements PurgeActs {
 
   async #look(scope: PurgeScope): Promise<PurgeReport> {
     const { plan, survey } = await this.#plan(scope)
-    const { objects, messages, runs, damaged } = survey
+    const { objects, messages, runs } = survey
+    const damaged = [...survey.damaged, ...this.#tellOutOfReach()]
     return { ...told(plan, survey), archives: { objects, messages, runs, damaged }, left: null, check: null }
   }
 
   async #plan(scope: PurgeScope): Promise<{ plan: MirrorPlan; survey: ArchiveSurvey }> {
-    const { archiveDir: dir } = this.#setup
-    this.#doing = 'looking for what is to go'
-    const { plan } = await this.#world.mirror({ act: 'plan', scope })
-    if (plan === null) throw new Error('a plan was not told')
+    const { archiveDir: dir, mirrorPath } = this.#setup
+    const plan = await this.#planMirror(scope, [])
     this.#doing = 'looking through the archives'
-    const order = { dir, scope, chatIds: plan.wholeChatIds }
-    return { plan, survey: await this.#world.doTask('survey', order, this.#stop.signal) }
+    const order = { dir, mirrorPath, scope, chatIds: plan.wholeChatIds }
+    const survey = await this.#world.doTask('survey', order, this.#stop.signal)
+    const { goingOn } = survey.targets
+    return { plan: goingOn.length === 0 ? plan : await this.#planMirror(scope, goingOn), survey }
+  }
+
+  #tellOutOfReach(): readonly DamagedArchive[] {
+    const why = `there is no archive in ${this.#setup.archiveDir}`
+    return this.#world.outOfReach().map((name) => ({ kind: 'run', name, chatId: null, why }))
+  }
+
+  async #planMirror(scope: PurgeScope, goingOn: readonly ChatId[]): Promise<MirrorPlan> {
+    this.#doing = 'looking for what is to go'
+    const { plan } = await this.#world.mirror({ act: 'plan', scope, goingOn })
+    if (plan === null) throw new Error('a plan was not told')
+    return plan
   }
 
   async #purge(scope: PurgeScope): Promise<PurgeReport> {
@@ -122,7 +138,8 @@ export class Purging implements PurgeActs {
     this.#world.renewReaders()
     this.#doing = 'rewriting the archives'
     const rewritten = await this.#orSayHalf(plan, () => this.#rewriteArchives(scope.match))
-    const { objects, messages, damaged } = rewritten
+    const { objects, messages } = rewritten
+    const damaged = [...rewritten.damaged, ...this.#tellOutOfReach()]
     const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
     this.#doing = 'writing the mirror’s file anew'
     const left = await this.#compact()

@@ -1,5 +1,15 @@
-import { closeSync, constants as flags, existsSync, openSync, readdirSync, readSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import {
+  closeSync,
+  constants as flags,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+} from 'node:fs'
+import { join, relative, sep } from 'node:path'
 import { needlesOf } from '../../mirror/purge/scope.ts'
 import { PIECE_OCTETS } from '../../mirror/purge/pieces.ts'
 import { PieceSearch } from '../../text/piece-search.ts'
@@ -44,29 +54,28 @@ const FOUND_MAX = 1000
  * mirror open: to close a file drops every lock that the process holds on it.
  */
 export function* searchRaw(order: RawOrder): Generator<void, RawOutcome> {
-  const search = new RawSearch(order)
-  for (const folder of order.folders.filter((each) => existsSync(each))) {
-    for (const path of listFiles(folder)) yield* search.look(folder, path)
-  }
+  const folders = order.folders.filter((each) => existsSync(each))
+  const search = new RawSearch(order, folders)
+  for (const folder of folders) yield* search.walk(folder, folder)
   return search.outcome
 }
 
-function listFiles(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-}
-
 class RawSearch {
+  /** What is searched, by its own name. */
+  readonly #targets: readonly string[]
   readonly #needles: readonly Buffer[]
   readonly #pieces: PieceSearch
   readonly #overlap: number
   readonly #found = new Map<string, { file: string; times: number; at: number; piece: string | null }>()
   readonly #seen = new Set<string>()
-  readonly #unread: string[] = []
+  /** By path, as they are told. */
+  readonly #unread = new Map<string, string>()
   #files = 0
   #bytes = 0
 
-  constructor({ match, terms, pieces }: RawOrder) {
+  /** @param folders those that there are, all of which are searched */
+  constructor({ match, terms, pieces }: RawOrder, folders: readonly string[]) {
+    this.#targets = folders.map((folder) => realpathSync(folder))
     this.#needles = needlesInBytes(match, terms)
     this.#pieces = new PieceSearch(pieces, PIECE_OCTETS)
     this.#overlap = Math.max(PIECE_OCTETS, ...this.#needles.map((needle) => needle.length)) - 1
@@ -74,10 +83,29 @@ class RawSearch {
 
   get outcome(): RawOutcome {
     const found = [...this.#found.values()].slice(0, FOUND_MAX)
-    return { files: this.#files, bytes: this.#bytes, found, unread: this.#unread }
+    return { files: this.#files, bytes: this.#bytes, found, unread: [...this.#unread.values()] }
   }
 
-  *look(folder: string, path: string): Generator<void> {
+  /** @param folder from which names are told  @param below it, or itself */
+  *walk(folder: string, below: string): Generator<void> {
+    for (const entry of this.#list(folder, below)) {
+      const path = join(below, entry.name)
+      if (entry.isDirectory()) yield* this.walk(folder, path)
+      else if (entry.isFile() || (entry.isSymbolicLink() && this.#isFileElsewhere(folder, path)))
+        yield* this.#look(folder, path)
+    }
+  }
+
+  #list(folder: string, below: string): readonly Dirent[] {
+    try {
+      return readdirSync(below, { withFileTypes: true })
+    } catch (error) {
+      this.#noteUnread(folder, below, error)
+      return []
+    }
+  }
+
+  *#look(folder: string, path: string): Generator<void> {
     // An archive folder may lie within the data folder.
     if (this.#seen.has(path)) return
     this.#seen.add(path)
@@ -86,9 +114,27 @@ class RawSearch {
       yield* this.#read(path, name)
       this.#files += 1
     } catch (error) {
-      // What goes while it is looked for is not there.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.#unread.push(name)
+      this.#noteUnread(folder, path, error)
     }
+  }
+
+  /** What goes while it is looked for is not there. An archive folder within the data folder is walked twice. */
+  #noteUnread(folder: string, path: string, error: unknown): void {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!isGone && !this.#unread.has(path)) this.#unread.set(path, relative(folder, path) || path)
+  }
+
+  /** Whether a link leads to a file that is not searched as such. A folder elsewhere is not ours to look through: it is told. */
+  #isFileElsewhere(folder: string, path: string): boolean {
+    try {
+      const target = realpathSync(path)
+      if (this.#targets.some((each) => isWithin(each, target))) return false
+      if (statSync(target).isFile()) return true
+      this.#noteUnread(folder, path, null)
+    } catch (error) {
+      this.#noteUnread(folder, path, error)
+    }
+    return false
   }
 
   *#read(path: string, name: string): Generator<void> {
@@ -122,7 +168,7 @@ class RawSearch {
       this.#search(piece, name, offset, 0)
       offset += piece.length
     }
-    if (!isWhole) this.#unread.push(name)
+    if (!isWhole) this.#unread.set(name, name)
   }
 
   /** @param before how many of the bytes were searched with those before them: what ends in them was found */
@@ -167,6 +213,8 @@ function needlesInBytes(match: string | null, terms: readonly string[]): Buffer[
   const spellings = new Set([...cases.flatMap(spellingsOf), ...terms])
   return [...new Map([...spellings].map((text) => [text, lowered(Buffer.from(text))])).values()]
 }
+
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}${sep}`)
 
 const spellingsOf = (text: string): string[] => [text, text.normalize('NFC'), text.normalize('NFD'), ...needlesOf(text)]
 

@@ -12,6 +12,8 @@ import { addTombstones, type RemovedText } from './tombstones.ts'
 /** What an archive holds of what is to go, and the mirror does not. */
 export interface ArchivedTargets {
   readonly chatIds: readonly ChatId[]
+  /** Chats that would go whole by what the mirror holds, and in which more was said by then, as the archive knows. */
+  readonly goingOn: readonly ChatId[]
   readonly messages: readonly { readonly chatId: ChatId; readonly id: MessageId }[]
   /** Texts of theirs, and of their chats, that hold the text that is looked for. */
   readonly texts: readonly RemovedText[]

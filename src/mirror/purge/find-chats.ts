@@ -51,3 +51,13 @@ export function findChats(db: Mirror, { chatIds, projectUris, beforeMs }: PurgeS
   const rows = prepared<{ num: number; id: ChatId; isEarlier: number | null }>(db, SCOPED).all(bound)
   return rows.map(({ num, id, isEarlier }) => ({ num, id, isEarlier: isEarlier === 1 }))
 }
+
+const IN_PROJECTS = `
+select project in (select num from projects where uri in (select value from json_each(?))) as isIn from chats where id = ?
+`
+
+/** Whether a chat lies in one of the projects of these roots; null for one that is not held. */
+export function isInProjects(db: Mirror, id: ChatId, uris: readonly string[]): boolean | null {
+  const row = prepared<{ isIn: number | null }>(db, IN_PROJECTS).get(JSON.stringify(uris), id)
+  return row === undefined ? null : row.isIn === 1
+}

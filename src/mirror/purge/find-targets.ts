@@ -19,10 +19,17 @@ export interface PurgeTargets {
 /** Bodies that are looked through between two signs of life. */
 const BODIES_MAX = 500
 
-/** Looks for what a scope asks for, a bounded step at a time. Writes nothing. */
-export function* findTargets(db: Mirror, scope: PurgeScope): Generator<void, PurgeTargets> {
+/**
+ * Looks for what a scope asks for, a bounded step at a time. Writes nothing.
+ * @param goingOn chats in which more was said than is held here: of these single messages go
+ */
+export function* findTargets(
+  db: Mirror,
+  scope: PurgeScope,
+  goingOn: ReadonlySet<ChatId> = new Set(),
+): Generator<void, PurgeTargets> {
   const chats = findChats(db, scope)
-  const whole = scope.match === null ? chats.filter(({ isEarlier }) => isEarlier) : []
+  const whole = scope.match === null ? chats.filter(({ id, isEarlier }) => isEarlier && !goingOn.has(id)) : []
   const nums = new Set(whole.map(({ num }) => num))
   const chatIds = new Set([...whole.map(({ id }) => id), ...unknownIds(db, scope)])
   const rest = chats.filter(({ num }) => !nums.has(num))

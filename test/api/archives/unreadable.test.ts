@@ -4,17 +4,24 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listRuns } from '../../../src/api/archives/list-runs.ts'
 import { asProblem } from '../../../src/api/http/problem.ts'
 import { archiveAct } from '../../../src/daemon/archive-act.ts'
+import { doTask } from '../../../src/daemon/purge/do-task.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
+import { OpenMirror } from '../../helpers/open-mirror.ts'
+import { scopeOf } from '../../helpers/purge-world.ts'
+import { restoreHere } from '../../helpers/restored-mirror.ts'
 
 let archive: ArchiveFolder
+let empty: OpenMirror
 let folder: string
 
 beforeEach(() => {
   archive = new ArchiveFolder()
+  empty = new OpenMirror()
 })
 afterEach(() => {
   chmodSync(folder, 0o700)
   archive.remove()
+  empty.remove()
 })
 
 function forbid(name: string): void {
@@ -42,4 +49,30 @@ test
     status: 503,
     message: expect.stringMatching(new RegExp(`${name} cannot be read \\(EACCES\\)\\. Make it readable`)),
   })
+})
+
+const isAllowed = process.platform === 'win32' || process.getuid?.() === 0
+
+test.skipIf(isAllowed).each([
+  ['verify', verifying],
+  ['restore', () => restoreHere(empty.db, archive.dir, { isOwn: true })],
+])('of a folder that may only be read "archive %s" said that the daemon made a mistake', async (_, ask) => {
+  folder = archive.dir
+  mkdirSync(archive.dir)
+  chmodSync(archive.dir, 0o500)
+  const text = expect.stringMatching(/\.lock may not be read, or not be written to \(EACCES\)\. Let the user/)
+  const error: unknown = await ask().catch((thrown: unknown) => thrown)
+  expect(asProblem(error)).toMatchObject({ status: 503, message: text })
+})
+
+test.skipIf(isAllowed)('a purge that may not look through a folder of the archive gave a bare "EACCES"', async () => {
+  forbid('objects')
+  const order = { dir: archive.dir, mirrorPath: empty.path, scope: scopeOf({ match: 'quixotic' }), chatIds: [] }
+  await expect(doTask({ task: 'survey', order })).rejects.toMatchObject({ code: 'archive-folder' })
+})
+
+test.skipIf(isAllowed)('a folder that may not be read kept a purge from telling that it is done', async () => {
+  forbid('elsewhere')
+  const order = { folders: [archive.root, archive.dir], match: 'quixotic', terms: [], pieces: [] }
+  await expect(doTask({ task: 'search', order })).resolves.toMatchObject({ found: [], unread: ['archives/elsewhere'] })
 })

@@ -1,12 +1,13 @@
-import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ChatEntry, Manifest, SealedManifest } from '../../../archive/manifest.ts'
 import { objectPath } from '../../../archive/names.ts'
+import { rewrittenRevision } from '../../../archive/revisions.ts'
 import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { Trouble } from '../../../model/trouble.ts'
 import { listRunNames, readManifest, writeManifest } from '../manifest-files.ts'
 import { syncFolders, writeObjects } from '../object-files.ts'
+import { isFolder, removeFile } from '../plain-files.ts'
 import { examineObject } from '../prove-object.ts'
 import { removeUnfinished } from '../unfinished.ts'
 import { readObjects } from './read-objects.ts'
@@ -52,7 +53,8 @@ export async function* rewriteArchive(
     else {
       const isGone = object.chatId !== null && tombstones.hasChat(asChatId(object.chatId))
       if (isGone) purging.others.set(object.hash, null)
-      else purging.damaged.push(tellDamaged(object))
+      // Whatever a folder in its place holds is not ours to remove.
+      if (!isGone || isFolder(join(dir, objectPath(object.hash)))) purging.damaged.push(tellDamaged(object))
     }
     yield
   }
@@ -98,12 +100,13 @@ async function sealAnew(
   const scope = scrubScope(manifest.scope, match)
   const leftOut = before.filter(({ id }) => !tombstones.hasChat(asChatId(id)))
   const isSame = scope === manifest.scope && leftOut.length === before.length
-  if (isSame && !manifest.chats.some(({ object }) => others.has(object))) return false
+  // Of a chat that is gone the object may be missing already.
+  const otherOf = ({ id, object }: ChatEntry) => (tombstones.hasChat(asChatId(id)) ? null : others.get(object))
+  if (isSame && manifest.chats.every((entry) => otherOf(entry) === undefined)) return false
   const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
-    const other = others.get(entry.object)
+    const other = otherOf(entry)
     if (other === undefined) return [entry]
-    // A revision that no chat has: what the mirror holds is compared anew by the next run.
-    return other === null ? [] : [{ ...entry, ...other, revision: 0 }]
+    return other === null ? [] : [{ ...entry, ...other, revision: rewrittenRevision(entry.revision) }]
   })
   const objects = new Map(chats.map(({ object, bytes }) => [object, bytes]))
   const counted: Manifest = {
@@ -121,6 +124,6 @@ async function sealAnew(
 
 async function removeFormer(dir: string, hashes: readonly string[]): Promise<void> {
   const paths = hashes.map((hash) => join(dir, objectPath(hash)))
-  for (const path of paths) rmSync(path, { force: true })
+  for (const path of paths) removeFile(path)
   await syncFolders(new Set(paths.map((path) => dirname(path))))
 }

@@ -35,17 +35,31 @@ export interface DamagedArchive {
 /** What the mirror says of what is asked for. */
 export interface MirrorWord {
   readonly scope: PurgeScope
-  /** Chats that go whole. */
+  /** Chats that go whole by what the mirror holds. */
   readonly chatIds: ReadonlySet<string>
+  /** Whether a chat lies in one of the projects that are named; null for one that the mirror does not hold. */
+  isInProjects(id: ChatId): boolean | null
+}
+
+/** An archived state of a chat that goes whole by what the mirror holds. */
+interface HeldState {
+  readonly hash: string
+  readonly chatId: ChatId
+  /** How many messages it has, and how many of them go in any case. */
+  readonly messages: number
+  readonly going: number
 }
 
 interface Survey {
   readonly scope: PurgeScope
+  readonly word: MirrorWord
   readonly arrange: ArrangeThread
   /** The chats that are named, their subagents among them; null: any. */
   readonly named: ReadonlySet<string> | null
   /** Whether all that is archived of a chat goes. */
   readonly isWhole: Map<ChatId, boolean>
+  /** Those in which something was said since the scope's moment. */
+  readonly goingOn: Set<ChatId>
   readonly messages: Map<string, { chatId: ChatId; id: ReturnType<typeof asMessageId> }>
   readonly texts: RemovedText[]
 }
@@ -54,7 +68,17 @@ interface Survey {
 export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeThread): Generator<void, ArchiveSurvey> {
   const { scope } = word
   const named = scope.chatIds === null ? null : yield* archivedFamily(dir, scope.chatIds)
-  const found: Survey = { scope, arrange, named, isWhole: new Map(), messages: new Map(), texts: [] }
+  const found: Survey = {
+    scope,
+    word,
+    arrange,
+    named,
+    isWhole: new Map(),
+    goingOn: new Set(),
+    messages: new Map(),
+    texts: [],
+  }
+  const held: HeldState[] = []
   const touched = new Set<string>()
   const damaged: DamagedArchive[] = []
   const seen = new Set<string>()
@@ -66,11 +90,20 @@ export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeTh
       damaged.push(tellDamaged(object))
       if (object.chatId !== null && word.chatIds.has(object.chatId)) touched.add(object.hash)
     } else {
-      const count = word.chatIds.has(object.chat.id) ? object.messages.length : look(object, found)
-      messages += count ?? 0
-      if (count !== null && (count > 0 || word.chatIds.has(object.chat.id))) touched.add(object.hash)
+      const chatId = asChatId(object.chat.id)
+      const isHeld = word.chatIds.has(chatId)
+      const going = isHeld && scope.beforeMs === null ? null : look(object, found)
+      if (isHeld) held.push({ hash: object.hash, chatId, messages: object.messages.length, going: going ?? 0 })
+      else messages += going ?? 0
+      if (!isHeld && going !== null && going > 0) touched.add(object.hash)
     }
     yield
+  }
+  const goingOn = new Set(held.map(({ chatId }) => chatId).filter((id) => found.goingOn.has(id)))
+  for (const { hash, chatId, ...count } of held) {
+    const going = goingOn.has(chatId) ? count.going : count.messages
+    messages += going
+    if (going > 0 || !goingOn.has(chatId)) touched.add(hash)
   }
   const runs: string[] = []
   for (const name of listRunNames(dir)) {
@@ -80,7 +113,9 @@ export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeTh
     yield
   }
   const chatIds = [...found.isWhole].flatMap(([id, isWhole]) => (isWhole ? [id] : []))
-  const targets = { chatIds, messages: [...found.messages.values()], texts: found.texts }
+  // What goes with its chat is known by its chat.
+  const single = [...found.messages.values()].filter(({ chatId }) => !word.chatIds.has(chatId) || goingOn.has(chatId))
+  const targets = { chatIds, goingOn: [...goingOn], messages: single, texts: found.texts }
   return { objects: touched.size, runs, messages, damaged, targets, chatIds: [...seen] }
 }
 
@@ -100,6 +135,7 @@ function look(object: ReadObject, found: Survey): number | null {
   if (scope.match !== null) return lookForText(object, found, needlesOf(scope.match))
   const times = timesOf(object, found.arrange)
   const going = messages.filter(({ message }) => isEarly(scope, times, message))
+  if (isAnyLater(scope, times)) found.goingOn.add(id)
   const lastMs = lastActivityMs(chat, times)
   const isWhole = scope.beforeMs === null || (lastMs !== null && lastMs < scope.beforeMs)
   found.isWhole.set(id, isWhole && found.isWhole.get(id) !== false)
@@ -130,10 +166,18 @@ function note({ messages }: Survey, chatId: ChatId, { id }: ArchivedMessage): vo
   messages.set(JSON.stringify([chatId, id]), { chatId, id: asMessageId(id) })
 }
 
-function isNamed(chat: ArchivedChat, { named, scope: { projectUris } }: Survey): boolean {
+/** Of a chat that the mirror holds the mirror says in which project it lies, of another one the archive. */
+function isNamed(chat: ArchivedChat, { named, word, scope: { projectUris } }: Survey): boolean {
+  if (word.chatIds.has(chat.id)) return true
   if (named !== null && !named.has(chat.id)) return false
+  if (projectUris === null) return true
   const [best] = chat.evidence
-  return projectUris === null || (best !== undefined && projectUris.includes(best.root.uri))
+  return word.isInProjects(asChatId(chat.id)) ?? (best !== undefined && projectUris.includes(best.root.uri))
+}
+
+function isAnyLater({ beforeMs }: PurgeScope, times: Times): boolean {
+  for (const ms of times.values()) if (beforeMs !== null && ms !== null && ms >= beforeMs) return true
+  return false
 }
 
 function isEarly({ beforeMs }: PurgeScope, times: Times, { id }: ArchivedMessage): boolean {

@@ -16,6 +16,7 @@ const isScope = (given: unknown): given is Scope =>
 
 const runBody = z.object({
   scope: z._default(z.custom<Scope>(isScope, 'must be a search, an object of filters, or null for everything'), null),
+  tz: z.optional(z.string('must be a time zone')),
 })
 
 const SHARE = 'must be a number above 0, at most 1'
@@ -42,9 +43,10 @@ export function archiveRoutes(world: ApiWorld): Hono {
   return new Hono()
     .post('/api/archives', async (c) => {
       readQuery(c, noParameters)
-      const { scope } = await readBody(c, runBody)
-      refuseBadScope(scope, readClock(null, world))
-      return c.json(await unlessBusy(async () => archives.run(scope)), 202)
+      const { scope, tz } = await readBody(c, runBody)
+      const clock = readClock(tz ?? null, world)
+      refuseBadScope(scope, clock)
+      return c.json(await unlessBusy(async () => archives.run(scope, clock.timeZone)), 202)
     })
     .get('/api/archives', (c) => {
       const { limit: most, offset: start } = readQuery(c, page)
