@@ -45,6 +45,21 @@ export function withoutNodes(tree: QueryNode, unwanted: ReadonlySet<QueryNode>):
   return tree.kind === 'and' ? allOf(left) : anyOf(left)
 }
 
+/**
+ * A query without all the words that it excludes: what is pasted from a shell or out of a diff is full of `-x`, and each of
+ * them may stand in the message that is looked for. Null where there is no more than one.
+ */
+export function withoutExclusions(one: Relaxation): Relaxation | null {
+  const excluded = one.tree === null ? [] : excludedWords(one.tree)
+  if (one.tree === null || excluded.length < 2) return null
+  return { ...one, tree: withoutNodes(one.tree, new Set(excluded)), dropped: [...one.dropped, ...excluded] }
+}
+
+function excludedWords(node: QueryNode): readonly QueryNode[] {
+  if (node.kind === 'not') return fieldOf(node) === null ? [node] : []
+  return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(excludedWords) : []
+}
+
 interface Dropped {
   readonly dropped: readonly QueryNode[]
   readonly rest: QueryNode | null

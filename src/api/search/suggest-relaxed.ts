@@ -4,7 +4,15 @@ import type { Deadline } from './deadline.ts'
 import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { printQuery } from './language/print.ts'
 import type { QueryNode } from './language/tree.ts'
-import { fieldOf, relaxations, withoutFilters, withoutNodes, type Asked, type Relaxation } from './relaxations.ts'
+import {
+  fieldOf,
+  relaxations,
+  withoutExclusions,
+  withoutFilters,
+  withoutNodes,
+  type Asked,
+  type Relaxation,
+} from './relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from './request.ts'
 
 export interface Relaxed {
@@ -18,7 +26,8 @@ const PAIRS_MAX = 8
 
 /**
  * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
- * something: without one of the things asked for, else without all of those, else without two.
+ * something: without one of the things asked for, else without all of those, else without the words that are excluded, else
+ * without two.
  */
 export function suggestRelaxed(
   db: Mirror,
@@ -42,6 +51,7 @@ export function suggestRelaxed(
   const attempts = [
     () => offer(once),
     () => offer(isAnyIdle ? [without] : []),
+    () => offer([withoutExclusions(without)].filter((each) => each !== null)),
     () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
   ]
   const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
