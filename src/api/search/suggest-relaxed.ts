@@ -7,6 +7,7 @@ import type { QueryNode } from './language/tree.ts'
 import {
   fieldOf,
   relaxations,
+  withNamesApart,
   withoutExclusions,
   withoutFilters,
   withoutNodes,
@@ -27,7 +28,7 @@ const PAIRS_MAX = 8
 /**
  * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
  * something: without one of the things asked for, else without all of those, else without the words that are excluded, else
- * without two.
+ * without two, else with the parts of names apart.
  */
 export function suggestRelaxed(
   db: Mirror,
@@ -53,6 +54,7 @@ export function suggestRelaxed(
     () => offer(isAnyIdle ? [without] : []),
     () => offer([withoutExclusions(without)].filter((each) => each !== null)),
     () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
+    () => offer([withNamesApart({ ...asked, names: [], dropped: [] })].filter((each) => each !== null)),
   ]
   const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
     (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),

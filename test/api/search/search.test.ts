@@ -217,6 +217,22 @@ test('a command that was pasted with several flags offers what it finds without 
   db.close()
 })
 
+test('a name that is remembered without one of its parts offers the parts apart', () => {
+  db = mirrorOf(['call fetchUserProfile', 'ada.lovelace+test@example.co.uk', 'one 2 three 4', '数据库的连接'])
+  const offered = (q: string): string[] => {
+    const { total, suggestions } = search(db, requestOf(q, { isLiteral: true }))
+    expect(total).toBe(0)
+    for (const { text, count } of suggestions) expect([text, found(text).length]).toEqual([text, count])
+    return suggestions.map(({ text }) => text)
+  }
+  expect(offered('fetchProfile')).toEqual(['fetch Profile'])
+  expect(offered('profile_fetch')).toEqual(['profile fetch'])
+  expect(offered('fetchProf*')).toEqual(['fetch Prof*'])
+  expect(offered('ada.lovelace@example.co.uk')).toEqual(['ada lovelace example co uk'])
+  // A sign stands nearly everywhere, and so do parts that nobody parted.
+  expect(['four4two', '数据连接', 'fetchAll'].flatMap(offered)).toEqual([])
+})
+
 describe('order and pages', () => {
   beforeAll(() => {
     db = mirrorOf(Array.from({ length: 25 }, (_, index) => `needle ${'needle '.repeat(index % 5)} number n${index}`))
