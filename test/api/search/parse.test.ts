@@ -113,7 +113,17 @@ describe('a query becomes an expression', () => {
       '"one" AND ("two three" OR "twothree") AND "four" * AND ("one two three" OR "two three four" *)',
     )
     expect(ways('白鹭 缓存 a')[0]?.closeMatch).toBe('"白鹭" AND "缓存" AND "a" AND ("白鹭 鹭缓 缓存" OR "缓存 a")')
-    expect(ways('alone')[0]?.closeMatch).toBeNull()
+    expect(ways('alone')[0]).toMatchObject({ closeMatch: null, wholeMatch: null })
+  })
+
+  test('so are three and more all in a row, as far as nothing parts them', () => {
+    const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch?.split(' AND ').at(-1)
+    expect(rowOf('one twoThree four*')).toBe('"one two three four" *')
+    expect(rowOf('白鹭 缓存 a')).toBe('"白鹭 鹭缓 缓存 a"')
+    expect(rowOf('a b *mid* c d e')).toBe('"c d e"')
+    expect(rowOf('a b (c OR d) e f')).toBeUndefined()
+    expect(rowOf('one two* three four')).toBeUndefined()
+    expect(rowOf('one two')).toBeUndefined()
   })
 })
 
@@ -211,9 +221,12 @@ test('any string gives a tree within bounds, and expressions that SQLite runs', 
       const { tree } = parseQuery(text)
       expect(countTerms(tree)).toBeLessThanOrEqual(32)
       expect(depthOf(tree)).toBeLessThanOrEqual(64)
-      for (const { match: expression, closeMatch, exclude } of ways(text)) {
-        const counts = [expression, closeMatch].map((each) => (each === null ? 0 : Number(statement.get(each))))
-        expect(counts[1]).toBeLessThanOrEqual(counts[0] ?? 0)
+      for (const { match: expression, closeMatch, wholeMatch, exclude } of ways(text)) {
+        const [all = 0, close = 0, whole = 0] = [expression, closeMatch, wholeMatch].map((each) =>
+          each === null ? 0 : Number(statement.get(each)),
+        )
+        expect(close).toBeLessThanOrEqual(all)
+        expect(whole).toBeLessThanOrEqual(close)
         if (exclude !== null) statement.get(exclude)
       }
     }),
