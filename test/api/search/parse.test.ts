@@ -117,13 +117,22 @@ describe('a query becomes an expression', () => {
   })
 
   test('so are three and more all in a row, as far as nothing parts them', () => {
-    const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch?.split(' AND ').at(-1)
+    const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch ?? undefined
     expect(rowOf('one twoThree four*')).toBe('"one two three four" *')
     expect(rowOf('白鹭 缓存 a')).toBe('"白鹭 鹭缓 缓存 a"')
-    expect(rowOf('a b *mid* c d e')).toBe('"c d e"')
+    expect(rowOf('a b in:code c d e* -f')).toBe('({code} : ("a b c d e")) NOT ({code} : ("f"))')
+    expect(rowOf('(d OR e) a b c')).toBe('("d" OR "e") AND "a b c"')
     expect(rowOf('a b (c OR d) e f')).toBeUndefined()
     expect(rowOf('one two* three four')).toBeUndefined()
     expect(rowOf('one two')).toBeUndefined()
+  })
+
+  test('a word that is typed again and again is looked for once', () => {
+    expect(ways('one one one')[0]).toMatchObject({
+      match: '"one"',
+      closeMatch: '"one" AND ("one one")',
+      wholeMatch: '"one one one"',
+    })
   })
 })
 

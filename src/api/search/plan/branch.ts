@@ -120,15 +120,16 @@ function makeBranch(draft: Draft): Branch {
   const keys = tests.flatMap((test) => (test.kind === 'keys' ? [test] : []))
   const words = matches.flatMap(wantedWords)
   const phrases = words.flatMap(spellingsOf)
-  const all = matches.map(expressionOf)
-  const pairs = closePairs(matches)
+  // A word that was typed twice need not be looked for twice.
+  const all = [...new Set(matches.map(expressionOf))]
+  const pairs = [...new Set(closePairs(matches))]
   const row = wholeRow(matches)
   const low = keys.reduce((least, test) => (test.low > least ? test.low : least), 1n)
   const high = keys.reduce((most, test) => (test.high < most ? test.high : most), LAST_KEY)
   return {
     match: isAsked ? without(all.join(' AND ')) : null,
     closeMatch: pairs.length > 0 ? without([...all, `(${pairs.join(' OR ')})`].join(' AND ')) : null,
-    wholeMatch: row === null ? null : without([...all, row].join(' AND ')),
+    wholeMatch: row === null ? null : without(row.join(' AND ')),
     exclude: isAsked ? null : exclude,
     low,
     high,
@@ -162,8 +163,8 @@ function closePairs(matches: readonly Match[]): readonly string[] {
   })
 }
 
-/** The longest row of words that follow each other in the query, as one phrase; null where a pair is all. */
-function wholeRow(matches: readonly Match[]): string | null {
+/** The longest row of words that follow each other in the query, as one phrase, and what else is asked; null for a pair. */
+function wholeRow(matches: readonly Match[]): readonly string[] | null {
   const rows: (readonly PhrasesMatch[])[] = []
   for (const match of matches) {
     const row = rows.at(-1) ?? []
@@ -173,7 +174,9 @@ function wholeRow(matches: readonly Match[]): string | null {
     else rows.push([match])
   }
   const longest = rows.reduce((most, row) => (row.length > most.length ? row : most), [])
-  return longest.length < 3 ? null : sideBySide(longest)
+  const row = longest.length < 3 ? null : sideBySide(longest)
+  const inRow = new Set<Match>(longest)
+  return row === null ? null : [...matches.filter((match) => !inRow.has(match)).map(expressionOf), row]
 }
 
 function canStandClose(left: Match, right: Match): boolean {
