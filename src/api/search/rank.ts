@@ -113,10 +113,16 @@ function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadlin
   return weighed
 }
 
+/** Where two of many words stand side by side in more messages than are read, those with all of them in a row as well. */
 function closeMessages(db: Mirror, branch: Branch, deadline: Deadline): readonly number[] {
-  if (branch.closeMatch === null || deadline.isPassed()) return []
+  const close = newestWith(db, branch, branch.closeMatch, deadline)
+  return close.length < CLOSE_MAX ? close : [...close, ...newestWith(db, branch, branch.wholeMatch, deadline)]
+}
+
+function newestWith(db: Mirror, branch: Branch, match: string | null, deadline: Deadline): readonly number[] {
+  if (match === null || deadline.isPassed()) return []
   const keys: number[] = []
-  for (const key of walkMessages(db, [{ ...branch, match: branch.closeMatch }], 'newest', deadline, CLOSE_MAX)) {
+  for (const key of walkMessages(db, [{ ...branch, match }], 'newest', deadline, CLOSE_MAX)) {
     keys.push(key)
     if (keys.length >= CLOSE_MAX) break
   }

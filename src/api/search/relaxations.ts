@@ -1,4 +1,5 @@
-import { allOf, anyOf, type QueryNode } from './language/tree.ts'
+import { isUnspacedSign, tokenize } from '../../text/terms.ts'
+import { allOf, anyOf, type QueryNode, type WordsNode } from './language/tree.ts'
 import { filterNames, type FilterName, type SearchFilters } from './request.ts'
 
 /** What was asked for, the query and the filters beside it. */
@@ -43,6 +44,54 @@ export function withoutNodes(tree: QueryNode, unwanted: ReadonlySet<QueryNode>):
   if (tree.kind !== 'and' && tree.kind !== 'or') return tree
   const left = tree.nodes.flatMap((node) => withoutNodes(node, unwanted) ?? [])
   return tree.kind === 'and' ? allOf(left) : anyOf(left)
+}
+
+/**
+ * A query without all the words that it excludes: what is pasted from a shell or out of a diff is full of `-x`, and each of
+ * them may stand in the message that is looked for. Null where there is no more than one.
+ */
+export function withoutExclusions(one: Relaxation): Relaxation | null {
+  const excluded = one.tree === null ? [] : excludedWords(one.tree)
+  if (one.tree === null || excluded.length < 2) return null
+  return { ...one, tree: withoutNodes(one.tree, new Set(excluded)), dropped: [...one.dropped, ...excluded] }
+}
+
+function excludedWords(node: QueryNode): readonly QueryNode[] {
+  if (node.kind === 'not') return fieldOf(node) === null ? [node] : []
+  return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(excludedWords) : []
+}
+
+/** A name of more parts was pasted, and not remembered in part. */
+const NAME_PARTS_MAX = 8
+/** What is shorter stands nearly everywhere. */
+const NAME_PART_LENGTH_MIN = 2
+
+/**
+ * A query for the parts of its names, wherever they stand: `fetchProfile` was `fetchUserProfile`. Null where it holds no
+ * such name.
+ */
+export function withNamesApart(one: Relaxation): Relaxation | null {
+  const { tree } = one
+  const nodes = tree?.kind === 'and' ? tree.nodes : tree === null ? [] : [tree]
+  const apart = nodes.map((node) => (node.kind === 'words' ? partsApart(node) : null))
+  const dropped = nodes.filter((_, at) => apart[at] !== null)
+  if (dropped.length === 0) return null
+  const rest = allOf(nodes.flatMap((node, at): readonly QueryNode[] => apart[at] ?? [node]))
+  return { ...one, tree: rest, dropped: [...one.dropped, ...dropped] }
+}
+
+function partsApart({ text, isPrefix }: WordsNode): readonly WordsNode[] | null {
+  const terms = /\s/.test(text) ? [] : tokenize(text)
+  const isName =
+    terms.length > 1 &&
+    terms.length <= NAME_PARTS_MAX &&
+    terms.every(({ term }) => term.length >= NAME_PART_LENGTH_MIN && !isUnspacedSign(Array.from(term)[0] ?? ''))
+  if (!isName) return null
+  return terms.map(({ start, end }, at) => ({
+    kind: 'words',
+    text: text.slice(start, end),
+    isPrefix: isPrefix && at === terms.length - 1,
+  }))
 }
 
 interface Dropped {

@@ -5,7 +5,16 @@ import type { Deadline } from './deadline.ts'
 import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { printQuery } from './language/print.ts'
 import type { QueryNode } from './language/tree.ts'
-import { fieldOf, relaxations, withoutFilters, withoutNodes, type Asked, type Relaxation } from './relaxations.ts'
+import {
+  fieldOf,
+  relaxations,
+  withNamesApart,
+  withoutExclusions,
+  withoutFilters,
+  withoutNodes,
+  type Asked,
+  type Relaxation,
+} from './relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from './request.ts'
 
 export interface Relaxed {
@@ -19,7 +28,8 @@ const PAIRS_MAX = 8
 
 /**
  * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
- * something: without one of the things asked for, else without all of those, else without two.
+ * something: without one of the things asked for, else without all of those, else without the words that are excluded, else
+ * without two, else with the parts of names apart.
  */
 export function suggestRelaxed(
   db: Mirror,
@@ -43,7 +53,9 @@ export function suggestRelaxed(
   const attempts = [
     () => offer(once),
     () => offer(isAnyIdle ? [without] : []),
+    () => offer([withoutExclusions(without)].filter((each) => each !== null)),
     () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
+    () => offer([withNamesApart({ ...asked, names: [], dropped: [] })].filter((each) => each !== null)),
   ]
   const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
     (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),

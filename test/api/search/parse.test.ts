@@ -113,7 +113,26 @@ describe('a query becomes an expression', () => {
       '"one" AND ("two three" OR "twothree") AND "four" * AND ("one two three" OR "two three four" *)',
     )
     expect(ways('白鹭 缓存 a')[0]?.closeMatch).toBe('"白鹭" AND "缓存" AND "a" AND ("白鹭 鹭缓 缓存" OR "缓存 a")')
-    expect(ways('alone')[0]?.closeMatch).toBeNull()
+    expect(ways('alone')[0]).toMatchObject({ closeMatch: null, wholeMatch: null })
+  })
+
+  test('so are three and more all in a row, as far as nothing parts them', () => {
+    const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch ?? undefined
+    expect(rowOf('one twoThree four*')).toBe('"one two three four" *')
+    expect(rowOf('白鹭 缓存 a')).toBe('"白鹭 鹭缓 缓存 a"')
+    expect(rowOf('a b in:code c d e* -f')).toBe('({code} : ("a b c d e")) NOT ({code} : ("f"))')
+    expect(rowOf('(d OR e) a b c')).toBe('("d" OR "e") AND "a b c"')
+    expect(rowOf('a b (c OR d) e f')).toBeUndefined()
+    expect(rowOf('one two* three four')).toBeUndefined()
+    expect(rowOf('one two')).toBeUndefined()
+  })
+
+  test('a word that is typed again and again is looked for once', () => {
+    expect(ways('one one one')[0]).toMatchObject({
+      match: '"one"',
+      closeMatch: '"one" AND ("one one")',
+      wholeMatch: '"one one one"',
+    })
   })
 })
 
@@ -211,9 +230,12 @@ test('any string gives a tree within bounds, and expressions that SQLite runs', 
       const { tree } = parseQuery(text)
       expect(countTerms(tree)).toBeLessThanOrEqual(32)
       expect(depthOf(tree)).toBeLessThanOrEqual(64)
-      for (const { match: expression, closeMatch, exclude } of ways(text)) {
-        const counts = [expression, closeMatch].map((each) => (each === null ? 0 : Number(statement.get(each))))
-        expect(counts[1]).toBeLessThanOrEqual(counts[0] ?? 0)
+      for (const { match: expression, closeMatch, wholeMatch, exclude } of ways(text)) {
+        const [all = 0, close = 0, whole = 0] = [expression, closeMatch, wholeMatch].map((each) =>
+          each === null ? 0 : Number(statement.get(each)),
+        )
+        expect(close).toBeLessThanOrEqual(all)
+        expect(whole).toBeLessThanOrEqual(close)
         if (exclude !== null) statement.get(exclude)
       }
     }),

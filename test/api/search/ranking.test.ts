@@ -54,6 +54,17 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('stork batch size')[0]).toBe('together')
   })
 
+  test('a sentence as it was typed before its words elsewhere, though any two stand together in thousands newer', () => {
+    const chat = insertChat(db, { id: 'chat' })
+    db.transaction(() => {
+      say(chat, 'whole', 'We have many things here, and of all of them this can be used to feed a heron.')
+      for (let at = 0; at < RANKED_MAX + 100; at += 1) say(chat, `apart${at}`, 'It can be that he used to do this.')
+    })()
+    expect(ids('this can be used to')[0]).toBe('whole')
+    expect(ids('this can be used to -stork')[0]).toBe('whole')
+    expect(ids('in:text this can be us*')[0]).toBe('whole')
+  })
+
   test('of words any of which will do, many before few', () => {
     const chat = insertChat(db, { id: 'chat' })
     say(chat, 'all', 'A heron, an egret and a stork stood there, and they talked for very long of this and that.')

@@ -27,6 +27,10 @@ const texts: readonly (readonly [id: string, text: string])[] = [
   ['card', 'open src/Lists/UserCard.test.tsx'],
   ['umlaut', 'rufe größeÄndern und überPrüfen auf'],
   ['sha', 'reverted 62b996dfe0a1c3d5e7f9012345678901234567ab'],
+  ['abbreviated', 'git show 4e1d2b7 tells what broke it'],
+  ['longer', 'git show 91ab03fe2c does not'],
+  ['code', 'ended with 0xC000041D'],
+  ['address', 'at 7fff5fbff8c8 in start'],
   ['uuid', 'request 550e8400-e29b-41d4-a716-446655440000 failed'],
   ...Array.from({ length: 200 }, (_, at) => [`m${at}`, `the migration of table ${at}`] as const),
 ]
@@ -111,6 +115,21 @@ describe('a misspelt word that finds nothing', () => {
     expect(ids(answer)).toEqual(found)
     expect(ids(ask(meant, { isLiteral: true }))).toEqual(found)
     expect(answer.items[0]?.snippet).toContain('<mark>')
+  })
+
+  test.each([
+    ['the whole of a short hash', `git show 4e1d2b7${'c0ffee11'.repeat(4)}9`, 'git show 4e1d2b7', ['abbreviated']],
+    ['the whole of a longer one', `91ab03fe2c${'0badf00d'.repeat(3)}beef19`, '91ab03fe2c', ['longer']],
+    ['a code without its 0x', 'C000041D', '0xC000041D', ['code']],
+    ['in small letters', 'c000041d', '0xc000041d', ['code']],
+    ['an address with it', '0x7fff5fbff8c8', '7fff5fbff8c8', ['address']],
+  ])('is known though it is told otherwise: %s: %s shows the hits for %s', (_, q, meant, found) => {
+    const answer = ask(q)
+    expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
+    expect(ids(answer)).toEqual(found)
+    expect(answer.items[0]?.snippet).toContain('<mark>')
+    // Of another hash nobody spoke.
+    expect(ask(`4e1d2b8${'c0ffee11'.repeat(4)}9`).items).toEqual([])
   })
 
   test('is not parted into words that stand apart', () => {

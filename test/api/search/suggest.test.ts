@@ -36,6 +36,7 @@ beforeAll(() => {
   add(first, reading('src/daemon/search-pool.ts', 'docs/README.md'))
   add(first, [{ kind: 'attachment', path: 'src/api/orders.ts', text: 'select' }])
   add(cjk, '数据库 登录')
+  add(first, 'the project shows no tool ready, and its path searches in cooperation')
   db = openReader(writer.name)
 })
 afterAll(() => {
@@ -84,6 +85,24 @@ describe('what is being typed', () => {
     expect(idOf('read', 'tool')).toBe('read_file')
     expect(idOf('orders', 'file')).toBe('src/api/orders.ts')
     expect(idOf('running postg', 'term')).toBe('running postgres')
+  })
+
+  test.each([
+    ['project:sh', 'project', 'shop-frontend'],
+    ['running -project:fornt', 'project', 'shop-frontend'],
+    ['tool:rea', 'tool', 'read_file'],
+    ['path:sea', 'file', 'src/daemon/search-pool.ts'],
+    ['path:docs/rea', 'file', 'docs/README.md'],
+  ])('is the value of a field, for which no words are suggested that nothing passes: %s', (q, kind, text) => {
+    expect(items(q)).toMatchObject([{ kind, text }])
+    expect(search(db, requestOf(`${kind === 'file' ? 'path' : kind}:${text}`)).warnings).toEqual([])
+  })
+
+  test('is a word behind a field that is no field, or has no value yet', () => {
+    expect(items('in:coop')).toEqual([])
+    expect(texts('shows:to', 'term')).toEqual([])
+    expect(texts('project:', 'term')).toEqual(['project:'])
+    expect(texts('project::sho', 'term')).toEqual(['project::shows'])
   })
 
   test('becomes words that stand beside the others', () => {

@@ -18,6 +18,8 @@ export interface Branch {
   readonly match: string | null
   /** Of the rows of `match` those in which separate words stand side by side; null where there is but one word. */
   readonly closeMatch: string | null
+  /** Those in which three words or more stand so all in a row, as they were asked for; null where there are fewer. */
+  readonly wholeMatch: string | null
   /** What a row must not match, where `match` is null and so cannot say it. */
   readonly exclude: string | null
   /** Least and greatest message key, both inclusive. BigInt, for a full-text table ignores other bounds on its rowid. */
@@ -118,13 +120,16 @@ function makeBranch(draft: Draft): Branch {
   const keys = tests.flatMap((test) => (test.kind === 'keys' ? [test] : []))
   const words = matches.flatMap(wantedWords)
   const phrases = words.flatMap(spellingsOf)
-  const all = matches.map(expressionOf)
-  const pairs = closePairs(matches)
+  // A word that was typed twice need not be looked for twice.
+  const all = [...new Set(matches.map(expressionOf))]
+  const pairs = [...new Set(closePairs(matches))]
+  const row = wholeRow(matches)
   const low = keys.reduce((least, test) => (test.low > least ? test.low : least), 1n)
   const high = keys.reduce((most, test) => (test.high < most ? test.high : most), LAST_KEY)
   return {
     match: isAsked ? without(all.join(' AND ')) : null,
     closeMatch: pairs.length > 0 ? without([...all, `(${pairs.join(' OR ')})`].join(' AND ')) : null,
+    wholeMatch: row === null ? null : without(row.join(' AND ')),
     exclude: isAsked ? null : exclude,
     low,
     high,
@@ -154,19 +159,44 @@ function commonChats(tests: readonly Test[]): readonly number[] | null {
 function closePairs(matches: readonly Match[]): readonly string[] {
   return matches.flatMap((match, index) => {
     const before = matches[index - 1]
-    if (before === undefined || !isWord(before) || !isWord(match)) return []
-    const [left] = before.phrases
-    const [right] = match.phrases
-    const isSamePlace = before.columns?.join() === match.columns?.join()
-    if (left === undefined || right === undefined || left.isPrefix || !isSamePlace) return []
-    const terms = [...left.terms, ...bridge(left, right), ...right.terms]
-    return [phrasesExpression(match, [{ terms, isPrefix: right.isPrefix }])]
+    return before !== undefined && canStandClose(before, match) ? (sideBySide([before, match]) ?? []) : []
   })
 }
 
+/** The longest row of words that follow each other in the query, as one phrase, and what else is asked; null for a pair. */
+function wholeRow(matches: readonly Match[]): readonly string[] | null {
+  const rows: (readonly PhrasesMatch[])[] = []
+  for (const match of matches) {
+    const row = rows.at(-1) ?? []
+    const before = row.at(-1)
+    if (!isWord(match)) rows.push([])
+    else if (before !== undefined && canStandClose(before, match)) rows[rows.length - 1] = [...row, match]
+    else rows.push([match])
+  }
+  const longest = rows.reduce((most, row) => (row.length > most.length ? row : most), [])
+  const row = longest.length < 3 ? null : sideBySide(longest)
+  const inRow = new Set<Match>(longest)
+  return row === null ? null : [...matches.filter((match) => !inRow.has(match)).map(expressionOf), row]
+}
+
+function canStandClose(left: Match, right: Match): boolean {
+  if (!isWord(left) || !isWord(right)) return false
+  return left.phrases[0]?.isPrefix === false && left.columns?.join() === right.columns?.join()
+}
+
+function sideBySide(matches: readonly Match[]): string | null {
+  const words = matches.filter(isWord)
+  const [last] = words.slice(-1)
+  const phrases = words.flatMap(({ phrases: [first] }) => first ?? [])
+  const end = phrases.at(-1)
+  if (last === undefined || end === undefined || phrases.length < words.length) return null
+  const terms = phrases.flatMap((phrase, at) => [...bridge(phrases[at - 1], phrase), ...phrase.terms])
+  return phrasesExpression(last, [{ terms, isPrefix: end.isPrefix }])
+}
+
 /** Between unspaced words that stand together the index has a pair of signs, one of each. */
-function bridge(left: TermPhrase, right: TermPhrase): readonly string[] {
-  const last = Array.from(left.terms.at(-1) ?? '').at(-1) ?? ''
+function bridge(left: TermPhrase | undefined, right: TermPhrase): readonly string[] {
+  const last = Array.from(left?.terms.at(-1) ?? '').at(-1) ?? ''
   const first = Array.from(right.terms[0] ?? '')[0] ?? ''
   return isUnspacedSign(last) && isUnspacedSign(first) ? [last + first] : []
 }

@@ -2,6 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { tokenize, type Term } from '../../../text/terms.ts'
 import type { WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
+import { otherHashes } from './hash-words.ts'
 import { countHolders } from './holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
 import { partWord } from './part-word.ts'
@@ -18,17 +19,7 @@ const PART_LETTERS_MIN = 3
 
 /** The spellings that a word most likely meant, best first: the nearest, and of those what most messages hold. */
 export function respellWord(db: Mirror, { text }: WordsNode, isOver: () => boolean): readonly Spelling[] {
-  return best([...beginningOf(db, text), ...partWord(db, text, isOver), ...respellLetters(db, text, isOver)])
-}
-
-/** The end of a hash, or of a name in groups of hexadecimal digits. */
-const hashEnd =
-  /(?:(?<![\p{L}\p{M}\p{N}])[\da-f]{8}-[\da-f-]*|(?<![\p{L}\p{M}\p{N}])(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})$/iu
-
-/** Hashes are mostly told by how they begin. */
-function beginningOf(db: Mirror, text: string): readonly Spelling[] {
-  const count = hashEnd.test(text) ? countHolders(db, wordPhrases(text, true)) : 0
-  return count === 0 ? [] : [{ text, distance: 0, count, isPrefix: true }]
+  return best([...otherHashes(db, text), ...partWord(db, text, isOver), ...respellLetters(db, text, isOver)])
 }
 
 function respellLetters(db: Mirror, text: string, isOver: () => boolean): readonly Spelling[] {

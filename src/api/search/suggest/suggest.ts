@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline } from '../deadline.ts'
+import type { FieldName } from '../language/tree.ts'
 import type { Match } from '../plan/match.ts'
 import { findChats } from './find-chats.ts'
 import { findFiles } from './find-files.ts'
@@ -9,7 +10,7 @@ import { fitOf } from './fit.ts'
 import { frequentWords, gatherWords, type FrequentWords } from './frequent-words.ts'
 import { meantInstead, meantWords, type MeantWord } from './meant.ts'
 import type { SuggestAnswer, Suggestion, SuggestionKind, SuggestRequest } from './request.ts'
-import { readTyped, type TypedWord } from './typed.ts'
+import { readTyped, typedValue, type TypedWord } from './typed.ts'
 
 /** What the first answer takes for gathering words, and what each later one does until they are gathered. */
 const FIRST_GATHERING_MS = 100
@@ -52,6 +53,8 @@ function gather(db: Mirror): void {
 function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonly Suggestion[] {
   const { isPassed } = createDeadline(LOOKING_MS)
   const frequent = frequentWords(db)
+  const typed = typedValue(words)
+  if (typed !== null) return valuesFor(db, typed.name, [typed.value], limit)
   const last = words.at(-1)
   const meant = last === undefined ? [] : meantWords(db, frequent, last, isPassed)
   const fit = fitOf(words)
@@ -59,8 +62,8 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
   const terms = (most: number): readonly Suggestion[] => ranked('term', termsFor(db, words, meant, most, isPassed))
   const first = terms(half)
   const others = [
-    ranked('project', namesThatFit(listProjectNames(db), fit)),
-    ranked('tool', namesThatFit(listToolNames(db), fit)).filter(({ id }) => isToolCalled(db, id)),
+    projectsFor(db, fit),
+    toolsFor(db, fit),
     ranked('chat', chatsFor(db, words, meant, fit, isPassed)),
     ranked('file', filesFor(db, words, frequent, fit)),
   ]
@@ -68,6 +71,20 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
   const isRoom = first.length === half && others.flat().length < limit - half
   return mixed([...others, isRoom ? terms(limit) : first], limit)
 }
+
+/** What a field may be given: words of messages are no names of projects. */
+function valuesFor(db: Mirror, field: FieldName, value: readonly TypedWord[], limit: number): readonly Suggestion[] {
+  const fit = fitOf(value)
+  if (field === 'project') return mixed([projectsFor(db, fit)], limit)
+  if (field === 'tool') return mixed([toolsFor(db, fit)], limit)
+  return field === 'path' ? mixed([ranked('file', filesFor(db, value, frequentWords(db), fit))], limit) : []
+}
+
+const projectsFor = (db: Mirror, fit: (text: string) => number): readonly Suggestion[] =>
+  ranked('project', namesThatFit(listProjectNames(db), fit))
+
+const toolsFor = (db: Mirror, fit: (text: string) => number): readonly Suggestion[] =>
+  ranked('tool', namesThatFit(listToolNames(db), fit)).filter(({ id }) => isToolCalled(db, id))
 
 interface Fitting {
   readonly id: string

@@ -1,5 +1,7 @@
 import type { TermPhrase } from '../../../text/matcher.ts'
 import { isUnspacedSign, tokenize, type Term } from '../../../text/terms.ts'
+import { splitField } from '../language/read-field.ts'
+import type { FieldName } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 
 /** One word as it was typed; the last one may go on. */
@@ -33,4 +35,14 @@ function typedWord(text: string, isUnfinished: boolean): TypedWord {
   // Signs of unspaced scripts are terms of their own already: there is no word that they begin.
   const isSigns = last !== null && isUnspacedSign(last.term)
   return { text, terms, phrases: wordPhrases(text, isUnfinished), isUnfinished, last: isSigns ? null : last }
+}
+
+/** The value of a field, as far as the last word is one; null where it is a word to search for. */
+export function typedValue(
+  words: readonly TypedWord[],
+): { readonly name: FieldName; readonly value: TypedWord } | null {
+  const field = splitField(words.at(-1)?.text.replace(/^-/, '') ?? '')
+  return field === null || tokenize(field.value).length === 0
+    ? null
+    : { name: field.name, value: typedWord(field.value, true) }
 }
