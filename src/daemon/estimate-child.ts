@@ -17,6 +17,8 @@ setPriority(constants.priority.PRIORITY_LOW)
 const PAGE = 500
 /** So many counts are handed over at once. */
 const ESTIMATES_MAX = 400
+/** At most so many were handed over and not written yet: they are written as soon as one slice of them has come. */
+const UNWRITTEN_MAX = 2 * ESTIMATES_MAX
 const ABOVE_ALL = Number.MAX_SAFE_INTEGER
 
 type CountingTokens = (text: string) => Generator<void, number>
@@ -68,10 +70,13 @@ function slice(steps: Work, sliceMs: number): EstimateReply {
   return { kind: 'slice', estimates, left, isDone: false }
 }
 
-/** The newest first. What came or changed meanwhile is met from the top again, until nothing is met. */
+/**
+ * The newest first. What came or changed meanwhile is met from the top again, until nothing is met. The first walk, of
+ * perhaps half a million messages, remembers the last of them only: the others are written when the next walk begins.
+ */
 function* countAll(mirror: Mirror, counting: CountingTokens): Work {
   const counted = new Set<string>()
-  for (let isNew = true; isNew;) {
+  for (let isNew = true, isFirst = true; isNew; isFirst = false) {
     isNew = false
     for (let keys = listUncounted(mirror, ABOVE_ALL, PAGE); keys.length > 0;) {
       for (const key of keys) {
@@ -79,12 +84,20 @@ function* countAll(mirror: Mirror, counting: CountingTokens): Work {
         // Counts that wait to be written are not made twice.
         if (message === null || counted.has(stateOf(message))) continue
         counted.add(stateOf(message))
+        if (isFirst && counted.size > UNWRITTEN_MAX) forgetFirst(counted)
         isNew = true
         yield* countMessage(message, counting)
       }
       yield null
       keys = listUncounted(mirror, keys.at(-1) ?? 0, PAGE)
     }
+  }
+}
+
+function forgetFirst(counted: Set<string>): void {
+  for (const first of counted) {
+    counted.delete(first)
+    return
   }
 }
 
