@@ -4,6 +4,12 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('./write-live.js', import.meta.url))
 
+export interface LiveText {
+  readonly text: string
+  /** True for the last message's, written anew. */
+  readonly isRewrite: boolean
+}
+
 /** Plays Cursor in a process of its own: one commit at a time, when told. What it wrote is gone when it ends. */
 export class LiveWriter {
   readonly #child: ChildProcess
@@ -20,7 +26,16 @@ export class LiveWriter {
   }
 
   /** Commits a message of this text. @returns the moment when it was committed, epoch milliseconds with fractions */
-  async commit(text: string): Promise<number> {
+  commit(text: string): Promise<number> {
+    return this.#tell({ text, isRewrite: false })
+  }
+
+  /** Commits its last message anew, with this text. @returns as `commit` does */
+  rewrite(text: string): Promise<number> {
+    return this.#tell({ text, isRewrite: true })
+  }
+
+  async #tell(text: LiveText): Promise<number> {
     const told = once(this.#child, 'message')
     this.#child.send(text)
     const [atMs] = (await told) as [number]

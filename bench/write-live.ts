@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import Database from '../src/sqlite.ts'
-import { preciseNow } from './live-writer.ts'
+import { preciseNow, type LiveText } from './live-writer.ts'
 
 const CHAT_ID = 'bench-live'
 const DROP = `
@@ -17,11 +17,16 @@ db.exec(DROP)
 const insert = db.prepare('insert into cursorDiskKV (key, value) values (?, ?)')
 const headers: { readonly bubbleId: string; readonly type: number }[] = []
 
+let last = { bubbleId: '', createdAt: '' }
+
+function put(text: string): void {
+  insert.run(`bubbleId:${CHAT_ID}:${last.bubbleId}`, JSON.stringify({ _v: 3, type: 2, ...last, text }))
+}
+
 function add(text: string): void {
-  const bubbleId = randomUUID()
-  const createdAt = new Date().toISOString()
-  headers.push({ bubbleId, type: 2 })
-  insert.run(`bubbleId:${CHAT_ID}:${bubbleId}`, JSON.stringify({ _v: 3, type: 2, bubbleId, text, createdAt }))
+  last = { bubbleId: randomUUID(), createdAt: new Date().toISOString() }
+  headers.push({ bubbleId: last.bubbleId, type: 2 })
+  put(text)
 }
 
 const commit = db.transaction((texts: readonly string[]) => {
@@ -34,8 +39,9 @@ const commit = db.transaction((texts: readonly string[]) => {
 if (before !== '0')
   commit.immediate(Array.from({ length: Number(before) }, (_, index) => `Said before, as number ${index}.`))
 
-process.on('message', (text: string) => {
-  commit.immediate([text])
+process.on('message', ({ text, isRewrite }: LiveText) => {
+  if (isRewrite) put(text)
+  else commit.immediate([text])
   process.send?.(preciseNow())
 })
 process.on('disconnect', () => {
