@@ -66,15 +66,18 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   })
   const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, nowMs: batch.nowMs }) }
   const hasNewColumns = saveColumns(db, before, held ?? null, after)
-  const losses = enterLosses(db, {
-    num: before.num,
-    id: write.id,
-    deletedAtMs: after.deleted_at,
-    isLive: after.is_live === 1,
-    messages: thread.all,
-    isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
-    nowMs: batch.nowMs,
-  })
+  const losses =
+    thread.all === null
+      ? []
+      : enterLosses(db, {
+          num: before.num,
+          id: write.id,
+          deletedAtMs: after.deleted_at,
+          isLive: after.is_live === 1,
+          messages: thread.all,
+          isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
+          nowMs: batch.nowMs,
+        })
   const messagesChanged = thread.added + thread.changed + thread.gone
   if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
   return {

@@ -15,8 +15,8 @@ export interface ThreadOutcome {
   readonly changed: number
   readonly gone: number
   readonly messageIds: readonly MessageId[]
-  /** As they stand now: every message of the chat, of every source, or some of one that has lost none. */
-  readonly all: readonly MessageColumns[]
+  /** Every message of the chat, of every source, as it stands now; null where what is lost of it is as it was. */
+  readonly all: readonly MessageColumns[] | null
 }
 
 /**
@@ -25,7 +25,7 @@ export interface ThreadOutcome {
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const rewritten = rewriteInPlace(db, thread)
-  if (rewritten !== null) return savePlaced(db, thread, rewritten, updateDigest)
+  if (rewritten !== null) return { ...savePlaced(db, thread, rewritten, updateDigest), all: null }
   return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest)
 }
 

@@ -12,7 +12,9 @@ import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
 import type { ThreadWrite } from '../../src/mirror/place-thread.ts'
 import { rewriteInPlace } from '../../src/mirror/rewrite-in-place.ts'
+import { SourceRanks } from '../../src/mirror/source-ranks.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
+import type { Part } from '../../src/model/part.ts'
 import { asChatId, asMessageId } from '../../src/model/ids.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
@@ -26,13 +28,17 @@ afterEach(() => opened.splice(0).forEach((one) => one.remove()))
 interface Place {
   readonly mirror: Mirror
   readonly source: number
+  /** Of a source whose word counts as much. */
+  readonly equal: number
+  /** Of a poorer one. */
   readonly other: number
 }
 
 function open(): Place {
   const one = new OpenMirror()
   opened.push(one)
-  return { mirror: one.db, source: one.source('composer-kv'), other: one.source('transcripts') }
+  const [source, equal, other] = [one.source('store', 1), one.source('profile', 1), one.source('transcripts', 3)]
+  return { mirror: one.db, source, equal, other }
 }
 
 const message = (id: string, text: string, more: Partial<MessageDraft> = {}): MessageWrite =>
@@ -59,6 +65,7 @@ const threadOf = (place: Place, chat: Partial<ChatWrite>, more: Partial<ThreadWr
     owner: place.source,
     isPrompts: false,
     isOrderKnown: true,
+    tools: { ranks: new SourceRanks(place.mirror) },
     ...more,
   }) as ThreadWrite
 
@@ -68,6 +75,17 @@ function openPlain(): Place {
   const messages = ['m1', 'm2', 'm3'].map((id) => message(id, `said ${id}`))
   write(place, { ownRow: ownRow(['m1', 'm2', 'm3']), messages })
   return place
+}
+
+const aCall: Part = {
+  kind: 'tool',
+  name: 'grep',
+  status: 'completed',
+  callId: null,
+  input: { pattern: 'walnut' },
+  output: null,
+  error: null,
+  paths: ['/home/ada/shop'],
 }
 
 const again = { messages: [message('m2', 'said anew')] }
@@ -83,6 +101,10 @@ const movers: readonly (readonly [string, (place: Place) => ThreadWrite])[] = [
   ['a message at another time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: T0 + 1 })] })],
   ['a message without its time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: null })] })],
   ['a message of another role', (place) => threadOf(place, { messages: [message('m2', 'a', { role: 'assistant' })] })],
+  [
+    'a message that calls a tool now',
+    (place) => threadOf(place, { messages: [message('m2', '', { parts: [aCall] })] }),
+  ],
   ['one more in the chat’s row', (place) => threadOf(place, { messages: [message('m2', 'a', { isEmbedded: true })] })],
   ['a message that went', (place) => threadOf(place, { ...again, vanished: [asMessageId('m3')] })],
   ['nothing but the chat itself', (place) => threadOf(place, {})],
@@ -95,48 +117,95 @@ test.each(movers)('%s may move others: all are placed', (_, threadFor) => {
   expect(rewriteInPlace(place.mirror, threadFor(place))).toBeNull()
 })
 
-const looseners: readonly (readonly [string, (place: Place) => void])[] = [
-  ['an orphan', (place) => write(place, { messages: [message('stray', 'said beside')] })],
-  ['a message that is gone', (place) => write(place, { vanished: [asMessageId('m1')] })],
+type Beside = readonly [string, (place: Place) => void]
+
+const elsewhere = ({ mirror, other }: Place, messages: readonly MessageWrite[]): void =>
+  write({ mirror, source: other }, { messages: messages.map((one) => ({ ...one, isEmbedded: true })) })
+
+const touched: readonly Beside[] = [
+  ['an orphan that said the same', (place) => write(place, { messages: [message('stray', 'said m2')] })],
+  ['an orphan that says the same now', (place) => write(place, { messages: [message('stray', 'said anew')] })],
+  ['another source that told the same', (place) => elsewhere(place, [message('t2', 'said m2')])],
+  ['another source that tells the same now', (place) => elsewhere(place, [message('t2', 'said anew')])],
   [
-    'a message of another source',
-    ({ mirror, other }) => write({ mirror, source: other }, { messages: [message('m9', 'said elsewhere')] }),
+    'a source that is as good',
+    ({ mirror, equal }) => write({ mirror, source: equal }, { messages: [message('m9', 'said in another profile')] }),
+  ],
+  [
+    'a message in the chat’s own row',
+    (place) => write(place, { messages: [message('m9', 'said within', { isEmbedded: true })] }),
   ],
 ]
 
-test.each(looseners)('beside %s all are placed', (_, loosen) => {
+test.each(touched)('beside %s all are placed', (_, put) => {
   const place = openPlain()
-  loosen(place)
+  put(place)
   expect(rewriteInPlace(place.mirror, threadOf(place, again))).toBeNull()
 })
 
-const words = ['walnut', 'hazel', 'almond'] as const
-const ids = ['m1', 'm2', 'm3', 'm4'] as const
+const untouched: readonly Beside[] = [
+  ['an orphan that said something else', (place) => write(place, { messages: [message('stray', 'said beside')] })],
+  ['a message that is gone', (place) => write(place, { vanished: [asMessageId('m1')] })],
+  ['another source that tells of others', (place) => elsewhere(place, [message('t1', 'said m1')])],
+]
 
+test.each(untouched)('beside %s no other is looked at', (_, put) => {
+  const place = openPlain()
+  put(place)
+  expect(rewriteInPlace(place.mirror, threadOf(place, again))).toHaveLength(1)
+})
+
+const words = ['walnut', 'hazel', 'almond'] as const
+const listed = ['m1', 'm2', 'm3'] as const
+/** The last two are in no list mostly. */
+const ids = [...listed, 'm4', 'm5'] as const
+
+const seldom = (weight: number): fc.Arbitrary<boolean> =>
+  fc.oneof({ weight, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
+
+/** Mostly as it was but for its words: those are few, so that one message often says what another said. */
 const someMessage = fc
   .record({
     id: fc.constantFrom(...ids),
-    text: fc.constantFrom(...words),
-    more: fc.record({
-      role: fc.constantFrom('user' as const, 'assistant' as const),
-      sentAtMs: fc.constantFrom(null, T0, T0 + 1000),
-      model: fc.constantFrom(null, 'gpt-5', 'sonnet'),
-      isSimulated: fc.boolean(),
-      octets: fc.nat(3),
-    }),
+    texts: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 2 }),
+    isMoved: seldom(12),
+    isOtherRole: seldom(12),
+    isEmbedded: seldom(6),
+    isCall: seldom(4),
+    more: fc.record({ model: fc.constantFrom(null, 'gpt-5', 'sonnet'), isSimulated: fc.boolean(), octets: fc.nat(3) }),
   })
-  .map(({ id, text, more }) => message(id, text, more))
+  .map(({ id, texts, isMoved, isOtherRole, isEmbedded, isCall, more }) => {
+    const at = ids.indexOf(id)
+    const role = (at % 2 === 0) === isOtherRole ? ('assistant' as const) : ('user' as const)
+    const parts = isCall ? [aCall] : texts.map((text) => ({ kind: 'text' as const, text }))
+    return message(id, '', { ...more, parts, isEmbedded, role, sentAtMs: isMoved ? null : T0 + at * 1000 })
+  })
 
+/** As a transcript tells it: by ids of its own. */
+const toldElsewhere = (one: MessageWrite): MessageWrite => ({
+  ...one,
+  id: asMessageId(`told-${one.id}`),
+  sentAtMs: null,
+  isEmbedded: true,
+})
+
+/** What the store writes mostly, and now and then a source that tells the same chat in another way. */
 const someWrite = fc.record({
+  by: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('source' as const) },
+    { weight: 2, arbitrary: fc.constant('other' as const) },
+    { weight: 1, arbitrary: fc.constant('equal' as const) },
+  ),
   messages: fc.array(someMessage, { maxLength: 2 }),
   ownRow: fc.oneof(
-    { weight: 3, arbitrary: fc.constant<OwnRow>({ kind: 'unread' }) },
-    { weight: 2, arbitrary: fc.constant(ownRow(ids)) },
+    { weight: 8, arbitrary: fc.constant<OwnRow>({ kind: 'unread' }) },
+    { weight: 8, arbitrary: fc.constant(ownRow(listed)) },
     { weight: 1, arbitrary: fc.shuffledSubarray([...ids]).map((some) => ownRow(some)) },
     { weight: 1, arbitrary: fc.constant(ownRow(ids, T0 - 5)) },
+    { weight: 1, arbitrary: fc.constant<OwnRow>({ kind: 'gone' }) },
   ),
   vanished: fc.oneof(
-    { weight: 5, arbitrary: fc.constant([]) },
+    { weight: 9, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.constant([asMessageId('m2')]) },
   ),
 })
@@ -150,15 +219,20 @@ const tellAll = (mirror: Mirror): unknown => [
 
 test('whether the others are looked at or not, the mirror holds the same', () => {
   fc.assert(
-    fc.property(fc.array(someWrite, { minLength: 1, maxLength: 12 }), (writes) => {
+    fc.property(fc.array(someWrite, { minLength: 4, maxLength: 16 }), (writes) => {
       const [quick, slow] = [open(), open()]
-      for (const one of writes) {
-        write(quick, one)
-        // That nobody is gone means that somebody might be: all are placed.
-        write(slow, { ...one, vanished: [...one.vanished, asMessageId('nobody')] })
-        expect(tellAll(quick.mirror)).toEqual(tellAll(slow.mirror))
+      try {
+        for (const { by, messages, ...rest } of writes) {
+          const one = { ...rest, messages: by === 'other' ? messages.map(toldElsewhere) : messages }
+          write({ mirror: quick.mirror, source: quick[by] }, one)
+          // That nobody is gone means that somebody might be: all are placed.
+          const all = { ...one, vanished: [...one.vanished, asMessageId('nobody')] }
+          write({ mirror: slow.mirror, source: slow[by] }, all)
+          expect(tellAll(quick.mirror)).toEqual(tellAll(slow.mirror))
+        }
+      } finally {
+        opened.splice(0).forEach((place) => place.remove())
       }
-      opened.splice(0).forEach((one) => one.remove())
     }),
     { numRuns: 60 },
   )
