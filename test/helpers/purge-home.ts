@@ -68,6 +68,13 @@ export class PurgeHome {
     return acts.get(name)
   }
 
+  /** Archives what Cursor holds now. @throws Error where the run did not end well */
+  async readAndArchive(): Promise<void> {
+    this.pass()
+    const run = await this.archive()
+    if (run?.state !== 'verified') throw new Error(`the archive is ${run?.state ?? 'not there'}`)
+  }
+
   /** Ids of the messages that the newest run holds, and of chats without any. */
   async archived(): Promise<string[]> {
     const found: string[] = []

@@ -11,17 +11,12 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-async function archive(): Promise<void> {
-  place.pass()
-  expect(await place.archive()).toMatchObject({ state: 'verified' })
-}
-
 test('--before leaves what was said after it, though an older run holds the chat with old messages only', async () => {
   place.chat('a', ['of before'])
-  await archive()
+  await place.readAndArchive()
   place.chat('a', ['of before', 'of after'])
   place.store.message('a', 'a2', { type: 2, text: 'of after', createdAt: minute(20) })
-  await archive()
+  await place.readAndArchive()
   place.wipe()
   await place.purging.purge({ beforeMs: BORDER_MS })
   expect(await place.archived()).toEqual(['a2'])
@@ -30,7 +25,7 @@ test('--before leaves what was said after it, though an older run holds the chat
 test('--before leaves a chat without messages that was made after it', async () => {
   const atMs = Date.parse(minute(50))
   place.store.chat('e', { name: 'Begun after', createdAt: atMs, lastUpdatedAt: atMs })
-  await archive()
+  await place.readAndArchive()
   place.wipe()
   await place.purging.purge({ beforeMs: BORDER_MS })
   expect(await place.archived()).toEqual(['e'])
@@ -41,7 +36,7 @@ test('--before takes messages whose time the order of the chat tells, as it does
   place.store.chat('h', { name: 'H', createdAt: Date.parse(minute(1)), fullConversationHeadersOnly: list })
   place.store.message('h', 'h1', { type: 1, text: 'old words' })
   place.store.message('h', 'h2', { type: 2, text: 'old words, too' })
-  await archive()
+  await place.readAndArchive()
   expect(await place.archived()).toEqual(['h1', 'h2'])
   place.wipe()
   await place.purging.purge({ beforeMs: BORDER_MS })
@@ -54,7 +49,7 @@ test('--chat takes the subagents of subagents, and those that only the parent na
   place.chat('g', ['said in g'], { subagentInfo: { parentComposerId: 'c' } })
   place.chat('named', ['said in named'])
   place.chat('other', ['said in other'])
-  await archive()
+  await place.readAndArchive()
   place.wipe()
   await place.purging.purge(chatsOf('p'))
   expect(await place.archived()).toEqual(['other1'])
@@ -64,7 +59,7 @@ test.each([{ beforeMs: BORDER_MS }, { match: 'of before' }, { match: 'nowhere sa
   '--chat with %j does not call a chat unknown that only the archive holds',
   async (more) => {
     place.chat('a', ['of before'])
-    await archive()
+    await place.readAndArchive()
     place.wipe()
     expect(await place.purging.look({ ...chatsOf('a', 'b'), ...more })).toMatchObject({ unknownChats: ['b'] })
     expect(await place.purging.purge({ ...chatsOf('a', 'b'), ...more })).toMatchObject({ unknownChats: ['b'] })

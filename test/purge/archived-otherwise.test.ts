@@ -11,18 +11,13 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-async function archive(): Promise<void> {
-  place.pass()
-  expect(await place.archive()).toMatchObject({ state: 'verified' })
-}
-
 const inFolder = (path: string) => ({ workspaceIdentifier: { id: path, uri: { scheme: 'file', path } } })
 
 /** A chat in which one thing was said before the border, and one behind it; the mirror made anew knows the first alone. */
 async function archiveLater(): Promise<void> {
   place.chat('a', ['of before', 'of after'])
   place.store.message('a', 'a2', { type: 2, text: 'of after', createdAt: minute(20) })
-  await archive()
+  await place.readAndArchive()
   place.wipe()
   place.store.delete('bubbleId:a:a2')
   place.chat('a', ['of before'])
@@ -58,7 +53,7 @@ test.each([{}, { beforeMs: BORDER_MS }])(
   '--project with %j reached into a chat that lay in the project when it was archived, and kept out what Cursor writes anew',
   async (more) => {
     place.chat('a', ['said in a'], inFolder('/home/ada/shop'))
-    await archive()
+    await place.readAndArchive()
     place.chat('a', ['said in a'], inFolder('/home/ada/garden'))
     place.wipe()
     place.pass()
