@@ -93,7 +93,12 @@ function makeFolder(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)
   if (parent !== path) makeFolder(parent)
-  mkdirSync(path, { mode: 0o700 })
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // A command that starts in the same moment may have made it.
+    if (!existsSync(path)) throw error
+  }
 }
 
 const OTHER_FOLDER = 'Choose a folder of your own with --data-dir.'

@@ -100,6 +100,13 @@ test('daemon.json tells the process to signal, its address, its start and its ve
   expect(startedAtMs).toBeLessThanOrEqual(Date.now())
 })
 
+test('a data folder that another program makes in the same moment is taken, where it was told as one that cannot be made', () => {
+  // It comes to be while what lies above it is made.
+  const folder = join(place.dataDir, 'new')
+  prepareDataFolder(`${folder}/../new`)
+  expect(statSync(folder).isDirectory()).toBe(true)
+})
+
 test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a sentence, exit code 1', async (name) => {
   writeFileSync(place.dataDir, 'mine')
   const ended = await place.run([name])
