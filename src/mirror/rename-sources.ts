@@ -14,7 +14,7 @@ interface Known {
 
 const IS_KNOWN = `select 1 from sources where id = ?`
 const LIST_ALIKE = `select num, id, path, identity from sources where kind = ?`
-const RENAME = `update sources set id = ?, path = ? where num = ?`
+const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, path = ? where num = ?`
 
 /**
  * A store that was read before, and is now looked for under another path, as when its folder was moved, or is named by a

@@ -18,12 +18,22 @@ const inline = (id: string) => ({
 })
 const composers = (...ids: readonly string[]) => ({ allComposers: ids.map(inline) })
 
+/** Its messages have no ids. */
+const nameless = (name: string) => ({
+  name,
+  conversation: [
+    { type: 1, text: 'where is the ladder' },
+    { type: 2, text: 'in the shed' },
+  ],
+})
+
 beforeEach(() => {
   home = new CursorHome()
   elsewhere = join(dirname(home.userDir), 'Elsewhere')
   const store = home.global()
   store.message('kept', 'm1', { type: 1, text: 'where is the lantern' })
   store.message('lost', 'm1', { type: 1, text: 'who has the walnut' })
+  store.chat('nameless', nameless('unnamed'))
   home.workspace('w1', { folder: 'file:///home/ada/shop' }).item('composer.composerData', composers('inline'))
   home.close()
   indexer = new Indexer()
@@ -65,6 +75,18 @@ test.each(moves)('after the User folder was %s nothing that Cursor deleted was t
   pass(elsewhere, 'full')
   expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
   expect(told().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
+})
+
+test('after the User folder was moved messages to which Cursor gives no id do not stand twice in a chat that was renamed', () => {
+  const before = indexer.thread('nameless')
+  renameSync(home.userDir, elsewhere)
+  pass(elsewhere)
+  const store = new Store(join(elsewhere, 'globalStorage', 'state.vscdb'))
+  store.chat('nameless', nameless('the ladder'))
+  store.close()
+  pass(elsewhere)
+  expect(before).toHaveLength(2)
+  expect(indexer.thread('nameless')).toEqual(before)
 })
 
 test('a copy beside it is another store, and so is a workspace of another name at the same place on the disk', () => {
