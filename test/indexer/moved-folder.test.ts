@@ -1,4 +1,4 @@
-import { cpSync, renameSync, symlinkSync } from 'node:fs'
+import { cpSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listSources } from '../../src/api/queries/list-sources.ts'
@@ -101,6 +101,21 @@ test('a copy beside it is another store, and so is a workspace of another name a
       .map((folder) => join(folder, 'state.vscdb'))
       .sort(),
   )
+})
+
+test('another folder that got the number of a deleted one on the disk does not make its chats lost', ({ skip }) => {
+  const before = told()
+  rmSync(home.userDir, { recursive: true })
+  const other = new CursorHome(elsewhere)
+  other.global().message('restored', 'm1', { type: 1, text: 'who has the hazel' })
+  other.close()
+  const { dev, ino, birthtimeMs } = statSync(other.globalPath)
+  if (birthtimeMs === 0) skip('this file system does not tell when a file was made')
+  indexer.mirror.prepare(`update sources set identity = ? where kind = 'composer-kv'`).run(`${dev}:${ino}`)
+  pass(other.userDir)
+  pass(other.userDir, 'full')
+  expect(indexer.losses()).toEqual([])
+  expect(told()).toHaveLength(before.length + 4)
 })
 
 test('a folder that is there under both names keeps what was known by the first', () => {
