@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { closedBy, fileIdentity } from '../indexer/cursor-file.ts'
+import { closedBy, findFile } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readPendingLoss } from '../indexer/mass-loss.ts'
 import {
@@ -17,7 +17,7 @@ import { inBulk } from '../mirror/bulk.ts'
 import { forgetUnread, missVanished } from '../mirror/forget-sources.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { renameMoved } from '../mirror/rename-sources.ts'
+import { renameMoved, type Found } from '../mirror/rename-sources.ts'
 import { saveSourceState, sourceNum } from '../mirror/source-state.ts'
 import { countWaiting, workOffSome } from '../mirror/waiting.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './ingest-messages.ts'
@@ -36,7 +36,7 @@ export function* runPasses(
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
-    renameMoved(mirror, sources, identityOf)
+    renameMoved(mirror, sources, findAt)
     const looked = new Set(sources.keys())
     forgetUnread(mirror, looked)
     missVanished(mirror, looked, isGone)
@@ -115,7 +115,7 @@ function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> 
 const isGone = (path: string): boolean =>
   unlessShut(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
 
-const identityOf = (path: string): string | null => unlessShut(() => fileIdentity(path), null)
+const findAt = (path: string): Found | null => unlessShut(() => findFile(path), null)
 
 function unlessShut<Value>(look: () => Value, orElse: Value): Value {
   try {

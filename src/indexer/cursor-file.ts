@@ -60,10 +60,13 @@ function realPath(path: string): string {
 
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
 
-/** Device and inode: another identity means another file, however alike its name. Null while there is none. */
-export function fileIdentity(path: string): string | null {
+/**
+ * Device and inode, and when it was made: another identity means another file, however alike its name. Null while there
+ * is none.
+ */
+export function findFile(path: string): { readonly identity: string; readonly madeAtMs: number } | null {
   const stat = statOrNull(path)
-  return stat === null ? null : `${stat.dev}:${stat.ino}`
+  return stat === null ? null : { identity: `${stat.dev}:${stat.ino}`, madeAtMs: Number(stat.birthtimeMs) }
 }
 
 /**
@@ -129,7 +132,7 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
   let longestReadMs = 0
   const read = <Value>(use: (db: Db) => Value): Value => {
     // Swapped for another while a pass reads it: the next pass starts on the new one.
-    if (fileIdentity(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    if (findFile(path)?.identity !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
     const startedAt = performance.now()
     const db = openReadOnly(path)
     try {

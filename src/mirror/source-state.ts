@@ -27,6 +27,15 @@ export function sourceNum(db: Mirror, source: SourceName): number {
   return row.num
 }
 
+const FIRST_ID = `select coalesce(first_id, id) as id from sources where num = ?`
+
+/** The id that it had before it was known again under another path: what was named by it keeps its name. */
+export function firstSourceId(db: Mirror, source: number): SourceId {
+  const row = prepared<{ id: SourceId }>(db, FIRST_ID).get(source)
+  if (row === undefined) throw new Error(`there is no source ${source}`)
+  return row.id
+}
+
 const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
 
 /** The number of the source of this kind at this path; null before its first pass. */

@@ -1,4 +1,4 @@
-import { cpSync, renameSync, symlinkSync } from 'node:fs'
+import { cpSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listSources } from '../../src/api/queries/list-sources.ts'
@@ -18,12 +18,22 @@ const inline = (id: string) => ({
 })
 const composers = (...ids: readonly string[]) => ({ allComposers: ids.map(inline) })
 
+/** Its messages have no ids. */
+const nameless = (name: string) => ({
+  name,
+  conversation: [
+    { type: 1, text: 'where is the ladder' },
+    { type: 2, text: 'in the shed' },
+  ],
+})
+
 beforeEach(() => {
   home = new CursorHome()
   elsewhere = join(dirname(home.userDir), 'Elsewhere')
   const store = home.global()
   store.message('kept', 'm1', { type: 1, text: 'where is the lantern' })
   store.message('lost', 'm1', { type: 1, text: 'who has the walnut' })
+  store.chat('nameless', nameless('unnamed'))
   home.workspace('w1', { folder: 'file:///home/ada/shop' }).item('composer.composerData', composers('inline'))
   home.close()
   indexer = new Indexer()
@@ -67,6 +77,18 @@ test.each(moves)('after the User folder was %s nothing that Cursor deleted was t
   expect(told().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
 })
 
+test('after the User folder was moved messages to which Cursor gives no id do not stand twice in a chat that was renamed', () => {
+  const before = indexer.thread('nameless')
+  renameSync(home.userDir, elsewhere)
+  pass(elsewhere)
+  const store = new Store(join(elsewhere, 'globalStorage', 'state.vscdb'))
+  store.chat('nameless', nameless('the ladder'))
+  store.close()
+  pass(elsewhere)
+  expect(before).toHaveLength(2)
+  expect(indexer.thread('nameless')).toEqual(before)
+})
+
 test('a copy beside it is another store, and so is a workspace of another name at the same place on the disk', () => {
   cpSync(home.userDir, elsewhere, { recursive: true })
   const workspaces = join(home.userDir, 'workspaceStorage')
@@ -79,6 +101,21 @@ test('a copy beside it is another store, and so is a workspace of another name a
       .map((folder) => join(folder, 'state.vscdb'))
       .sort(),
   )
+})
+
+test('another folder that got the number of a deleted one on the disk does not make its chats lost', ({ skip }) => {
+  const before = told()
+  rmSync(home.userDir, { recursive: true })
+  const other = new CursorHome(elsewhere)
+  other.global().message('restored', 'm1', { type: 1, text: 'who has the hazel' })
+  other.close()
+  const { dev, ino, birthtimeMs } = statSync(other.globalPath)
+  if (birthtimeMs === 0) skip('this file system does not tell when a file was made')
+  indexer.mirror.prepare(`update sources set identity = ? where kind = 'composer-kv'`).run(`${dev}:${ino}`)
+  pass(other.userDir)
+  pass(other.userDir, 'full')
+  expect(indexer.losses()).toEqual([])
+  expect(told()).toHaveLength(before.length + 4)
 })
 
 test('a folder that is there under both names keeps what was known by the first', () => {

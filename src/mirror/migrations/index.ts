@@ -11,6 +11,7 @@ import { tombstonesInTime } from './0011-tombstones-in-time.ts'
 import { fencedCode } from './0012-fenced-code.ts'
 import { unlisted } from './0013-unlisted.ts'
 import { namesInUnspacedText } from './0014-names-in-unspaced-text.ts'
+import { firstId } from './0015-first-id.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -27,4 +28,5 @@ export const migrations: readonly string[] = [
   fencedCode,
   unlisted,
   namesInUnspacedText,
+  firstId,
 ]

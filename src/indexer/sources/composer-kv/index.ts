@@ -70,7 +70,8 @@ export function composerKvSource(userDir: string): Source {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, again }
       }
-      const pass = { mirror, num, id, request, listing, isDamaged, written: 0, isInDoubt: false }
+      const firstId = held.firstSourceId(mirror, num)
+      const pass = { mirror, num, firstId, request, listing, isDamaged, written: 0, isInDoubt: false }
       const end = yield* openAndPass(path, pass)
       const syncedAtMs = end.state === 'ok' || end.detail === READ_BY_TABLE ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)

@@ -14,7 +14,8 @@ import { readChats } from './read-chats.ts'
 export interface Pass {
   readonly mirror: Mirror
   readonly num: number
-  readonly id: string
+  /** Of it are made the ids of messages to which the store gives none. */
+  readonly firstId: string
   readonly request: PassRequest
   readonly listing: Listing
   /** The index was damaged when it was last walked: counting walks all of it. */
@@ -37,12 +38,12 @@ export function* readGroup(
   group: readonly ChatDiff[],
   isListedLater = false,
 ): Generator<PassStep> {
-  const { mirror, num, id, request } = pass
+  const { mirror, num, firstId, request } = pass
   const known = {
     isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
     roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
   }
-  for (const portion of readChats(file, id, group, known)) {
+  for (const portion of readChats(file, firstId, group, known)) {
     const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
     const later = { isIndexedLater: isIndexedLater(pass), isListedLater }
     const news = { chats, rows, goneKeys, issues, evidence, paths, ...later, source: num, nowMs: request.now() }
