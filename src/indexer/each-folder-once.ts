@@ -13,11 +13,11 @@ export function eachFolderOnce(paths: readonly string[]): string[] {
   return [...byIdentity.values()]
 }
 
-/** What is not there, or may not be looked at, is told from others by its name alone. */
+/** What is not there, may not be looked at, or lies where files have no numbers, is told from others by its name alone. */
 function identityOf(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-    return stat === undefined ? path : `${stat.dev}:${stat.ino}`
+    return stat === undefined || stat.ino === 0n ? path : `${stat.dev}:${stat.ino}`
   } catch (error) {
     if (error instanceof Error && 'code' in error) return path
     throw error
