@@ -117,7 +117,12 @@ export class KilledDaemon {
   async #until(kind: Kind, daemon: Cursordex): Promise<void> {
     if (kind === 'start') return pause(this.#chance.below(600))
     await daemon.listening(START_WITHIN_MS)
-    if (kind === 'soon') return pause(this.#chance.below(500))
+    if (kind === 'soon' && this.moments.firstPass > 0) return pause(this.#chance.below(500))
+    if (kind === 'soon') {
+      // By the clock alone a quick machine is done with its first pass, and a slow one has not begun.
+      await this.#whileMirror(`select count(*) from messages`, 3000)
+      return pause(this.#chance.below(30))
+    }
     if (kind === 'random') return this.#writeAtRandom()
     if (kind === 'append') {
       await pause(this.#chance.below(300))
