@@ -95,10 +95,8 @@ function* countAll(mirror: Mirror, counting: CountingTokens): Work {
 }
 
 function forgetFirst(counted: Set<string>): void {
-  for (const first of counted) {
-    counted.delete(first)
-    return
-  }
+  const [first] = counted
+  if (first !== undefined) counted.delete(first)
 }
 
 const stateOf = ({ key, role, contentHash, octets }: Uncounted): string => `${key} ${role} ${contentHash} ${octets}`

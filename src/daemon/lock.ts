@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../sqlite.ts'
+import { identityAt } from '../indexer/file-identity.ts'
 import { Trouble } from '../model/trouble.ts'
 
 export interface Lock {
@@ -40,15 +41,14 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
     return null
   }
-  const locked = identityOf(path)
-  return { release: () => db.close(), isInPlace: () => isUnknownOr(locked, identityOf(path)) }
+  const locked = lookAt(path)
+  return { release: () => db.close(), isInPlace: () => isUnknownOr(locked, lookAt(path)) }
 }
 
 /** By `stat` alone, see above; undefined where the system does not tell, as for a disk that does not answer now. */
-function identityOf(path: string): string | null | undefined {
+function lookAt(path: string): string | null | undefined {
   try {
-    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-    return stat === undefined ? null : `${stat.dev}:${stat.ino}`
+    return identityAt(path)
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 import type { SourceState } from '../model/source.ts'
 import { networkMount, takeCheckedCopy } from './checked-copy.ts'
+import { identityAt, identityOf } from './file-identity.ts'
 
 /** Up to this size a file that nobody's WAL protects is read into memory at once, and no lock is taken on it. */
 const COPY_BYTES_MAX = 32 * 1024 * 1024
@@ -66,7 +67,7 @@ const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint
  */
 export function findFile(path: string): { readonly identity: string; readonly madeAtMs: number } | null {
   const stat = statOrNull(path)
-  return stat === null ? null : { identity: `${stat.dev}:${stat.ino}`, madeAtMs: Number(stat.birthtimeMs) }
+  return stat === null ? null : { identity: identityOf(stat), madeAtMs: Number(stat.birthtimeMs) }
 }
 
 /**
@@ -114,7 +115,7 @@ function openChecked(path: string): OpenFile | ClosedFile {
   const owner = foreignOwner(stat)
   if (owner !== null) return closed('refused', owner)
   const signature = fileSignature(path)
-  const identity = `${stat.dev}:${stat.ino}`
+  const identity = identityOf(stat)
   if (signature === null) return closed('missing', null)
   const mount = networkMount(path)
   if (mount !== null) return openNetworkCopy(path, mount, { signature, identity })
@@ -132,7 +133,7 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
   let longestReadMs = 0
   const read = <Value>(use: (db: Db) => Value): Value => {
     // Swapped for another while a pass reads it: the next pass starts on the new one.
-    if (findFile(path)?.identity !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    if (identityAt(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
     const startedAt = performance.now()
     const db = openReadOnly(path)
     try {

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { identityOf } from './file-identity.ts'
 
 /**
  * The folders without those that are named a second time: by a link, or, where letters of either case name one file, in
@@ -7,17 +8,17 @@ import { statSync } from 'node:fs'
 export function eachFolderOnce(paths: readonly string[]): string[] {
   const byIdentity = new Map<string, string>()
   for (const path of paths) {
-    const identity = identityOf(path)
+    const identity = nameOf(path)
     if (!byIdentity.has(identity)) byIdentity.set(identity, path)
   }
   return [...byIdentity.values()]
 }
 
 /** What is not there, may not be looked at, or lies where files have no numbers, is told from others by its name alone. */
-function identityOf(path: string): string {
+function nameOf(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-    return stat === undefined || stat.ino === 0n ? path : `${stat.dev}:${stat.ino}`
+    return stat === undefined || stat.ino === 0n ? path : identityOf(stat)
   } catch (error) {
     if (error instanceof Error && 'code' in error) return path
     throw error

@@ -1,4 +1,5 @@
 import type { MessageColumns, NextMessage } from './message-columns.ts'
+import { splitTextKeys } from './text-key.ts'
 
 /**
  * Which of these messages say only what the thread, or one before them, says already. Sources name messages differently
@@ -25,4 +26,4 @@ export function findCopies(thread: readonly NextMessage[], others: readonly Next
   return copies
 }
 
-const keysOf = ({ text_keys }: MessageColumns): string[] => (text_keys ?? '').split(' ').filter((key) => key !== '')
+const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)

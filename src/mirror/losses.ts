@@ -3,6 +3,7 @@ import type { Loss } from '../model/loss.ts'
 import type { MessageColumns } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import { splitTextKeys } from './text-key.ts'
 
 /** A chat goes in several writes; messages that went within the hour before its last one are told by the chat. */
 const ONE_GOING_MS = 3_600_000
@@ -112,4 +113,4 @@ function findLost(chat: ChatLoss): MessageColumns[] {
   })
 }
 
-const keysOf = ({ text_keys }: MessageColumns): string[] => (text_keys ?? '').split(' ').filter((key) => key !== '')
+const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)

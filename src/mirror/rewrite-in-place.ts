@@ -6,6 +6,7 @@ import type { Mirror } from './open.ts'
 import type { Place, ThreadWrite } from './place-thread.ts'
 import { prepared } from './prepared.ts'
 import { takeIn } from './take-in.ts'
+import { splitTextKeys } from './text-key.ts'
 
 /** A write of more is none of those that come many times a second. */
 const MESSAGES_MAX = 8
@@ -70,9 +71,8 @@ limit 1
 
 function touchesOthers(db: Mirror, chat: number, held: HeldMessage, message: MessageWrite): boolean {
   const { key, source, content_hash: before } = held
-  const [former, latter] = [textsOf(held.text_keys), textsOf(message.textKeys)]
+  const former = new Set(splitTextKeys(held.text_keys))
+  const latter = new Set(splitTextKeys(message.textKeys))
   const texts = JSON.stringify([...former, ...latter].filter((text) => former.has(text) !== latter.has(text)))
   return prepared(db, FIND_TOUCHED).get({ chat, key, source, before, after: message.contentHash, texts }) !== undefined
 }
-
-const textsOf = (keys: string | null): Set<string> => new Set((keys ?? '').split(' ').filter((key) => key !== ''))

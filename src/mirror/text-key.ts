@@ -31,3 +31,6 @@ export function textKeys(parts: readonly Part[]): string | null {
   if (keys.length > 0) return keys.join(' ')
   return parts.every((part) => part.kind === 'tool') ? '' : null
 }
+
+/** The keys of which `textKeys` made one text; none where there was nothing to compare. */
+export const splitTextKeys = (keys: string | null): string[] => (keys ?? '').split(' ').filter((key) => key !== '')

@@ -1,6 +1,7 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { PROMPTS } from '../prompt-chats.ts'
+import { splitTextKeys } from '../text-key.ts'
 
 interface CopyRow {
   readonly key: number
@@ -31,7 +32,7 @@ export function findCopiesOf(db: Mirror, chat: number, going: ReadonlySet<number
   return rows.filter((row) => !going.has(row.key) && goes(row)).map(({ key }) => key)
 }
 
-const keysOf = ({ textKeys }: CopyRow): string[] => (textKeys ?? '').split(' ').filter((key) => key !== '')
+const keysOf = ({ textKeys }: CopyRow): string[] => splitTextKeys(textKeys)
 
 const HAS_PROMPTS = `select 1 from chats where format = '${PROMPTS}' limit 1`
 const LIST_PROMPTS = `

@@ -36,3 +36,8 @@ test('a search that had found out that there is nothing was refused, for who hel
   expect(whole.map(({ total, totalIsExact }) => [total, totalIsExact])).toEqual(whole.map(() => [0, true]))
   expect(helped.at(-1)?.warnings.join()).not.toContain('no time left')
 })
+
+test('once the time was up the facet of parts began six searches more', () => {
+  const late = search(db, requestOf('-pear', { facets: ['part'], deadlineMs: 0 }))
+  expect([late.isPartial, late.facets]).toEqual([true, { part: [] }])
+})

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { filesOf } from '../../cursor-file.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
+import { identityOf } from '../../file-identity.ts'
 
 /** `by-folder`: chats lie below the hash of the folder they were begun in. `flat`: side by side. */
 export type Layout = 'by-folder' | 'flat'
@@ -117,7 +118,7 @@ export interface Listing {
 export function listFolder(place: Place): Listing | null {
   const stat = lstatSync(place.folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null
-  const identity = `${stat.dev}:${stat.ino}`
+  const identity = identityOf(stat)
   const stores = listStores(place)
   return { identity, stores, signature: digest('sha256', [identity, ...stores.map(lineOf)].join('\n')) }
 }
