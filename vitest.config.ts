@@ -14,7 +14,8 @@ export default defineConfig({
     pool: 'forks',
     // The least machine has two cores; by default one of them would idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No test says by it how fast something is: it ends what hangs, on a machine that has other work too.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 })

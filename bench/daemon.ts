@@ -10,7 +10,8 @@ const READY_MS_MAX = 900_000
 
 export interface Status {
   readonly state: string
-  readonly resources: { readonly bytesRead: number }
+  readonly estimation: { readonly state: string; readonly left: number | null }
+  readonly resources: { readonly bytesRead: number; readonly textBytes: number }
 }
 
 /** The real program, serving a store as a process of its own. */

@@ -4,7 +4,7 @@ import { runPasses } from '../src/daemon/ingest-run.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { readUncounted } from '../src/mirror/estimates.ts'
 import { openWriter, type Mirror } from '../src/mirror/open.ts'
-import { countingTokens } from '../src/text/count-tokens.ts'
+import { TokenCounter } from '../src/text/count-tokens.ts'
 import { writeDemoHome } from '../src/sample/demo-home.ts'
 import { spokenTexts } from '../src/text/spoken-texts.ts'
 import { percentile, short, table } from './statistics.ts'
@@ -106,8 +106,9 @@ function countMessage(mirror: Mirror, key: number): { readonly input: number; re
   return { input: count(input), output: count(output) }
 }
 
+const counter = new TokenCounter()
 const count = (texts: readonly string[]): number =>
   texts.reduce((sum, text) => {
-    const steps = countingTokens(text)
+    const steps = counter.counting(text)
     for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return sum + next.value
   }, 0)

@@ -14,11 +14,6 @@ const IDLE_SEARCHES = 200
 /** On a machine that is busy with other things the lowest priority may get next to nothing. */
 const WATCHED_MS_MAX = 900_000
 
-interface EstimationStatus {
-  readonly estimation: { readonly state: string; readonly left: number | null }
-  readonly resources: { readonly textBytes: number }
-}
-
 /** What a search takes while tokens are estimated in the background, against one when nothing else is done. */
 export async function tokenEstimates(shop: Workshop): Promise<void> {
   const daemon = await shop.startFresh()
@@ -35,7 +30,7 @@ export async function tokenEstimates(shop: Workshop): Promise<void> {
   await untilState(daemon, ['working', 'paused'])
   const startedAtMs = performance.now()
   const beside: number[] = []
-  for (let turn = 0; (await stateOf(daemon)).estimation.state !== 'done'; turn += 1) {
+  for (let turn = 0; (await daemon.status()).estimation.state !== 'done'; turn += 1) {
     beside.push(await search())
     if (turn % 50 === 0) await lookAtPriority(shop, daemon, turn)
     if (performance.now() - startedAtMs > WATCHED_MS_MAX) break
@@ -49,7 +44,7 @@ export async function tokenEstimates(shop: Workshop): Promise<void> {
     await sleep(PAUSE_MS)
   }
   const { coverage } = await daemon.get<TokensAnswer>('/api/tokens?groupBy=month')
-  const { textBytes } = (await stateOf(daemon)).resources
+  const { textBytes } = (await daemon.status()).resources
   const line = (when: string, times: readonly number[]): string[] => [
     when,
     String(times.length),
@@ -67,15 +62,13 @@ export async function tokenEstimates(shop: Workshop): Promise<void> {
   compareEstimates(shop)
 }
 
-const stateOf = (daemon: BenchDaemon): Promise<EstimationStatus> => daemon.get<EstimationStatus>('/api/status')
-
 async function untilState(daemon: BenchDaemon, states: readonly string[]): Promise<void> {
-  while (!states.includes((await stateOf(daemon)).estimation.state)) await sleep(50)
+  while (!states.includes((await daemon.status()).estimation.state)) await sleep(50)
 }
 
 /** The processes of the daemon, once in a while: the one that counts has come and goes. */
 async function lookAtPriority(shop: Workshop, daemon: BenchDaemon, turn: number): Promise<void> {
-  const { estimation } = await stateOf(daemon)
+  const { estimation } = await daemon.status()
   const processes = canLook ? `${familyOf(daemon.pid).length} processes` : ''
   shop.say(`search ${turn}: ${estimation.state}, ${estimation.left ?? '?'} messages left ${processes}`)
 }

@@ -6,7 +6,7 @@ export { demoSettings } from './settings/demo.ts'
 export type { DemoFolders } from './settings/demo.ts'
 export { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
-export { loadSettings, placeInConfig } from './settings/load.ts'
+export { disabledKindsOf, loadSettings, placeInConfig } from './settings/load.ts'
 export type { Settings, SettingsInput, Surroundings } from './settings/load.ts'
 export type { Flags } from './settings/words.ts'
 

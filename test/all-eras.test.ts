@@ -196,14 +196,10 @@ test('no token that stood beside the chats is in the mirror or the log', () => {
 
 test('all of it is archived, copies that the thread holds aside, and each message is read back as it is', async () => {
   const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
-  const made = await waitUntil(
-    'the archive',
-    async () => {
-      const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
-      return archived.state === 'running' ? null : archived
-    },
-    { withinMs: 30_000 },
-  )
+  const made = await waitUntil('the archive', async () => {
+    const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
+    return archived.state === 'running' ? null : archived
+  })
   const { counts } = await daemon.get<{ counts: { messages: number } }>('/api/status')
   expect(made.state).toBe('verified')
   expect(made.chats).toBeGreaterThanOrEqual(chats.total)

@@ -8,6 +8,8 @@ import { losses, moves, returns, rewrites, upheavals } from './helpers/shapes/op
 import { Writer } from './helpers/shapes/writer.ts'
 import { pause, waitUntil } from './helpers/wait-until.ts'
 
+const BY_NUDGE_MS = 9000
+
 const home = new CursorHome()
 const memory = new Memory()
 let daemon: RunningDaemon
@@ -53,7 +55,7 @@ async function expectConverged(): Promise<void> {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 }
 
-describe('by itself, within two seconds if not said otherwise,', () => {
+describe('by itself, by the look that a commit brings about if not said otherwise,', () => {
   beforeAll(async () => {
     writer.createTable()
     writer.chat('live', { m1: 'walnutfirst', m2: 'walnutold' })
@@ -78,7 +80,7 @@ describe('by itself, within two seconds if not said otherwise,', () => {
     expect(await hitsSoon('walnutagain', 0)).toBe(0)
   })
 
-  test('an older message of a chat at work, updated in place at its length, is found within twenty seconds', async () => {
+  test('an older message of a chat at work, updated in place at its length, is found soon', async () => {
     const nowMs = Date.now()
     writer.chat('atwork', { m1: 'cedarfirst', m2: 'cedarsecond' }, nowMs)
     for (let at = 0; at < 12; at += 1) {
@@ -91,10 +93,10 @@ describe('by itself, within two seconds if not said otherwise,', () => {
     await pause(1500)
     writer.update('atwork', 'm1', 'cedarother')
     const startedMs = performance.now()
-    await waitUntil('the new words', async () => (await countHits('cedarother')) === 1, { withinMs: 20_000 })
+    await waitUntil('the new words', async () => (await countHits('cedarother')) === 1)
     console.log(`in place, same length: found after ${Math.round(performance.now() - startedMs)} ms`)
     expect(await hitsSoon('cedarfirst', 0)).toBe(0)
-  }, 40_000)
+  })
 
   test('a list that grew gives a row its place', async () => {
     writer.insert('live', 'm4', 'walnutfourth')
@@ -104,14 +106,14 @@ describe('by itself, within two seconds if not said otherwise,', () => {
       const { items } = await daemon.get<{ items: { id: string }[] }>('/api/chats/live/messages')
       return items.at(-1)?.id
     }
-    await waitUntil('its place', async () => (await lastId()) === 'm4', { withinMs: 2000 })
+    await waitUntil('its place', async () => (await lastId()) === 'm4', { withinMs: BY_NUDGE_MS })
     expect(await lastId()).toBe('m4')
   })
 })
 
-/** Asks for up to two seconds. @returns the last answer, as wanted or not */
+/** Asks for a while: what no nudge finds, others find ten seconds after a change, and later. @returns the last answer, as wanted or not */
 async function hitsSoon(word: string, wanted: number): Promise<number> {
-  const endMs = performance.now() + 2000
+  const endMs = performance.now() + BY_NUDGE_MS
   for (;;) {
     const hits = await countHits(word)
     if (hits === wanted || performance.now() > endMs) return hits

@@ -106,7 +106,8 @@ test('a row that Cursor writes is found by its words, followed through its life,
 
   // Cursor loses the chat. It stays, marked, and is found.
   cursor.db.exec(`delete from cursorDiskKV`)
-  expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ gone: 3 })
+  // A nudge may be quicker, and the sync have nothing left to find: the status tells what is gone.
+  await daemon.post('/api/sync', { full: true })
   expect(await daemon.get('/api/chats/checkout')).toMatchObject({ deletedInCursor: true, messageCount: 3 })
   expect((await search('banker')).total).toBe(1)
   expect(await daemon.get('/api/status')).toMatchObject({

@@ -95,9 +95,6 @@ export const dayOf = (localMs: number): number => Math.floor(localMs / DAY_MS)
 /** 0 for Monday. That 1 January was a Thursday. @param day from `dayOf` */
 export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7
 
-/** 0 to 23. @param localMs from `ZoneOffsets.toLocalMs` */
-export const hourOf = (localMs: number): number => Math.floor(localMs / 3_600_000) - dayOf(localMs) * 24
-
 /** `YYYY-MM-DD`. @param day from `dayOf` */
 export const dateOfDay = (day: number): string => new Date(day * DAY_MS).toISOString().replace(/T.*$/, '')
 

@@ -13,26 +13,15 @@ export function* encodeChat(chat: ArchivedChat, messages: Iterable<ArchivedMessa
 /** What the manifest says of a line: the SHA-256 of its bytes, without the line feed, as lower-case hex. */
 export const lineHash = (line: string): string => hash('sha256', line)
 
-export interface DecodedChat {
-  readonly chat: ArchivedChat
-  readonly messages: readonly ArchivedMessage[]
-}
-
 export type Decoded<Value> =
   | { readonly kind: 'sound'; readonly value: Value }
   | { readonly kind: 'damaged'; readonly why: string }
 
-/** Reads an object's text. Total: whatever the text holds, it is a chat or a sentence about what is wrong with it. */
-export function decodeChat(text: string): Decoded<DecodedChat> {
-  const messages: ArchivedMessage[] = []
-  const read = readChat(text, (message) => {
-    messages.push(message)
-  })
-  return read.kind === 'damaged' ? read : { kind: 'sound', value: { chat: read.value, messages } }
-}
+export const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })
 
 /**
- * The same, a message at a time, so that a chat of any length takes no more memory than its text.
+ * Reads an object's text, a message at a time, so that a chat of any length takes no more memory than its text. Total:
+ * whatever the text holds, it is a chat or a sentence about what is wrong with it.
  * @param onMessage gets each message, with its line without the line feed
  * @returns the chat on the first line
  */
@@ -101,7 +90,5 @@ function decodeLine<Schema extends z.ZodMiniType>(
   if (read.success) return { kind: 'sound', value: given as z.infer<Schema> }
   return damaged(`line ${number}, ${issueText(read.error)}`)
 }
-
-const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })
 
 export const CUT_OFF = damaged('its last line is cut off')

@@ -1,6 +1,6 @@
-import { hash as digest } from 'node:crypto'
+import { createHash, hash as digest } from 'node:crypto'
 import * as z from 'zod/mini'
-import type { Decoded } from './chat-file.ts'
+import { damaged, type Decoded } from './chat-file.ts'
 import { isTooDeep } from './depth.ts'
 import { issueText } from './issue-text.ts'
 import { isObjectHash, isRunName } from './names.ts'
@@ -70,16 +70,45 @@ export type SealedManifest = z.infer<typeof sealed>
 export type LeftOutChat = z.infer<typeof leftOutChat>
 export type ChatEntry = z.infer<typeof chatEntry>
 
+/** A piece of a manifest's file is somewhat longer than this. */
+const PIECE_LENGTH = 1024 * 1024
+
 /**
  * A manifest as a file: JSON with a chat a line, whose last member, on a line of its own, is the SHA-256 of all bytes
- * before that line.
+ * before that line. In pieces, for of half a million messages the whole takes 40 MB, and each copy as much again.
  */
-export function sealManifest({ chats, ...head }: Manifest): string {
-  const given = Object.entries(head).filter(([, value]) => value !== undefined)
-  const members = given.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
-  const lines = chats.map((entry) => JSON.stringify(entry)).join(',\n')
-  const body = `{\n${members.join('')}"chats": [\n${lines}\n],\n`
-  return `${body}"sha256": "${sha256(body)}"\n}\n`
+export function* sealManifest(given: Manifest): Generator<Buffer> {
+  const seal = createHash('sha256')
+  for (const text of inPieces(manifestLines(given))) {
+    const piece = Buffer.from(text)
+    seal.update(piece)
+    yield piece
+  }
+  yield Buffer.from(`"sha256": "${seal.digest('hex')}"\n}\n`)
+}
+
+/** All but the seal. */
+function* manifestLines({ chats, ...head }: Manifest): Generator<string> {
+  const members = Object.entries(head).filter(([, value]) => value !== undefined)
+  yield '{\n'
+  for (const [key, value] of members) yield `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`
+  yield '"chats": [\n'
+  for (const [index, entry] of chats.entries()) yield `${index === 0 ? '' : ',\n'}${JSON.stringify(entry)}`
+  yield '\n],\n'
+}
+
+function* inPieces(texts: Iterable<string>): Generator<string> {
+  let piece: string[] = []
+  let length = 0
+  for (const text of texts) {
+    piece.push(text)
+    length += text.length
+    if (length < PIECE_LENGTH) continue
+    yield piece.join('')
+    piece = []
+    length = 0
+  }
+  yield piece.join('')
 }
 
 /** @param name the one that its file has */
@@ -129,5 +158,3 @@ function parseJson(text: string): unknown {
 }
 
 const sha256 = (text: string): string => digest('sha256', text)
-
-const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

@@ -134,14 +134,19 @@ function bodyText({ body, mediaType }: Call): string | null {
   return mediaType === undefined ? JSON.stringify(body) : (body as string)
 }
 
+const TOKEN_ASKED_FOR = 'Bearer realm="cursordex"'
+
 type Health = 'well' | 'silent' | 'another'
 
 /** @param startedAt when the daemon began that is looked for; it, or one of an older version, may not say */
 async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
   try {
     // Without the token: another program may have the port by now.
-    const { status, text } = await send(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
-    if (status === 401) return 'well'
+    const incoming = await open(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
+    const text = await textOf(url, incoming)
+    const status = incoming.statusCode ?? 0
+    // Only who asks for the token as a daemon does is given it.
+    if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_ASKED_FOR ? 'well' : 'another'
     const told = health.safeParse(jsonOf(text))
     if (status !== 200 || !told.success) return 'another'
     const isIt = startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt

@@ -6,23 +6,20 @@ import { answerQuestion } from '../api/questions.ts'
 import { startArchiveHere } from '../daemon/archive-here.ts'
 import { archiveActs, makeArchives } from '../daemon/make-archives.ts'
 import { prepareDataFolder, mirrorPath } from '../daemon/data-folder.ts'
-import type { RunOutcome } from '../daemon/ingest-messages.ts'
 import { runPasses } from '../daemon/ingest-run.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult } from '../daemon/restore-orders.ts'
 import { RestoreSlices } from '../daemon/restore-slices.ts'
 import { takeUsageFile } from '../daemon/take-usage-file.ts'
 import { toEnd } from '../daemon/to-end.ts'
-import { sourceReasons } from '../daemon/source-reasons.ts'
 import { describeStrayFolders } from '../daemon/stray-folders.ts'
 import { Histories } from '../git/histories.ts'
-import { discoverSources } from '../indexer/discover.ts'
-import type { PassDepth } from '../indexer/source.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
 import { asWriter } from './as-writer.ts'
+import { CursorHere } from './cursor-here.ts'
 import { troubleOfProblem } from './problem.ts'
 import { purgingHere } from './purge-here.ts'
 
@@ -46,8 +43,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
   prepareDataFolder(dataDir)
   const startedAtMs = Date.now()
   const note = (text: string): void => world.note(text)
-  const catchUp = (depth: PassDepth): Promise<RunOutcome> => runOnce(settings, depth, note)
-  let reasons = sourceReasons((await catchUp('nudge')).ends)
+  const cursor = await CursorHere.read(settings, note)
   const reader = openReader(mirrorPath(dataDir))
   noteNoCursor(settings, reader, note)
   const histories = new Histories(realSurroundings().env)
@@ -68,8 +64,8 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     now: Date.now,
     ask: (question) => Promise.resolve(answerQuestion(reader, question, settings.search.deadlineMs)),
     live: () => ({
-      state: reasons.length > 0 ? 'degraded' : 'ready',
-      reasons,
+      state: cursor.reasons.length > 0 ? 'degraded' : 'ready',
+      reasons: cursor.reasons,
       uptimeMs: Date.now() - startedAtMs,
       progress: null,
       resources: {
@@ -83,20 +79,18 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
       mirrorPath: mirrorPath(dataDir),
     }),
     histories,
-    sync: async ({ full }) => {
-      const startedAt = performance.now()
-      const { changed, added, gone, ends } = await catchUp(full ? 'full' : 'reconcile')
-      reasons = sourceReasons(ends)
-      return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
-    },
+    sync: ({ full }) => cursor.sync(full ? 'full' : 'reconcile'),
     importUsage: (file) => asWriter(settings, note, ({ db }) => takeUsageFile(db, file, Date.now())),
     archives: archiveActs(archives, archiveSchedule),
-    purging: purgingHere(settings, archives, { catchUp, note }),
+    purging: purgingHere(settings, archives, { catchUp: (depth) => cursor.sync(depth), note }),
     subscribe: () => () => undefined,
   })
+  const unsaid = [...cursor.reasons]
   return {
     origin: 'mirror',
     ...exchanges(async (path, init) => {
+      if (!tellsReasons.test(path))
+        for (const reason of unsaid.splice(0)) note(`Not everything is as Cursor holds it: ${reason}`)
       const headers = new Headers(init.headers)
       headers.set('host', HOST)
       const response = await app.request(`http://${HOST}${path}`, { ...init, headers })
@@ -109,6 +103,9 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     },
   }
 }
+
+/** What answers with the reasons for which not everything was read. */
+const tellsReasons = /^\/api\/(?:status|sync)\b/
 
 /** An empty answer is none where there is nothing to be asked about. */
 function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
@@ -169,22 +166,3 @@ function restoreHere(
 
 const SLICE_MS = 100
 const NO_PLACES = { userDirs: [], homes: [], disabledKinds: [] }
-
-/** Reads what is new in Cursor. */
-function runOnce(settings: Settings, depth: PassDepth, note: (text: string) => void): Promise<RunOutcome> {
-  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
-  const { userDirs, homes } = settings.cursor
-  const places = { userDirs, homes, disabledKinds }
-  return asWriter(settings, note, (kept) => {
-    const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-    const passes = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
-    const startedAtMs = Date.now()
-    let hasNoted = false
-    for (let next = passes.next(); ; next = passes.next()) {
-      if (next.done === true) return next.value
-      if (hasNoted || Date.now() - startedAtMs < 1000) continue
-      hasNoted = true
-      note('Reading Cursor first; run "cursordex serve" to have this done in the background.')
-    }
-  })
-}

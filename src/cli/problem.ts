@@ -21,7 +21,7 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
     .map(({ name, reason }) => `${name}: ${reason}`)
   const told = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
   const names = code === NO_MESSAGE ? ['around'] : (errors ?? []).map(({ name }) => name)
-  const message = [...told, ...givenIn(status, path, names)].join(' ')
+  const message = [...told, ...givenIn(path, names)].join(' ')
   const hint = code === NO_MESSAGE ? ORPHANS : hintFor(status, path)
   return new Trouble(code ?? `http-${status}`, message, hint, { exitCode: status === 400 ? 2 : 1 })
 }
@@ -30,14 +30,10 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
 const NO_MESSAGE = 'message-not-found'
 const ORPHANS = 'The chat without --around shows all, and with --orphans those that it names no more.'
 
-/** What was given for that which was wrong. */
-function givenIn(status: number, path: string, names: readonly string[]): string[] {
-  const { pathname, searchParams } = new URL(path, 'http://localhost')
-  const last = pathname.split('/')[3]
-  // Nobody types this: it stands for an archive where none is named.
-  const id = status === 404 && last !== 'newest' && names.length === 0 ? last : undefined
-  const given = id === undefined ? names.flatMap((name) => searchParams.getAll(name)) : [decodeURIComponent(id)]
-  const words = given.map((word) => JSON.stringify(word))
+/** What was given for the parameters that were wrong; a 404 names itself what was asked for. */
+function givenIn(path: string, names: readonly string[]): string[] {
+  const { searchParams } = new URL(path, 'http://localhost')
+  const words = names.flatMap((name) => searchParams.getAll(name)).map((word) => JSON.stringify(word))
   return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]
 }
 

@@ -29,6 +29,5 @@ export function purgingHere(settings: Settings, archives: Archives, { catchUp, n
     forgetScopes: (match) => archives.notes.forgetText(match),
     outOfReach: () => runsOutOfReach(archives.notes, settings.archives.dir),
     say: () => undefined,
-    later: () => undefined,
   })
 }

@@ -98,7 +98,9 @@ export function renderState({ doing, tombstones, unfinished }: z.infer<typeof pu
     `Kept from coming in again: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
     ...(doing === null ? [] : [`At work: ${doing}.`]),
     ...(unfinished.rows || unfinished.archives || unfinished.bytes
-      ? ['A purge was cut short. It is ended by the next start of the daemon, or by purging again.']
+      ? [
+          'A purge was cut short. A daemon that runs ends it within ten minutes; so does its next start, or purging again.',
+        ]
       : []),
   ]
   return lines.map((line) => `${line}\n`).join('')

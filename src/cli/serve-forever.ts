@@ -1,6 +1,6 @@
-import { startDaemon, type DaemonWorld } from '../daemon/main.ts'
+import { startDaemon, type Daemon, type DaemonWorld } from '../daemon/main.ts'
 import { createLog } from '../daemon/log.ts'
-import { whenRead } from '../daemon/when-read.ts'
+import { startUnlessRead, whenRead } from '../daemon/when-read.ts'
 import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
@@ -35,7 +35,9 @@ export async function serveForever(settings: Settings, world: DaemonWorld, compa
     if (companion !== undefined) process.on('SIGHUP', stop)
   })
   companion?.setUp()
-  const daemon = await startDaemon(settings, world)
+  const start = (): Promise<Daemon> => startDaemon(settings, world)
+  const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
+  if (daemon === null) return
   let exitCode = 0
   try {
     await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])

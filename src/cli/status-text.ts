@@ -55,6 +55,7 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
 
 function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>): string {
   if (state === 'off') return 'not estimated (tokens.estimate is false)'
+  if (state === 'failed') return 'not estimated until the next start: it failed again and again; the log says why'
   if (state === 'done') return 'all messages are counted or estimated'
   const what = left === null ? '' : `, ${countText(left, 'message')} left`
   return `estimating: ${state}${what}`

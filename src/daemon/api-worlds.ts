@@ -8,7 +8,7 @@ import type { Estimation } from './estimation.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Indexing } from './indexing.ts'
 import type { LazyReader } from './lazy-reader.ts'
-import { asksForToken } from './listen.ts'
+import { asksForToken, type AllowedHosts } from './listen.ts'
 import type { Logger } from './log.ts'
 import type { Purging } from './purge/purging.ts'
 import type { SearchPool } from './search-pool.ts'
@@ -32,7 +32,7 @@ export interface ApiParts {
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) => ApiWorld {
+export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiWorld {
   const { settings, world, indexing, searches, estimation } = parts
   const tokenRequired = asksForToken(settings)
   const token = tokenRequired ? readToken(settings.dataDir) : null
@@ -46,11 +46,11 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: ReadonlySet<string>) 
     mirrorPath: parts.path,
     estimation: estimation.state,
   })
-  return (allowedHosts: ReadonlySet<string>): ApiWorld => ({
+  return (allowedHosts): ApiWorld => ({
     version: world.version,
     startedAt: new Date(parts.startedAtMs).toISOString(),
     timeZone: world.zone(),
-    access: { token, tokenRequired, allowedHosts: () => allowedHosts },
+    access: { token, tokenRequired, allowedHosts },
     mirror: () => parts.reader.open(),
     now: () => world.now(),
     ask: (question) => searches.ask(question),

@@ -12,11 +12,9 @@ export type StartArchiveWork = (
   onProgress: (progress: Progress) => void,
 ) => OrderedWork<ArchiveResult>
 
-const FRUGAL = ['--max-semi-space-size=2']
-
 /** Starts a process of low priority that obeys one order. */
 export const startArchiveProcess: StartArchiveWork = (order, onProgress) => {
   const hint = 'The runs before are as they were; it is tried again.'
   const died = new Trouble('archive-died', 'The process that was at work on the archive ended.', hint)
-  return startOrder(order, { program: 'archive-child', execArgv: FRUGAL, died, onProgress })
+  return startOrder(order, { program: 'archive-child', died, onProgress })
 }

@@ -14,6 +14,8 @@ export class ArchiveQueue {
   #atWork: { told: AtWork; hasBegun: boolean; work: OrderedWork<unknown> } | null = null
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  /** What else is done, or waits for its turn. */
+  #others = 0
   #isStopped = false
 
   constructor(onProgress: (atWork: AtWork) => void) {
@@ -22,6 +24,11 @@ export class ArchiveQueue {
 
   get atWork(): AtWork | null {
     return this.#atWork?.told ?? null
+  }
+
+  /** Whether anything is at work, or waits for that: nearly all of it is done by a process of its own. */
+  get isBusy(): boolean {
+    return this.#waiting > 0 || this.#others > 0
   }
 
   /** How far the act on this run is; null while it does not say. */
@@ -46,7 +53,8 @@ export class ArchiveQueue {
 
   /** Does something else while none of these is at work; what is asked for meanwhile waits. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    const done = this.#last.then(act)
+    this.#others += 1
+    const done = this.#last.then(act).finally(() => (this.#others -= 1))
     this.#last = done.catch(() => undefined)
     return done
   }

@@ -18,7 +18,7 @@ export interface ScheduleWorld {
   readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
   /** The machine's time zone, for jobs that name none. */
   zone(): string
-  /** Hears of a job that can never be due. */
+  /** Hears of a job that can never be due, or not when it says. */
   warn(sentence: string): void
 }
 
@@ -35,6 +35,9 @@ export class ArchiveSchedule {
   constructor(jobs: readonly ArchiveJob[], world: ScheduleWorld) {
     this.#world = world
     this.#jobs = jobs
+    for (const { name } of jobs.filter(({ schedule }) => namesSeconds(schedule))) {
+      world.warn(`The schedule of the archive job ${name} names seconds; jobs are looked at once a minute, no sooner.`)
+    }
   }
 
   /** To be called every minute. */
@@ -156,6 +159,12 @@ export class ArchiveSchedule {
   #zoneOf(job: ArchiveJob): string {
     return job.timezone ?? this.#world.zone()
   }
+}
+
+/** Of six fields the first; at the full minute none is named. */
+function namesSeconds(schedule: string): boolean {
+  const [seconds = '', ...others] = schedule.trim().split(/\s+/)
+  return others.length === 5 && !/^0+$/.test(seconds)
 }
 
 type Outcome = Pick<JobNote, 'failures' | 'retryAtMs' | 'error'>

@@ -75,6 +75,11 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return this.#queue.atWork
   }
 
+  /** Whether one of them, or a purge, is at work. */
+  get isBusy(): boolean {
+    return this.#queue.isBusy
+  }
+
   run(scope: Scope, timeZone: string): ArchiveRun {
     const { run, made } = this.begin(scope, null, timeZone)
     // What became of it is told by the run.
@@ -126,7 +131,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const { soundRuns, ...verdict } = result.verdict
     this.#noteVerdict(soundRuns, verdict)
     this.#tell(name, this.get(name)?.state ?? 'damaged')
-    return verdict
+    return { ...verdict, isSound: share === 1 && soundRuns.includes(this.#settled.get(name) ?? name) }
   }
 
   async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
@@ -212,7 +217,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     this.#world.say('info', `The archive ${running.name} is called ${name}: another program took the name.`)
   }
 
-  #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: ArchiveVerdict): void {
+  #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: Omit<ArchiveVerdict, 'isSound'>): void {
     const heads = new Map(listRuns(this.#setup.dir).map((run) => [run.name, run.head]))
     const note = (name: string, state: RunNote['state'], error: string | null): void => {
       const head = heads.get(name) ?? null

@@ -7,8 +7,8 @@ import { endWithParent } from './end-with-parent.ts'
 import type { EstimateOrder, EstimateReply } from './estimate-messages.ts'
 
 /**
- * A process that counts the tokens of messages, a slice at a time and only when told to. A process, because the
- * tokenizer takes 90 MB that are given back when all is counted, and because the system can let all others go first.
+ * A process that counts the tokens of messages, a slice at a time and only when told to. A process, because what
+ * it takes is given back when all is counted, and because the system can let all others go first.
  */
 const path = process.argv[2]
 if (path === undefined) throw new Error('this file runs as a child of the daemon')
@@ -51,8 +51,9 @@ async function answer({ sliceMs }: EstimateOrder): Promise<EstimateReply> {
 async function begin(mirror: Mirror): Promise<Work> {
   left = countUncounted(mirror)
   if (left === 0) return nothing()
-  const { countingTokens } = await import('../text/count-tokens.ts')
-  return countAll(mirror, countingTokens)
+  const { TokenCounter } = await import('../text/count-tokens.ts')
+  const counter = new TokenCounter()
+  return countAll(mirror, (text) => counter.counting(text))
 }
 
 // oxlint-disable-next-line no-empty-function

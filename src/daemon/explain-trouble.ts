@@ -15,5 +15,10 @@ export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
     )
   }
   if (error instanceof Trouble && (code === 'stopped' || isOfMirror(error))) return error
-  return new Trouble(code, `Indexing failed: ${message}.`, 'It is tried again in half a minute.')
+  const hint = error instanceof Trouble ? `${error.hint} ` : ''
+  return new Trouble(
+    code,
+    `Indexing failed: ${message.replace(/\.$/, '')}.`,
+    `${hint}It is tried again in half a minute.`,
+  )
 }

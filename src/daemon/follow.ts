@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { fileChangedAtMs } from '../indexer/cursor-file.ts'
 import { discoverSources, nurseries, type Places } from '../indexer/discover.ts'
-import type { Again, PassDepth, Source } from '../indexer/source.ts'
+import { isAtLeast, type Again, type PassDepth, type Source } from '../indexer/source.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { RunOutcome, SourceEnd } from './ingest-messages.ts'
 import type { Order } from './pacer.ts'
@@ -24,6 +24,8 @@ interface Followed {
   changeSeenAtMs: number
   end: SourceEnd | null
   busyTimes: number
+  /** The deepest pass that met a busy store; null where none did since it was last tried again. */
+  missedDepth: PassDepth | null
   /** Passes that are planned, by their depth. */
   readonly planned: Set<PassDepth>
 }
@@ -78,6 +80,7 @@ export class Follow {
         changeSeenAtMs,
         end: null,
         busyTimes: 0,
+        missedDepth: null,
         planned: new Set<PassDepth>(),
       }
       this.#followed.set(source.id, { source, ...fresh })
@@ -179,6 +182,22 @@ export class Follow {
     }, inMs)
   }
 
+  /**
+   * Of all the passes that meet a busy store the deepest is made up for, once for all of them. One that was to compare
+   * every value at once compares all keys then: whoever ordered it was told, and believes no mass loss hours later.
+   */
+  #tryAgain(followed: Followed, failed: PassDepth): void {
+    const depth = failed === 'full' ? 'reconcile' : failed
+    const { source, busyTimes, missedDepth } = followed
+    followed.missedDepth = missedDepth !== null && isAtLeast(missedDepth, depth) ? missedDepth : depth
+    if (missedDepth !== null) return
+    const delayMs = BUSY_RETRIES_MS[Math.min(busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
+    this.#world.later(() => {
+      this.#world.nudge(source.id, followed.missedDepth ?? 'nudge')
+      followed.missedDepth = null
+    }, delayMs)
+  }
+
   /** Very much vanished at once: when it can be settled, all is compared again. */
   #confirmLater(followed: Followed, atMs: number): void {
     const untilMs = atMs - this.#world.now()
@@ -194,12 +213,7 @@ export class Follow {
   #settle(followed: Followed, end: SourceEnd, signature: string | null, depth: PassDepth | undefined): void {
     followed.end = end
     followed.busyTimes = end.state === 'busy' ? followed.busyTimes + 1 : 0
-    const { id } = followed.source
-    if (end.state === 'busy') {
-      const delayMs = BUSY_RETRIES_MS[Math.min(followed.busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
-      this.#world.later(() => this.#world.nudge(id, 'nudge'), delayMs)
-      return
-    }
+    if (end.state === 'busy') return this.#tryAgain(followed, depth ?? 'nudge')
     // What cannot be read is tried again when it changes.
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature

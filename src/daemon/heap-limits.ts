@@ -10,6 +10,9 @@ const HALF_MB = 4
  */
 const HALF_MB_MAX = 16
 
+/** After so long a rest the room that is empty is given back: see `collectGarbage`. Milliseconds. */
+export const GIVE_BACK_MS = 8000
+
 /** Node counts the two halves, and as much again for what is young and large. */
 export const ingestHeapLimits = { maxYoungGenerationSizeMb: 3 * HALF_MB_MAX }
 

@@ -7,9 +7,11 @@ import { Follow } from './follow.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { explainTrouble, isOfMirror } from './explain-trouble.ts'
 import { startIngest, TERMS_DAMAGED, type Ingest } from './ingest.ts'
+import { collectGarbage, GIVE_BACK_MS } from './heap-limits.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
 import { Pacer, type Order } from './pacer.ts'
+import { sendStep } from './send-step.ts'
 import { sourceReasons } from './source-reasons.ts'
 import { TermsCheck } from './check-terms.ts'
 import { Timers } from './timers.ts'
@@ -23,6 +25,8 @@ const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
 /** Full-text rows that a first pass left for later are written in runs of this length: new messages go in between. */
 const BACKLOG_MS = 200
+/** What was told of a job that took so long made the main thread's heap larger than it needs to be. */
+const LONG_JOB_MS = 5000
 
 /** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
 export class Indexing {
@@ -144,10 +148,11 @@ export class Indexing {
     await this.whenSound()
     this.#follow.discover()
     const ids = this.#follow.sources.map((source) => source.id)
-    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0 }
-    const { changed, added, gone } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
+    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
+    const { changed, added, gone, ends } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
     await this.whenDrained()
-    return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt) }
+    const tookMs = Math.round(performance.now() - startedAt)
+    return { changed, added, gone, tookMs, reasons: sourceReasons(ends) }
   }
 
   get state(): DaemonState {
@@ -225,19 +230,13 @@ export class Indexing {
   }
 
   #endJob(): void {
-    this.vitals.endJob()
+    if (this.vitals.endJob() > LONG_JOB_MS) this.#timers.later(collectGarbage, GIVE_BACK_MS)
     for (const drained of this.#drained.splice(0)) drained.resolve()
   }
 
   #onStep(step: StepNews): void {
     this.vitals.noteStep(step)
-    if (!this.#hub.hasListeners) return
-    for (const { id, chatId } of step.messages) this.#hub.send('message', { id, chatId })
-    for (const id of step.chatIds) this.#hub.send('chat', { id })
-    for (const loss of step.losses) this.#hub.send('loss', { ...loss })
-    if (step.moreLosses > 0) {
-      this.#hub.send('loss', { kind: 'more', chatId: null, messageId: null, count: step.moreLosses })
-    }
+    if (this.#hub.hasListeners) sendStep(this.#hub, step)
   }
 
   #tellState(): void {

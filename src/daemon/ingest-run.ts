@@ -11,8 +11,8 @@ import {
   type PassStep,
   type Source,
 } from '../indexer/source.ts'
-import type { ChatId } from '../model/ids.ts'
-import { placeByPaths } from '../mirror/chat-paths.ts'
+import type { ChatId, SourceId } from '../model/ids.ts'
+import { placeAllNext, placeByPaths } from '../mirror/chat-paths.ts'
 import { inBulk } from '../mirror/bulk.ts'
 import { forgetUnread, missVanished } from '../mirror/forget-sources.ts'
 import { isLoose, mergeSome } from '../mirror/merge-terms.ts'
@@ -41,31 +41,50 @@ export function* runPasses(
     forgetUnread(mirror, looked)
     missVanished(mirror, looked, isGone)
   }
+  const news = yield* readSources(mirror, sources, order, { now, ...(mass === undefined ? {} : { mass }) })
+  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
+  return { ...news, backlog, isLoose: isLoose(mirror), isWhole: true }
+}
+
+type News = Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>
+
+/** One pass after the other; then the chats that were written are placed by their files. */
+function* readSources(
+  mirror: Mirror,
+  sources: ReadonlyMap<SourceId, Source>,
+  order: RunOrder,
+  { now, ...mass }: Pick<PassRequest, 'now' | 'mass'>,
+): Generator<PassStep, News> {
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
   const touched = new Set<ChatId>()
-  for (const { id, depth } of order.sources) {
-    const source = sources.get(id)
-    if (source === undefined) continue
-    const num = sourceNum(mirror, source)
-    const request = { depth: depthFor(mirror, num, depth, now()), now, ...(mass === undefined ? {} : { mass }) }
-    const pass = passOver(source, mirror, request)
-    for (let next = pass.next(); ; next = pass.next()) {
-      if (next.done === true) {
-        const pendingLoss = readPendingLoss(mirror, num, now())
-        ends.push({ ...describe(source, next.value), pendingLoss })
-        break
+  let arePlaced = false
+  try {
+    for (const { id, depth } of order.sources) {
+      const source = sources.get(id)
+      if (source === undefined) continue
+      const num = sourceNum(mirror, source)
+      const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...mass })
+      for (let next = pass.next(); ; next = pass.next()) {
+        if (next.done === true) {
+          const pendingLoss = readPendingLoss(mirror, num, now())
+          ends.push({ ...describe(source, next.value), pendingLoss })
+          break
+        }
+        sum.changed += next.value.outcome?.changed ?? 0
+        sum.added += next.value.outcome?.added ?? 0
+        sum.gone += next.value.outcome?.gone ?? 0
+        for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
+        yield next.value
       }
-      sum.changed += next.value.outcome?.changed ?? 0
-      sum.added += next.value.outcome?.added ?? 0
-      sum.gone += next.value.outcome?.gone ?? 0
-      for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
-      yield next.value
     }
+    sum.changed += placeByPaths(mirror, touched).length
+    arePlaced = true
+  } finally {
+    // It failed, or was cut short: the next run does not read again what this one wrote.
+    if (!arePlaced) placeAllNext(mirror)
   }
-  if (sum.added + sum.changed > 0) sum.changed += placeByPaths(mirror, touched).length
-  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
-  return { ...sum, ends, backlog, isLoose: isLoose(mirror), isWhole: true }
+  return { ...sum, ends }
 }
 
 /** What waits to be found comes before what waits to be counted, and last, what is found is brought together. */

@@ -6,7 +6,7 @@ import { shrinkMemory } from '../mirror/bulk.ts'
 import { saveEstimates } from '../mirror/estimates.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
 import { Trouble } from '../model/trouble.ts'
-import { collectGarbage, holdYoungSpace, letYoungSpaceGrow } from './heap-limits.ts'
+import { collectGarbage, GIVE_BACK_MS, holdYoungSpace, letYoungSpaceGrow } from './heap-limits.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -63,8 +63,6 @@ async function drive<Step, End>(steps: Generator<Step, End>, onStep: (step: Step
 
 /** A run that read more than this of Cursor's read very much: twice what a look at the chats of today may read. */
 const MUCH_OCTETS = 64 * 1024 * 1024
-/** After so long a rest the room that is empty is given back. */
-const GIVE_BACK_MS = 8000
 
 /** That much is read, or indexed out of a backlog, is seldom, and then followed by nothing for a long time. */
 let hasMuchToForget = false

@@ -8,12 +8,13 @@ import type { Settings } from '../settings.ts'
 
 export interface Listening {
   readonly url: string
-  /** What a Host header may say, with the port. */
-  readonly allowedHosts: ReadonlySet<string>
   /** Makes who answers, unless somebody asked already: the first question need not wait for that then. */
   makeReady(): void
   close(): Promise<void>
 }
+
+/** What a Host header may say now, with the port: a machine gets further addresses, and loses some. */
+export type AllowedHosts = () => ReadonlySet<string>
 
 /**
  * Opens the port. Who answers is made once that is asked for, or when the first question comes, which waits for them: not
@@ -24,23 +25,23 @@ export interface Listening {
 export async function listen(
   host: string,
   port: number,
-  makeAnswer: (allowedHosts: ReadonlySet<string>) => Promise<RequestListener>,
+  makeAnswer: (allowedHosts: AllowedHosts) => Promise<RequestListener>,
 ): Promise<Listening> {
   let listener: RequestListener = notYet
   const server = createServer(LIMITS, (request, response) => listener(request, response))
   refuseUnreadable(server)
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
-  const allowedHosts = hostsOf(host, realPort)
+  const allowedHosts = isLoopback(host) ? fixed(hostsOf(host, realPort)) : lookedUp(() => hostsOf(host, realPort))
   let made: Promise<RequestListener> | null = null
   const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
   listener = (request, response) => {
-    if (isMeantForUs(request, allowedHosts)) void answer().then((give) => give(request, response))
-    else refuse(response, allowedHosts)
+    const hosts = allowedHosts()
+    if (isMeantForUs(request, hosts)) void answer().then((give) => give(request, response))
+    else refuse(response, hosts)
   }
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${realPort}`,
-    allowedHosts,
     makeReady: () => void answer(),
     close: () =>
       new Promise((resolve) => {
@@ -143,6 +144,29 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
     return new Trouble('port-refused', `Port ${port} may not be opened.`, 'Choose one above 1023 with --port.', said)
   }
   return error
+}
+
+const fixed =
+  (hosts: ReadonlySet<string>): AllowedHosts =>
+  () =>
+    hosts
+
+const LOOKED_UP_MS = 1000
+
+/** Asked of the system once a second at most. Where that cannot be asked, for it has no room, what was known holds. */
+function lookedUp(look: () => ReadonlySet<string>): AllowedHosts {
+  let hosts = look()
+  let atMs = performance.now()
+  return () => {
+    if (performance.now() - atMs < LOOKED_UP_MS) return hosts
+    atMs = performance.now()
+    try {
+      hosts = look()
+    } catch {
+      // As without descriptors: tried again in a second.
+    }
+    return hosts
+  }
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']

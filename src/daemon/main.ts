@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { Histories } from '../git/histories.ts'
-import { realSurroundings } from '../settings.ts'
+import { disabledKindsOf, realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { apiWorlds, type ApiParts } from './api-worlds.ts'
 import type { Archives } from './archives.ts'
@@ -88,12 +88,12 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
         following.stop()
         archives.stop()
         purging.stop()
-        searches.close()
+        const ended = [searches.close(), estimation.stop()]
         histories.close()
-        estimation.stop()
         place.leave()
         await server.close()
         reader.close()
+        await Promise.all(ended)
         // The writer closes last: then SQLite brings its WAL home, and the mirror is one file again.
         await indexing.stop()
         lock.release()
@@ -101,7 +101,7 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     }
   } catch (error) {
     archives.stop()
-    searches.close()
+    await searches.close()
     removeDaemonFile(dataDir)
     await indexing.stop()
     lock.release()
@@ -139,7 +139,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   const log = createLog(settings.log.level, world.stderr)
   const path = mirrorPath(settings.dataDir)
   const hub = new EventHub()
-  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const disabledKinds = disabledKindsOf(settings)
   const { userDirs, homes } = settings.cursor
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
@@ -151,7 +151,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
   const indexing = new Indexing(world.ingestThread, setup, readers, log, hub, () => world.now())
-  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches })
+  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches, archives })
   const histories = new Histories(realSurroundings().env)
   const purging = daemonPurging({
     settings,
@@ -182,17 +182,21 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   }
 }
 
-type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches'>
+type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches' | 'archives'>
 
-function startEstimation(isEnabled: boolean, { world, path, log, indexing, searches }: EstimationParts): Estimation {
+function startEstimation(isEnabled: boolean, parts: EstimationParts): Estimation {
+  const { world, path, log, indexing, searches, archives } = parts
   const estimation = new Estimation(isEnabled, {
     log,
     now: () => world.now(),
     later: (act, delayMs) => indexing.later(act, delayMs),
     start: () => startEstimator(path),
     save: (estimates) => indexing.writer.saveEstimates(estimates),
-    isResting: () => indexing.isResting,
+    // The process that makes an archive, or purges, takes as much memory as the one that counts.
+    isResting: () => indexing.isResting && !archives.isBusy,
     isSearching: () => searches.isBusy,
+    makeRoom: () => searches.shareMemory(),
+    giveRoomBack: () => searches.haveMemory(),
     onDamage: () => indexing.onDamage('none'),
   })
   indexing.onMessages = (count) => estimation.noteMessages(count)

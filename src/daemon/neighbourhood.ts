@@ -3,27 +3,28 @@ import { join } from 'node:path'
 
 /**
  * What of the machine around the daemon its user should be told at the start. One sentence each, with its remedy.
+ * @param places `User` folders and homes of Cursor's, wherever it may keep chats
  * @param accounts as the system lists them
  */
 export function describeNeighbourhood(
-  userDirs: readonly string[],
+  places: readonly string[],
   asksForToken: boolean,
   accounts = readText('/etc/passwd'),
 ): string[] {
-  return [...noCursor(userDirs), ...(asksForToken ? [] : otherPeople(accounts))]
+  return [...noCursor(places), ...(asksForToken ? [] : otherPeople(accounts))]
 }
 
-function noCursor(userDirs: readonly string[]): string[] {
-  if (userDirs.some((userDir) => existsSync(userDir))) return []
+function noCursor(places: readonly string[]): string[] {
+  if (places.some((place) => existsSync(place))) return []
   const windows = cursorOnWindowsSide()
   if (windows !== null) {
     return [
       `Cursor keeps its chats on the Windows side of this WSL (${windows}), where its files cannot be read safely from here: run cursordex in Windows.`,
     ]
   }
-  const looked = userDirs.length === 0 ? 'nowhere, for no folder is set' : `in ${userDirs.join(', ')}`
+  const looked = places.length === 0 ? 'nowhere, for no folder is set' : `in ${places.join(', ')}`
   return [
-    `No Cursor found: looked ${looked}. Watching for it to appear; name another folder with --cursor-user-dir, or see it work without Cursor: npx cursordex demo.`,
+    `No Cursor found: looked ${looked}. Watching for it to appear; name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: npx cursordex demo.`,
   ]
 }
 

@@ -17,18 +17,20 @@ export interface OrderedWork<Result> {
 
 interface Obeying<Progress> {
   readonly program: ChildProgram
-  readonly execArgv: readonly string[]
   /** What it means that the process ended without a word. */
   readonly died: Trouble
   readonly onProgress?: (progress: Progress) => void
 }
 
+/** What these processes make is short-lived: with little room for it one takes 10 to 20 MB less, and no longer. */
+const FRUGAL = ['--max-semi-space-size=2']
+
 /** Starts a process that obeys one order. It goes there as a message, and never as an argument, which others can read. */
 export function startOrder<Progress, Result>(
   order: object,
-  { program, execArgv, died, onProgress }: Obeying<Progress>,
+  { program, died, onProgress }: Obeying<Progress>,
 ): OrderedWork<Result> {
-  const child = startChild(program, [], execArgv)
+  const child = startChild(program, [], FRUGAL)
   const obeyed = deferred<Result>()
   child.on('message', (news: OrderNews<Progress, Result>) => {
     if (news.kind === 'progress') onProgress?.(news.progress)

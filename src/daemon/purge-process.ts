@@ -16,7 +16,7 @@ export const inPurgeProcess: DoPurgeTask = async <Task extends PurgeTask>(
   signal: AbortSignal,
 ) => {
   const died = new Trouble('purge-died', 'The process that was at work on the purge ended.', 'Purge once more.')
-  const obeying = { program: 'purge-child', execArgv: [], died } as const
+  const obeying = { program: 'purge-child', died } as const
   const work = startOrder<never, PurgeTasks[Task]['outcome']>({ task, order }, obeying)
   const stop = (): void => work.stop()
   signal.addEventListener('abort', stop)

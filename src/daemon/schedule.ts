@@ -7,7 +7,7 @@ export interface Rhythms {
   checkTermsIfDue(): void
   /** Every minute: a job that is due knows it. */
   archive(): void
-  /** Every second. */
+  /** Twice a second. */
   showProgress(): void
 }
 

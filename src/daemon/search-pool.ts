@@ -12,6 +12,8 @@ import { startChild } from './start-child.ts'
 const FRUGAL = ['--max-semi-space-size=2']
 /** At most this many questions are worked on at a time; further ones queue. */
 const CHILDREN_MAX = 2
+/** The same while tokens are counted: the process that does takes more memory than one of these. */
+const CHILDREN_MAX_SHARED = 1
 const QUEUE_MAX = 1000
 /** A child that had nothing to do for so long ends, and gives its memory back. */
 const IDLE_MS = 60_000
@@ -35,14 +37,20 @@ interface Searcher {
   isOld: boolean
 }
 
+const stopped = (): Trouble => new Trouble('stopped', 'The daemon is stopping.', '')
+
 /** Searches and reports in processes of their own, each killed when it does not answer by the deadline. */
 export class SearchPool {
   readonly #mirrorPath: string
   readonly #deadlineMs: number
   readonly #searchers = new Set<Searcher>()
+  /** All processes that have not ended, those that were told to among them, and when each has. */
+  readonly #alive = new Map<ChildProcess, Promise<void>>()
   readonly #queue: Job[] = []
   readonly #onDamage: () => void
+  #childrenMax = CHILDREN_MAX
   #isShut = false
+  #isClosed = false
 
   /** @param onDamage hears of a search that failed because the mirror's file is damaged */
   constructor(mirrorPath: string, deadlineMs: number, onDamage: () => void = () => undefined) {
@@ -63,6 +71,7 @@ export class SearchPool {
 
   /** @throws Trouble `deadline` when the time ran out with nothing found, `search-busy` when too many wait */
   ask<Kind extends QuestionKind>(question: Question<Kind>): Promise<Questions[Kind]['answer']> {
+    if (this.#isClosed) throw stopped()
     if (this.#queue.length >= QUEUE_MAX) {
       throw new Trouble('search-busy', `${QUEUE_MAX} searches are waiting already.`, 'Ask again in a moment.')
     }
@@ -103,6 +112,26 @@ export class SearchPool {
     this.#pump()
   }
 
+  /**
+   * One search at a time while the daemon's memory goes elsewhere. A second process that is at work answers first, and ends.
+   * @returns a promise that resolves once no more than one is there
+   */
+  async shareMemory(): Promise<void> {
+    this.#childrenMax = CHILDREN_MAX_SHARED
+    for (const searcher of this.#searchers) this.#endIfTooMany(searcher)
+    while (this.#alive.size > this.#childrenMax) await Promise.race(this.#alive.values())
+  }
+
+  /** Two at a time again. */
+  haveMemory(): void {
+    this.#childrenMax = CHILDREN_MAX
+    this.#pump()
+  }
+
+  #endIfTooMany(searcher: Searcher): void {
+    if (this.#searchers.size > this.#childrenMax && searcher.job === null && !searcher.isEnding) this.#dismiss(searcher)
+  }
+
   /** Has what searches remember of the mirror forgotten: processes at rest end, the others when they have answered. */
   renew(): void {
     for (const searcher of this.#searchers) {
@@ -111,16 +140,19 @@ export class SearchPool {
     }
   }
 
-  close(): void {
-    for (const { asked } of this.#queue.splice(0)) asked.reject(new Trouble('stopped', 'The daemon is stopping.', ''))
-    for (const { child } of this.#searchers) child.kill('SIGKILL')
+  /** @returns a promise that resolves once no process of it has the mirror open */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { asked } of this.#queue.splice(0)) asked.reject(stopped())
+    for (const child of this.#alive.keys()) child.kill('SIGKILL')
+    await Promise.all(this.#alive.values())
   }
 
   #pump(): void {
     const job = this.#queue[0]
     if (job === undefined || this.#isShut) return
     const idle = [...this.#searchers].find((searcher) => searcher.job === null && !searcher.isEnding)
-    if (idle === undefined && this.#searchers.size >= CHILDREN_MAX) return
+    if (idle === undefined && this.#searchers.size >= this.#childrenMax) return
     this.#queue.shift()
     if (idle === undefined) this.#give(this.#start(), job, START_MS)
     else this.#give(idle, job, 0)
@@ -146,10 +178,22 @@ export class SearchPool {
       isOld: false,
     }
     this.#searchers.add(searcher)
+    this.#noteLife(child)
     child.on('message', (reply: SearchReply) => this.#finish(searcher, reply))
     child.on('error', () => this.#bury(searcher))
     child.on('exit', () => this.#bury(searcher))
     return searcher
+  }
+
+  #noteLife(child: ChildProcess): void {
+    const ended = deferred<void>()
+    this.#alive.set(child, ended.promise)
+    const end = (): void => {
+      this.#alive.delete(child)
+      ended.resolve()
+    }
+    child.on('error', end)
+    child.on('exit', end)
   }
 
   #finish(searcher: Searcher, reply: SearchReply): void {
@@ -167,6 +211,7 @@ export class SearchPool {
       job?.asked.reject(new Error(`a search failed: ${reply.message}`))
       if (reply.isDamage) this.#onDamage()
     }
+    this.#endIfTooMany(searcher)
     this.#pump()
   }
 

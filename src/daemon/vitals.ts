@@ -40,9 +40,11 @@ export class Vitals {
     this.#job ??= this.#newJob('reading')
   }
 
-  /** Nothing is left to do. */
-  endJob(): void {
+  /** Nothing is left to do. @returns milliseconds since there was something; 0 where there was nothing */
+  endJob(): number {
+    const startedAtMs = this.#job?.startedAtMs ?? this.#now()
     this.#job = null
+    return this.#now() - startedAtMs
   }
 
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {

@@ -92,12 +92,16 @@ export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCo
     const minutes = Math.ceil(waitMs / 60_000)
     return none('busy', `It is on a ${mount} mount and copied every ten minutes; next in ${minutes} min.`)
   }
-  const reason = refusal(path, mount)
-  if (reason !== null || copiesFolder === null) return none('refused', reason ?? `It is on a ${mount} mount.`)
+  const folder = copiesFolder
+  if (folder === null) {
+    return none('refused', `The file is on a ${mount} mount, where Cursor cannot see our locks: ${ADVICE}.`)
+  }
+  const reason = refusal(path, mount, folder)
+  if (reason !== null) return none('refused', reason)
   copiedAtMs.set(path, performance.now())
-  mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const copy = copyOnce(path, mkdtempSync(join(copiesFolder, 'copy-')))
+    const copy = copyOnce(path, mkdtempSync(join(folder, 'copy-')))
     if (copy === null) continue
     kept.set(path, copy)
     return copy
@@ -109,14 +113,14 @@ const none = (state: NoCopy['state'], detail: string): NoCopy => ({ kind: 'none'
 
 const ADVICE = 'run cursordex on the machine that runs Cursor'
 
-function refusal(path: string, mount: string): string | null {
+/** @param folder where the copy would go */
+function refusal(path: string, mount: string, folder: string): string | null {
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`)
   if (bytes > COPY_BYTES_MAX) {
     const size = (bytes / 1024 ** 3).toFixed(1)
     return `The file is on a ${mount} mount, where Cursor cannot see our locks, and with ${size} GB too large to be copied: ${ADVICE}.`
   }
-  if (copiesFolder === null) return `The file is on a ${mount} mount, where Cursor cannot see our locks: ${ADVICE}.`
-  const { bavail, bsize } = statfsSync(join(copiesFolder, '..'))
+  const { bavail, bsize } = statfsSync(join(folder, '..'))
   if (bavail * bsize >= bytes + SPARE_BYTES) return null
   return `The file is on a ${mount} mount, where Cursor cannot see our locks, and there is no room for a copy of it: make room, or ${ADVICE}.`
 }

@@ -9,6 +9,8 @@ export interface WholeChat {
   readonly facts: ChatFacts
   readonly outline: Outline
   readonly messages: readonly MessageDraft[]
+  /** What it takes of its piece; left out where the piece is this chat's alone. */
+  readonly octets?: number
 }
 
 /** A part of a store that is read as a whole: one value of a table, or one file. */

@@ -123,13 +123,13 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 
 const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
 
-function chatWrite({ id, facts, outline, messages }: WholeChat, piece: Piece): ChatWrite {
+function chatWrite({ id, facts, outline, messages, octets }: WholeChat, piece: Piece): ChatWrite {
   // Held by its piece, a message is gone when the piece no longer holds it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set(messages.map((message) => message.id))
   return {
     id,
-    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: piece.chats.length === 1 ? piece.octets : 0 },
+    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },
     messages: drafts,
     vanished: [],
   }

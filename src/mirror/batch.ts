@@ -251,7 +251,7 @@ export interface Batch {
   readonly position: Position | null
   /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
   readonly isIndexedLater: boolean
-  /** True where the terms of full-text rows that are written join the list of terms later, by `listBacklog`. */
+  /** True where the terms of full-text rows that are written join the list of terms later, by `listSome`. */
   readonly isListedLater: boolean
 }
 

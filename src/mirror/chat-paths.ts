@@ -107,6 +107,9 @@ const homelessAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =
 const NEWEST_ROOT = `select coalesce(max(num), 0) as num from projects`
 const newestSeen = new WeakMap<Mirror, number>()
 
+/** To be said where chats were written and `placeByPaths` was not asked about them: it looks at all of them the next time. */
+export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
+
 /** Each root has a project, and those are numbered in the order in which they became known. */
 function hasNewRoot(db: Mirror): boolean {
   const newest = prepared<{ num: number }>(db, NEWEST_ROOT).get()?.num ?? 0

@@ -2,7 +2,6 @@ import type { Mirror } from './open.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import { forgetEstimate } from './estimates.ts'
 import { prepared } from './prepared.ts'
-import { writeNames } from './write-names.ts'
 import type { WriteTools } from './write-tools.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
@@ -47,7 +46,7 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
  */
 export function saveMessage(
   db: Mirror,
-  { terms, keys }: WriteTools,
+  { terms, keys, names }: WriteTools,
   chatNum: number,
   { held, columns, partsJson }: NextMessage,
 ): number | null {
@@ -58,7 +57,7 @@ export function saveMessage(
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
     prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
-    writeNames(db, columns.marks, columns.model)
+    names.write(columns.marks, columns.model)
     return Number(lastInsertRowid)
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
@@ -68,7 +67,7 @@ export function saveMessage(
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
   if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
   if (hasNewBody || held.role !== columns.role) forgetEstimate(db, key)
-  writeNames(db, columns.marks, columns.model)
+  names.write(columns.marks, columns.model)
   return held.body
 }
 

@@ -4,6 +4,7 @@ import { writeBlobCalls } from './blob-calls.ts'
 import { sealCommits } from './bulk.ts'
 import { DigestWords } from './digests/digest-words.ts'
 import { KeyAllocator } from './key-allocator.ts'
+import { Names } from './names.ts'
 import type { Mirror } from './open.ts'
 import { withoutPurged } from './purge/spare.ts'
 import { PendingTerms } from './pending-terms.ts'
@@ -32,6 +33,7 @@ export function writeBatch(db: Mirror, given: Batch, arrange: ArrangeThread): Ba
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
       prompts: new RepeatedPrompts(db),
+      names: new Names(db),
       words: new DigestWords(db),
     }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))

@@ -1,6 +1,7 @@
 import type { ArrangeThread } from '../model/thread.ts'
 import type { DigestWords } from './digests/digest-words.ts'
 import type { KeyAllocator } from './key-allocator.ts'
+import type { Names } from './names.ts'
 import type { PendingTerms } from './pending-terms.ts'
 import type { RepeatedPrompts } from './prompt-chats.ts'
 import type { SourceRanks } from './source-ranks.ts'
@@ -12,5 +13,6 @@ export interface WriteTools {
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks
   readonly prompts: RepeatedPrompts
+  readonly names: Names
   readonly words: DigestWords
 }

@@ -31,6 +31,10 @@ export interface Settings {
   readonly archives: { readonly dir: string; readonly jobs: readonly ArchiveJob[] }
 }
 
+/** The kinds of sources that are switched off. */
+export const disabledKindsOf = ({ sources }: Settings): string[] =>
+  Object.entries(sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+
 /** What the settings depend on besides the flags. */
 export interface Surroundings {
   readonly env: Environment

@@ -1,11 +1,12 @@
 import { GAP_TERM, lowerSpellings } from './lowered-words.ts'
-import { BREAK, DIGIT, UPPER } from './signs.ts'
+import { BREAK, DIGIT } from './signs.ts'
 import {
   asciiKinds,
   asciiTraits,
   HASH_LENGTH_MIN,
   isHash,
   isHashOf,
+  isHump,
   isPartStart,
   SMALL_TRAITS,
   TERM_LENGTH_MAX,
@@ -143,12 +144,10 @@ function writeParts(units: Uint8Array, start: number, end: number, terms: Uint8A
   return to
 }
 
-/** Whether a part begins with a capital that does not stand behind a digit. */
 function hasHump(units: Uint8Array, start: number, end: number): boolean {
   for (let at = start + 1; at < end; at += 1) {
-    const before = kindAt(units, at - 1)
-    if (kindAt(units, at) !== UPPER || before === DIGIT) continue
-    if (isPartStart(before, UPPER, at + 1 < end ? kindAt(units, at + 1) : BREAK)) return true
+    const after = at + 1 < end ? kindAt(units, at + 1) : BREAK
+    if (isHump(kindAt(units, at - 1), kindAt(units, at), after)) return true
   }
   return false
 }

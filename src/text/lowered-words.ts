@@ -1,9 +1,8 @@
-import { BREAK, EMOJI, IGNORED, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER } from './signs.ts'
+import { BREAK, EMOJI, IGNORED, kindOf, MARK, UNSPACED, UNSPACED_MARK } from './signs.ts'
+import { asciiKinds, isHump } from './word-parts.ts'
 
 /** Stands between words that are not neighbours, so that no phrase reaches across. A private-use sign. */
 export const GAP_TERM = '\ue000'
-
-const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
 
 /**
  * Calls `visit` with the lower-case spellings of each ASCII word that has humps. `JavaScript` falls into `java script`,
@@ -66,13 +65,11 @@ function isApart(text: string, at: number): boolean {
 
 const kindAt = (text: string, at: number): number => asciiKinds[text.charCodeAt(at)] ?? BREAK
 
-/** A capital behind a small letter, or the last of a row of capitals before a small letter. */
 function hasHump(text: string, start: number, end: number): boolean {
   let before = kindAt(text, start)
   for (let at = start + 1; at < end; at += 1) {
     const kind = kindAt(text, at)
-    if (kind === UPPER && before === LOWER) return true
-    if (kind === UPPER && before === UPPER && at + 1 < end && kindAt(text, at + 1) === LOWER) return true
+    if (isHump(before, kind, at + 1 < end ? kindAt(text, at + 1) : BREAK)) return true
     before = kind
   }
   return false

@@ -1,4 +1,5 @@
 import type { Part } from '../model/part.ts'
+import { columnOf } from './columns.ts'
 import { stretchesOf } from './fences.ts'
 import { GAP_TERM } from './lowered-words.ts'
 import { indexTerms } from './terms.ts'
@@ -16,11 +17,7 @@ const NAME_LENGTH_MAX = 200
  * called (`tool:read_file`), each once.
  */
 export function marksOf(parts: readonly Part[]): readonly string[] {
-  return [...new Set(parts.flatMap((part) => [`in:${kindOf(part)}`, ...factsOf(part)]))]
-}
-
-function kindOf({ kind }: Part): string {
-  return kind === 'todo' || kind === 'error' ? 'text' : kind
+  return [...new Set(parts.flatMap((part) => [`in:${columnOf(part.kind)}`, ...factsOf(part)]))]
 }
 
 function factsOf(part: Part): readonly string[] {

@@ -32,8 +32,8 @@ export function modelFamily(name: string): string {
 }
 
 /**
- * The name to look a price up by; null for a name that stands for no model. A faster answer has a price of its own, and
- * so that suffix stays.
+ * The name to look a price up by; null for a name that stands for no model, and for an answer of another speed: that has
+ * a price of its own, which no list tells.
  */
 export function listedModel(name: string): string | null {
   if (isChosenModel(name)) return null

@@ -17,8 +17,12 @@ export const MARK = 7
 export const UNSPACED_MARK = 8
 export const IGNORED = 9
 
-const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
-const unspacedSign = new RegExp(`[${SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`, 'u')
+/** Scripts that put no blanks between words. */
+export const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+const unspacedSign = new RegExp(
+  `[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`,
+  'u',
+)
 // Soft hyphen, the stroke that stretches Arabic, joiners, byte order mark, variation selectors and enclosing marks change
 // a word's look, not the word.
 const ignoredSign = /\u00ad|\u0640|\u200c|\u200d|\u2060|\ufeff|\p{Variation_Selector}|\p{Me}/u

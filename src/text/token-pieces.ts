@@ -1,4 +1,5 @@
-const PIECE_LENGTH = 4096
+/** Signs of UTF-16 in a piece at most. */
+export const PIECE_LENGTH = 4096
 /** A tokenizer's work grows with the square of a stretch in which it finds no border. */
 const STRETCH_LENGTH = 256
 /** How far back a border between words is looked for, so that no word is cut where one is near. */
@@ -33,8 +34,11 @@ export function* tokenPieces(text: string): Generator<string> {
   if (start < text.length) yield text.slice(start)
 }
 
+/** As the tokenizer's pattern takes it: one stretch of these is one word. */
+const blanks = new Set([0x20, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff])
+
 const isWhite = (code: number): boolean =>
-  code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0x3000 || (code >= 0x2000 && code <= 0x200a)
+  blanks.has(code) || (code >= 9 && code <= 13) || (code >= 0x2000 && code <= 0x200a)
 
 function wholeSigns(text: string, at: number): number {
   const code = text.charCodeAt(at)

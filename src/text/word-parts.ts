@@ -8,11 +8,14 @@ export const HASH_LENGTH_MIN = 8
 /** What each ASCII sign is: `BREAK`, `LOWER`, `UPPER` or `DIGIT`. */
 export const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
 
-/** Between letters and digits, at a hump (`getUser`), and before the last capital of a row (`HTTPServer`). */
+/** A capital behind a small letter (`getUser`), or the last of a row of capitals before a small letter (`HTTPServer`). */
+export function isHump(before: number, kind: number, after: number): boolean {
+  return kind === UPPER && (before === LOWER || (before === UPPER && after === LOWER))
+}
+
+/** Between letters and digits, and at a hump. */
 export function isPartStart(before: number, kind: number, after: number): boolean {
-  if ((before === DIGIT) !== (kind === DIGIT)) return true
-  if (kind !== UPPER) return false
-  return before === LOWER || (before === UPPER && after === LOWER)
+  return (before === DIGIT) !== (kind === DIGIT) || isHump(before, kind, after)
 }
 
 /** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */

@@ -1,14 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import {
-  bucketUnits,
-  dayOf,
-  hourOf,
-  listBuckets,
-  weekdayOf,
-  type Buckets,
-  type BucketUnit,
-} from '../../src/api/buckets.ts'
+import { bucketUnits, dayOf, listBuckets, weekdayOf, type Buckets, type BucketUnit } from '../../src/api/buckets.ts'
 
 function bucketsOf(unit: BucketUnit, timeZone: string, from: string, to: string): Buckets {
   const list = listBuckets({ unit, timeZone, firstMs: Date.parse(from), lastMs: Date.parse(to) - 1 })
@@ -25,6 +17,8 @@ function startByCalendar(ms: number, unit: BucketUnit, timeZone: string): string
 
 const zoned = (ms: number, timeZone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone)
+
+const hourOf = (localMs: number): number => Math.floor(localMs / 3_600_000) - dayOf(localMs) * 24
 
 const startAt = (buckets: Buckets, moment: string): string | undefined =>
   buckets.starts[buckets.indexAt(Date.parse(moment))]

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeChat, encodeChat } from '../../src/archive/chat-file.ts'
+import { encodeChat } from '../../src/archive/chat-file.ts'
+import { decodeChat } from '../helpers/decode-chat.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../src/archive/record.ts'
 
 const chat: ArchivedChat = {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openManifest, readHead, sealManifest, type Manifest } from '../../src/archive/manifest.ts'
+import { sealedText } from '../helpers/sealed-text.ts'
 
 const NAME = '20261121T030000Z-weekly'
 const hash = (digit: string): string => digit.repeat(64)
@@ -31,23 +32,23 @@ const whyOf = (text: string): string => {
 }
 
 test('what is sealed is opened as it was', () => {
-  const read = open(sealManifest(sound))
+  const read = open(sealedText(sound))
   expect(read).toMatchObject({ kind: 'sound', value: sound })
 })
 
 test('a manifest that names what was left out is opened as it was, and its head says it, too', () => {
   const more = { ...sound, leftOut: [{ id: 'three', why: 'line 1 is not JSON' }] }
-  expect(open(sealManifest(more))).toMatchObject({ kind: 'sound', value: more })
-  expect(readHead(sealManifest(more), NAME)).toMatchObject({ kind: 'sound', value: { leftOut: more.leftOut } })
-  expect(whyOf(sealManifest({ ...sound, leftOut: [{ id: 'three' }] as never }))).toMatch(/leftOut/)
+  expect(open(sealedText(more))).toMatchObject({ kind: 'sound', value: more })
+  expect(readHead(sealedText(more), NAME)).toMatchObject({ kind: 'sound', value: { leftOut: more.leftOut } })
+  expect(whyOf(sealedText({ ...sound, leftOut: [{ id: 'three' }] as never }))).toMatch(/leftOut/)
 })
 
 test('a manifest without chats is one', () => {
-  expect(open(sealManifest({ ...sound, chats: [], chatCount: 0, messageCount: 0 })).kind).toBe('sound')
+  expect(open(sealedText({ ...sound, chats: [], chatCount: 0, messageCount: 0 })).kind).toBe('sound')
 })
 
 test('any one byte changed, left out or put in is noticed', () => {
-  const text = sealManifest(sound)
+  const text = sealedText(sound)
   for (let at = 0; at < text.length; at += 1) {
     const other = text[at] === '7' ? '8' : '7'
     expect(whyOf(text.slice(0, at) + other + text.slice(at + 1)), `changed at ${at}`).not.toBe('sound')
@@ -67,7 +68,7 @@ test.each<[claim: string, change: Partial<Manifest>, why: RegExp]>([
   ['an object that is a path', { chats: [{ ...sound.chats[0], object: '../x' }] as never }, /object/],
   ['more than is known', { extra: 1 } as never, /extra/i],
 ])('a well sealed manifest with %s is damaged, and says so', (_, change, why) => {
-  expect(whyOf(sealManifest({ ...sound, ...change }))).toMatch(why)
+  expect(whyOf(sealedText({ ...sound, ...change }))).toMatch(why)
 })
 
 test('no text makes it throw', () => {
@@ -76,4 +77,13 @@ test('no text makes it throw', () => {
       expect(open(text).kind).toBe('damaged')
     }),
   )
+})
+
+test('a large manifest is one file, whole, in pieces of a megabyte', () => {
+  const messages = Array.from({ length: 50_000 }, () => hash('d'))
+  const chats = ['one', 'two'].flatMap((id) => sound.chats.slice(0, 1).map((chat) => ({ ...chat, id, messages })))
+  const large: Manifest = { ...sound, messageCount: 100_000, chats }
+  const pieces = [...sealManifest(large)]
+  expect(pieces.length).toBeGreaterThan(2)
+  expect(open(Buffer.concat(pieces).toString())).toMatchObject({ kind: 'sound', value: large })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { deferred } from '../../src/daemon/deferred.ts'
 import { Trouble } from '../../src/model/trouble.ts'
 import { troubleOfProblem } from '../../src/cli/problem.ts'
-import { run, type Call } from './fake-world.ts'
+import { Paper, run, type Call } from './fake-world.ts'
 
 const made = {
   name: '20260201T030000Z-manual-2',
@@ -57,6 +58,15 @@ test.each([
   })
 })
 
+test.each(['abc', '', '0', '1.5', '1e-1', 'Infinity'])(
+  'verify --share %j is refused with what was given',
+  async (share) => {
+    const { exitCode, err, calls } = await run(['archive', 'verify', '--share', share])
+    expect([exitCode, calls]).toEqual([2, []])
+    expect(err).toContain(`'--share <part>' argument '${share}' is invalid. It must be a number above 0, at most 1.`)
+  },
+)
+
 const restored = {
   name: '20260201T030000Z-weekly',
   runs: 3,
@@ -79,6 +89,18 @@ test('a restore without a name tells of how many archives it read, and what is w
   const manifest = `${restored.name}: its seal does not fit what it holds`
   const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
   expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
+})
+
+test('a restore on a terminal that is done well ends well, though the daemon would not say how far it was', async () => {
+  const looked = deferred<void>()
+  const answers = async ({ method }: Call) => {
+    if (method === 'POST') return looked.promise.then(() => restored)
+    looked.resolve()
+    throw new Trouble('http-503', 'Not now.', 'Try again.')
+  }
+  const stdout = new Paper(80)
+  const { exitCode, err } = await run(['archive', 'restore'], answers, { stdout })
+  expect([exitCode, err, stdout.text]).toEqual([0, '\r\u001b[K', expect.stringContaining('5 messages came back')])
 })
 
 describe('a restore that finds no archive', () => {

@@ -92,8 +92,17 @@ test('without a token none is sent', async () => {
 })
 
 test('a daemon that asks for its token even about its health is one', async () => {
-  answer = (_, response) => json(response, 401, {})
+  const realm = { 'www-authenticate': 'Bearer realm="cursordex"' }
+  answer = (_, response) => response.writeHead(401, realm).end('{}')
   expect(await findDaemon(dataDir)).not.toBeNull()
+})
+
+test('another program that asked for a password was sent the token', async () => {
+  writeFileSync(join(dataDir, 'token'), 'sesame\n', { mode: 0o600 })
+  answer = (_, response) => response.writeHead(401, { 'www-authenticate': 'Basic realm="router"' }).end()
+  const answers = await daemonAnswers(dataDir)
+  await answers?.get('/api/status', new URLSearchParams()).catch(() => undefined)
+  expect([answers, seen.map(({ token }) => token)]).toEqual([null, [undefined]])
 })
 
 const noDaemon: readonly [name: string, prepare: () => void][] = [
@@ -156,7 +165,7 @@ test('the reasons of a bad request are told', async () => {
   expect(trouble.message).toBe('Bad request limit: must be 1 to 200')
 })
 
-test('what was wrong is told with what was given: one flag of several, or the id', async () => {
+test('what was wrong is told with what was given: one flag of several, and no id a second time', async () => {
   const errors = [{ name: 'from', reason: 'must be a date' }]
   answer = (request, response) => {
     const status = request.url?.startsWith('/api/chats?') === true ? 400 : 404
@@ -167,7 +176,7 @@ test('what was wrong is told with what was given: one flag of several, or the id
     'So it was. from: must be a date Given was "yesterdy".',
   )
   await expect(answers?.get('/api/chats/a%2Fb/messages', new URLSearchParams('limit=2'))).rejects.toThrow(
-    'So it was. Given was "a/b".',
+    /So it was\.$/,
   )
 })
 

@@ -133,38 +133,34 @@ test('what a chat has for evidence is told in words', async () => {
   ])
 })
 
-test(
-  'the program lists the commits of the folder it is run in, with a daemon and without',
-  { timeout: 60_000 },
-  async () => {
-    const workplace = new Workplace()
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))
-    const repository = new GitRepository(join(folder, 'shop'))
-    try {
-      const atMs = Date.UTC(2026, 2, 1, 12)
-      const made = repository.commit({ atMs, files: { 'src/a.ts': '1' }, subject: 'Add a' })
-      mkdirSync(join(repository.root, 'src', 'deep'))
-      const store = workplace.cursor.global()
-      const act = { name: 'edit', path: 'src/a.ts', lines: ['+1'] } as const
-      const toolFormerData = toolData({ kind: 'tool', act, ending: { kind: 'completed' } }, 'new', 'call')
-      const createdAt = new Date(atMs - 60_000).toISOString()
-      store.message('c1', 'm1', { type: 2, text: '', capabilityType: 15, toolFormerData, createdAt })
-      store.chat('c1', { name: 'An addition', createdAt: atMs - 60_000, fullConversationHeadersOnly: headers(['m1']) })
-      workplace.cursor.workspace('ws', { folder: pathToFileURL(repository.root).href }, ['c1'])
-      const told = `${made.slice(0, 9)}\t`
-      const alone = await workplace.run(['commits', '--repo', join(repository.root, 'src', 'deep')])
-      expect(alone.stderr).toBe('')
-      expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) })
-      expect(alone.stdout).toContain('\thigh\tAn addition\t1 file, 1 message\tc1\n')
-      const { url } = await workplace.serve()
-      await untilReady(url)
-      const asked = await workplace.run(['commits', '--repo', repository.root, '--json'])
-      expect(JSON.parse(asked.stdout)).toMatchObject({ total: 1, items: [{ sha: made, chats: [{ id: 'c1' }] }] })
-      const unknown = await workplace.run(['commits', '--repo', 'nonsense'])
-      expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(repository.root) })
-    } finally {
-      await workplace.remove()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
-)
+test('the program lists the commits of the folder it is run in, with a daemon and without', async () => {
+  const workplace = new Workplace()
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))
+  const repository = new GitRepository(join(folder, 'shop'))
+  try {
+    const atMs = Date.UTC(2026, 2, 1, 12)
+    const made = repository.commit({ atMs, files: { 'src/a.ts': '1' }, subject: 'Add a' })
+    mkdirSync(join(repository.root, 'src', 'deep'))
+    const store = workplace.cursor.global()
+    const act = { name: 'edit', path: 'src/a.ts', lines: ['+1'] } as const
+    const toolFormerData = toolData({ kind: 'tool', act, ending: { kind: 'completed' } }, 'new', 'call')
+    const createdAt = new Date(atMs - 60_000).toISOString()
+    store.message('c1', 'm1', { type: 2, text: '', capabilityType: 15, toolFormerData, createdAt })
+    store.chat('c1', { name: 'An addition', createdAt: atMs - 60_000, fullConversationHeadersOnly: headers(['m1']) })
+    workplace.cursor.workspace('ws', { folder: pathToFileURL(repository.root).href }, ['c1'])
+    const told = `${made.slice(0, 9)}\t`
+    const alone = await workplace.run(['commits', '--repo', join(repository.root, 'src', 'deep')])
+    expect(alone.stderr).toBe('')
+    expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) })
+    expect(alone.stdout).toContain('\thigh\tAn addition\t1 file, 1 message\tc1\n')
+    const { url } = await workplace.serve()
+    await untilReady(url)
+    const asked = await workplace.run(['commits', '--repo', repository.root, '--json'])
+    expect(JSON.parse(asked.stdout)).toMatchObject({ total: 1, items: [{ sha: made, chats: [{ id: 'c1' }] }] })
+    const unknown = await workplace.run(['commits', '--repo', 'nonsense'])
+    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(repository.root) })
+  } finally {
+    await workplace.remove()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

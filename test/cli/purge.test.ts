@@ -28,7 +28,7 @@ const done = { ...report, dryRun: false, archives: { ...report.archives, damaged
 
 test('without --yes it is told what would go', async () => {
   const { exitCode, out, calls } = await run(
-    ['purge', '--chat', 'chat-1', 'chat-2', '--before', '2025-01-01'],
+    ['purge', '--chat', 'chat-1', '--chat', 'chat-2', '--before', '2025-01-01'],
     () => report,
   )
   expect(exitCode).toBe(0)
@@ -109,7 +109,7 @@ test.each([
   [['--project', 'shop', '--before', ' '], '--before'],
   [['--before', '2025-01-01', '--tz', ''], '--tz'],
   [['--project', 'shop', '--chat', ''], '--chat'],
-  [['--chat', 'chat-1', ''], '--chat'],
+  [['--chat', 'chat-1', ''], 'Too many arguments'],
   [['--before', '2025-01-01', '--project', ''], '--project'],
   [['--project', 'shop', '--match', ''], 'Too many arguments'],
   [['--project', 'shop', '--match='], '--match'],
@@ -119,6 +119,15 @@ test.each([
   })
   expect([exitCode, calls]).toEqual([2, []])
   expect(err).toContain(named)
+})
+
+test.each([
+  ['--project', 'shop', 'bakery'],
+  ['--chat', 'chat-1', 'chat-2'],
+])('a stray word behind %s %s is refused, and no further thing to purge', async (...argv) => {
+  const { exitCode, err, calls } = await run(['purge', ...argv, '--yes'], () => done)
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain('Too many arguments')
 })
 
 test('it is told how much is kept out, and what is left to be done', async () => {

@@ -25,6 +25,7 @@ type Begin = ScheduleWorld['archives']['begin']
 /** A daemon's archives of which each run takes no time, or as long as the test says. */
 class World {
   readonly begun: string[] = []
+  readonly warnings: string[] = []
   atWork = 0
   overlaps = 0
   fails: (count: number) => boolean = () => false
@@ -58,7 +59,7 @@ class World {
     }
     const archives = { begin, list: () => [], notes, running: null, atWork: null }
     const jobs = [{ ...this.#job, scope: null, keep: { daily: 0, weekly: 0, monthly: 0 } }]
-    const world = { now: Date.now, archives, zone: () => 'UTC', warn: () => undefined }
+    const world = { now: Date.now, archives, zone: () => 'UTC', warn: (said: string) => void this.warnings.push(said) }
     this.schedule = new ArchiveSchedule(jobs, world)
     return this.schedule
   }
@@ -224,4 +225,14 @@ test('a run that failed under a clock years ahead was not tried again until that
   expect(world.schedule.health.failed).toEqual([])
   await world.pass('2026-02-02T12:00:00Z')
   expect(world.begun.slice(2).map((iso) => iso.slice(0, 13))).toEqual(['2026-02-02T03'])
+})
+
+test.each([
+  ['*/10 * * * * *', true],
+  ['30 0 3 * * 0', true],
+  ['0 0 3 * * 0', false],
+  ['0 3 * * 0', false],
+])('a job that ran once a minute though it named seconds did so untold: %s', (schedule, isTold) => {
+  const told = 'The schedule of the archive job job names seconds; jobs are looked at once a minute, no sooner.'
+  expect(new World(schedule).warnings).toEqual(isTold ? [told] : [])
 })

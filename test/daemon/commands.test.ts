@@ -94,7 +94,7 @@ describe('without a daemon', () => {
     const first = JSON.parse((await place.run(['sync', '--json'])).stdout) as Tree
     const second = JSON.parse((await place.run(['sync', '--full', '--json'])).stdout) as Tree
     expect(second).toMatchObject({ changed: 0, added: 0, gone: 0 })
-    expect(Object.keys(first)).toEqual(['changed', 'added', 'gone', 'tookMs'])
+    expect(Object.keys(first)).toEqual(['changed', 'added', 'gone', 'tookMs', 'reasons'])
     expect(JSON.parse((await place.run(['show', 'another', '--json'])).stdout)).toBeDefined()
   })
 })

@@ -154,6 +154,21 @@ test('a store that is busy is tried again after 1, 2, 4 … 60 seconds, and poll
   expect(clock.delays).toEqual([1000])
 })
 
+test('a full comparison that met a busy store was made up for by a cheap look', async () => {
+  begin()
+  runAll({ state: 'busy' }, 'full')
+  runAll({ state: 'busy' }, 'recent')
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['reconcile'])
+  runAll({ state: 'busy' }, 'recent')
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['recent'])
+  runAll({}, 'recent')
+  runAll({ state: 'busy' })
+  await clock.advance(60_000)
+  expect(takeNudges()).toEqual(['nudge'])
+})
+
 test('a count that a cheap pass left out is asked for a minute later', async () => {
   begin()
   runAll({ again: [countLater] })

@@ -34,6 +34,8 @@ test.each<[scope: unknown, why: RegExp, hint: RegExp]>([
   [{ projekt: 'shop' }, /"projekt" is nothing that a scope can name/, /"project" was meant/],
   [{ from: 'garbage' }, /"from" of the scope is not a date/, /such as 2026-03-01/],
   [{ project: 5 }, /"project" of the scope is not a text/, /one of them/],
+  [{ role: 'robot' }, /"role" of the scope cannot be "robot"/, /user, assistant/],
+  [{ q: 'leak', in: ['code', 'text ', 'title'] }, /"in" of the scope cannot be "text "/, /thinking/],
   [{}, /asks for nothing/, /leave the scope out/],
   [{ q: '' }, /asks for nothing/, /leave the scope out/],
   ['""', /asks for nothing/, /leave the scope out/],
@@ -48,13 +50,16 @@ test.each<[scope: unknown, why: RegExp, hint: RegExp]>([
   await expect(required(config)).rejects.toThrow(`archives.jobs[1].scope is wrong (${config}:3:`)
 })
 
-test.each([null, 'project:shop', { project: 'shop', from: '7d' }])('a job whose scope is %j may run', async (scope) => {
-  await expect(required(configOf(scope))).resolves.toBeUndefined()
-})
+test.each([null, 'project:shop', { project: 'shop', from: '7d' }, { role: ['user', 'assistant'], in: 'title' }])(
+  'a job whose scope is %j may run',
+  async (scope) => {
+    await expect(required(configOf(scope))).resolves.toBeUndefined()
+  },
+)
 
 test('a daemon with a job that could never run does not start, and says which, with exit code 2', async () => {
   const config = configOf({ projekt: 'shop' })
   const ended = await place.run(['serve', '--config', config])
   expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
   expect(ended.stderr).toContain(`archives.jobs[1].scope is wrong (${config}:3:`)
-}, 30_000)
+})

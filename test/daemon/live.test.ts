@@ -6,6 +6,9 @@ import { fillStore, wordOf } from '../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../helpers/wait-until.ts'
 
+/** What no nudge finds, others find ten seconds after a change, and later. */
+const BY_NUDGE_MS = 9000
+
 let place: Workplace
 beforeEach(() => {
   place = new Workplace()
@@ -44,7 +47,7 @@ test('what another process commits is found over HTTP and by the command', async
   expect((JSON.parse(stdout) as Found).items.map(({ message }) => message.id)).toEqual(['first'])
 })
 
-test('of thirty messages none is lost, and each is found within five seconds of its commit', async () => {
+test('of thirty messages none is lost, and each is found by the look that its commit brings about', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 20, messagesPerChat: 20 })
   const { url } = await place.serve()
@@ -55,7 +58,7 @@ test('of thirty messages none is lost, and each is found within five seconds of 
     const word = wordOf(777, index)
     say(store, ids, `live-${index}`, `a word nobody said before: ${word}`)
     const committedAt = performance.now()
-    await waitUntil(word, async () => (await search(url, word)).total === 1, { withinMs: 5000, everyMs: 3 })
+    await waitUntil(word, async () => (await search(url, word)).total === 1, { withinMs: BY_NUDGE_MS, everyMs: 3 })
     delays.push(performance.now() - committedAt)
     await pause((index * 37) % 45)
   }
@@ -95,10 +98,10 @@ test('searches, lists and health answer while a first pass runs, and a new messa
 })
 
 test('the progress of a first pass is told while it runs, and is null when it is over', async () => {
-  fillStore(place.cursor.global(), { chats: 40, messagesPerChat: 50, textLength: 1000 })
+  fillStore(place.cursor.global(), { chats: 400, messagesPerChat: 50, textLength: 1000 })
   const { url } = await place.serve()
   const progress = await waitUntil('progress', async () => (await getStatus(url)).progress, { everyMs: 10 })
-  expect(progress).toMatchObject({ total: 2040 })
+  expect(progress).toMatchObject({ total: 20_400 })
   expect(await untilReady(url)).toMatchObject({ progress: null })
 })
 
@@ -137,14 +140,14 @@ test.runIf(process.platform === 'linux')(
   async () => {
     fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
     const config = join(place.root, 'config.json')
-    writeFileSync(config, '{ "search": { "deadlineMs": 200 } }')
+    writeFileSync(config, '{ "search": { "deadlineMs": 3000 } }')
     const { daemon, url } = await place.serve(['--config', config])
     await untilReady(url)
     expect(await search(url, 'plum')).toMatchObject({ total: 2 })
     for (const pid of childrenOf(daemon.pid)) process.kill(pid, 'SIGSTOP')
     const startedAt = performance.now()
     const response = await fetch(`${url}/api/search?q=plum`)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({ code: 'deadline', status: 503 })
     expect(await search(url, 'plum')).toMatchObject({ total: 2 })

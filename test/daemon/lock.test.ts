@@ -42,10 +42,10 @@ test('a folder whose lock another process holds is refused with exit code 3, aft
   try {
     const startedAt = performance.now()
     expect(troubleOf(() => takeLock(folder))).toMatchObject({ code: 'already-running', exitCode: 3 })
-    expect(performance.now() - startedAt).toBeLessThan(200)
+    expect(performance.now() - startedAt).toBeLessThan(2000)
     const waitedFrom = performance.now()
-    expect(troubleOf(() => takeLock(folder, 300)).message).toContain(folder)
-    expect(performance.now() - waitedFrom).toBeGreaterThan(250)
+    expect(troubleOf(() => takeLock(folder, 3000)).message).toContain(folder)
+    expect(performance.now() - waitedFrom).toBeGreaterThan(2500)
   } finally {
     owner.kill('SIGKILL')
   }

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
 
-const about = (userDirs: readonly string[]): string[] =>
-  describeNeighbourhood(userDirs, false).filter((sentence) => sentence.includes('Cursor'))
+const about = (places: readonly string[]): string[] =>
+  describeNeighbourhood(places, false).filter((sentence) => sentence.includes('Cursor'))
 
 test('with no Cursor each place that was looked at is named, and the remedy', () => {
   const places = [join(homedir(), 'nowhere'), join(homedir(), 'elsewhere')]
   const [sentence, ...others] = about(places)
   expect(others).toEqual([])
   for (const place of places) expect(sentence).toContain(place)
-  expect(sentence).toContain('--cursor-user-dir')
+  expect(sentence).toContain('--cursor-user-dir or --cursor-home')
 })
 
 test('with no folder set it says so', () => {

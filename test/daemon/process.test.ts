@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { cursordexBin, getJson, getStatus, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { cursordexBin, getJson, getStatus, STOP_MS_MAX, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 let place: Workplace
@@ -32,6 +32,20 @@ test('the one line on stdout tells the real port, and nothing else ever stands t
   expect((await daemon.stop()).stdout).toBe(`cursordex listening on ${url}\n`)
 })
 
+test('after a stop amid searches the mirror lay there in two files', async () => {
+  fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
+  // By chance: of three stops one.
+  for (let round = 0; round < 5; round += 1) {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    const asked = ['a', 'b', 'c'].map((word) => getJson(url, `/api/search?q=${word}`).catch(() => undefined))
+    await asked[0]
+    expect((await daemon.stop('SIGTERM')).exitCode).toBe(0)
+    await Promise.all(asked)
+    expect(readdirSync(place.dataDir).filter((name) => name.startsWith('mirror.db'))).toEqual(['mirror.db'])
+  }
+})
+
 test('logs are JSON lines where stderr is no terminal', async () => {
   const { daemon } = await place.serve()
   const { stderr } = await daemon.stop()
@@ -49,18 +63,20 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     const { exitCode, tookMs, stderr } = await daemon.stop(signal)
     await events.body?.cancel().catch(() => undefined)
     expect({ exitCode, faults: stderr.match(/"level":50/g) }).toEqual({ exitCode: 0, faults: null })
-    expect(tookMs).toBeLessThan(2000)
+    expect(tookMs).toBeLessThan(STOP_MS_MAX)
     expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
   })
 
   test('stops as fast in the middle of a first pass', async () => {
     fillStore(place.cursor.global(), { chats: 100, messagesPerChat: 50, textLength: 1000 })
     const { daemon, url } = await place.serve()
-    await waitUntil('some messages', async () => ((await getStatus(url)).counts['messages'] ?? 0) > 0)
-    const { state, counts } = await getStatus(url)
+    const { state, counts } = await waitUntil('some messages', async () => {
+      const status = await getStatus(url)
+      return (status.counts['messages'] ?? 0) > 0 ? status : null
+    })
     const { exitCode, tookMs, stderr } = await daemon.stop(signal)
     expect({ exitCode, stderr: stderr.match(/"level":50/g) }).toEqual({ exitCode: 0, stderr: null })
-    expect(tookMs).toBeLessThan(2000)
+    expect(tookMs).toBeLessThan(STOP_MS_MAX)
     expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
     expect(state).toBe('indexing')
     expect(counts['messages']).toBeLessThan(5000)
@@ -116,6 +132,7 @@ test('after a kill -9 in the middle of a pass a new daemon starts at once and en
   await waitUntil('some messages', async () => ((await getStatus(first.url)).counts['messages'] ?? 0) > 0)
   await first.daemon.stop('SIGKILL')
   expect(place.readDaemonFile()).toMatchObject({ pid: first.daemon.pid })
+  // It waits for nobody, as it would half a minute for a command that reads.
   const startedAt = performance.now()
   const second = await place.serve()
   expect(performance.now() - startedAt).toBeLessThan(5000)
@@ -205,7 +222,8 @@ test('with no Cursor it starts, says where it looked, and finds Cursor within se
       const { items } = await getJson<{ items: { project: { name: string } | null }[] }>(url, '/api/chats')
       return items.find(({ project }) => project !== null)
     },
-    { withinMs: 5000 },
+    // All places are looked at anew once a minute at most.
+    { withinMs: 30_000 },
   )
   expect(item).toMatchObject({ id: 'chat-0', project: { name: 'shop' } })
 })

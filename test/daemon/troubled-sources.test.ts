@@ -184,7 +184,7 @@ test.concurrent('a store that is moved away and back is missing, then well again
     await waitUntil('missing', async () => stateOf(await getStatus(url), globalPath) === 'missing')
     expect(await untilReady(url)).toMatchObject({ counts: { messages: 2 } })
     renameSync(`${globalPath}.away`, globalPath)
-    await waitUntil('ok', async () => stateOf(await getStatus(url), globalPath) === 'ok', { withinMs: 5000 })
+    await waitUntil('ok', async () => stateOf(await getStatus(url), globalPath) === 'ok')
     expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { messages: 2, deleted: 0 } })
   }))
 
@@ -197,5 +197,5 @@ test.concurrent('a workspace that is deleted while the daemon runs is let go, an
     rmSync(join(place.cursor.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
     // Longer than the rhythm of polling.
     await pause(1500)
-    expect(await untilReady(url, 3000)).toMatchObject({ counts: { projects: 1, chats: 1 } })
+    expect(await untilReady(url, 30_000)).toMatchObject({ counts: { projects: 1, chats: 1 } })
   }))

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { writeDaemonFile } from '../../src/daemon/data-folder.ts'
 import { takeLock, type Lock } from '../../src/daemon/lock.ts'
+import { startUnlessRead } from '../../src/daemon/when-read.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { untilReady, Workplace, type Cursordex } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
@@ -33,4 +35,34 @@ test('a daemon that waits for a command is stopped like any other', async () => 
   const daemon = place.start()
   await untilItWaits(daemon)
   expect(await daemon.stop('SIGTERM')).toMatchObject({ exitCode: 0, stdout: '' })
+})
+
+test('a daemon was refused where a command took the lock right before it, though no other daemon was there', async () => {
+  let tries = 0
+  const start = async (): Promise<string> => {
+    tries += 1
+    // As a command whose turn comes to an end while the daemon waits anew.
+    if (tries === 1) setImmediate(() => lock.release())
+    takeLock(place.dataDir).release()
+    return 'started'
+  }
+  expect(await startUnlessRead(place.dataDir, start)).toBe('started')
+  expect(tries).toBe(2)
+})
+
+test('one that is told to stop while it waits anew starts nothing', async () => {
+  let tries = 0
+  const start = async (): Promise<void> => {
+    tries += 1
+    takeLock(place.dataDir).release()
+  }
+  expect(await startUnlessRead(place.dataDir, start, () => tries > 0)).toBeNull()
+  expect(tries).toBe(1)
+})
+
+test('a daemon beside another is refused at once', async () => {
+  const told = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: new Date().toISOString(), version: '1' }
+  writeDaemonFile(place.dataDir, told)
+  const started = startUnlessRead(place.dataDir, async () => takeLock(place.dataDir))
+  await expect(started).rejects.toMatchObject({ code: 'already-running', exitCode: 3 })
 })

@@ -15,7 +15,7 @@ function expectNoHarm({ beside, store, handles, leftOpen, rights, statesSeen }: 
   expect(statesSeen).toBeGreaterThan(statesMin)
 }
 
-describe.concurrent('a Cursor that writes, quits and starts again beside the daemon', { timeout: 120_000 }, () => {
+describe.concurrent('a Cursor that writes, quits and starts again beside the daemon', () => {
   test('in WAL mode: meets no lock, its WAL stays short, its backups are whole', async () => {
     const harm = await measureHarm({ journalMode: 'wal', quits: QUITS, commits: COMMITS })
     console.log(harm.line)

@@ -78,7 +78,7 @@ function untilCounted(daemon: Asker): Promise<unknown> {
       const { state, estimation } = await daemon.get<{ state: string; estimation: { state: string } }>('/api/status')
       return state === 'ready' && estimation.state === 'done' ? true : null
     },
-    { withinMs: 60_000, everyMs: 100 },
+    { withinMs: 180_000, everyMs: 100 },
   )
 }
 

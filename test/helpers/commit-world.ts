@@ -76,7 +76,7 @@ export class CommitWorld {
     live: () => liveOf(this.indexer.path),
     histories: this.#histories,
     archives: archivesHere(this.home.root, this.indexer.path),
-    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
+    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
     subscribe: () => () => undefined,
     reportFault: (error) => this.faults.push(error instanceof Error ? error : new Error(String(error))),
   })

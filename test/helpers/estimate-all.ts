@@ -1,10 +1,12 @@
 import { listUncounted, readUncounted, saveEstimates } from '../../src/mirror/estimates.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { countingTokens } from '../../src/text/count-tokens.ts'
+import { TokenCounter } from '../../src/text/count-tokens.ts'
 import { spokenTexts } from '../../src/text/spoken-texts.ts'
 
+const counter = new TokenCounter()
+
 export function countText(text: string): number {
-  const steps = countingTokens(text)
+  const steps = counter.counting(text)
   for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
 }
 

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { sealManifest, type Manifest } from '../../src/archive/manifest.ts'
+import type { Manifest } from '../../src/archive/manifest.ts'
 import { objectPath, runPath } from '../../src/archive/names.ts'
 import type { Chance } from '../fuzz/chance.ts'
 import { ArchiveFolder } from './archive-folder.ts'
+import { sealedText } from './sealed-text.ts'
 
 /** An archive folder and the one run in it, as it was before anything was done to it. */
 export interface Victim {
@@ -59,7 +60,7 @@ export function plant(dir: string, bytes: Buffer): string {
 /** Writes the manifest with these chats, as only somebody who means it would. */
 export function sealAgain(victim: Victim, chats: Manifest['chats']): void {
   const messageCount = chats.reduce((sum, { messages }) => sum + messages.length, 0)
-  writeFileSync(runIn(victim), sealManifest({ ...victim.manifest, chats, messageCount, chatCount: chats.length }))
+  writeFileSync(runIn(victim), sealedText({ ...victim.manifest, chats, messageCount, chatCount: chats.length }))
 }
 
 const replaced = ({ manifest }: Victim, chat: Entry, by: Entry): Manifest['chats'] =>

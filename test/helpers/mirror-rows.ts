@@ -5,7 +5,7 @@ import type { SearchRequest } from '../../src/api/search/request.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { sortKeyFloor } from '../../src/mirror/sort-key.ts'
 import { writeDictionary } from '../../src/mirror/write-dictionary.ts'
-import { writeNames } from '../../src/mirror/write-names.ts'
+import { Names } from '../../src/mirror/names.ts'
 import { cutParts, writeTerms } from '../../src/mirror/write-terms.ts'
 import type { Part } from '../../src/model/part.ts'
 import { marksOf } from '../../src/text/marks.ts'
@@ -89,7 +89,7 @@ export function insertMessage(db: Mirror, chat: number, message: MessageRow): nu
   }
   db.prepare(sql).run(row)
   if (message.isShadowed !== true) writeTerms(db, key, cutParts(JSON.stringify(parts)))
-  writeNames(db, row.marks, model)
+  new Names(db).write(row.marks, model)
   return key
 }
 

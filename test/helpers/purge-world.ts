@@ -40,7 +40,6 @@ export class PurgeHere {
       forgetScopes: () => undefined,
       outOfReach: () => [],
       say: () => undefined,
-      later: () => undefined,
       ...more,
     })
   }

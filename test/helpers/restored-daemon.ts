@@ -7,14 +7,10 @@ import { waitUntil } from './wait-until.ts'
 /** Archives everything, and waits until it is made. */
 export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): Promise<ArchiveRun> {
   const { name } = await daemon.post<ArchiveRun>('/api/archives')
-  return waitUntil(
-    'the archive',
-    async () => {
-      const run = await daemon.get<ArchiveRun>(`/api/archives/${name}`)
-      return run.state === 'running' ? null : run
-    },
-    { withinMs: 60_000 },
-  )
+  return waitUntil('the archive', async () => {
+    const run = await daemon.get<ArchiveRun>(`/api/archives/${name}`)
+    return run.state === 'running' ? null : run
+  })
 }
 
 export const restore = (daemon: Pick<RunningDaemon, 'post'>, body: unknown = {}): Promise<ArchiveRestored> =>

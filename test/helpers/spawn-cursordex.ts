@@ -9,6 +9,9 @@ import { waitUntil } from './wait-until.ts'
 /** The program as it is installed: compiled, and started by plain `node`. */
 export const cursordexBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
 
+/** A promise to users: after a signal it ends within two seconds, by force if need be. */
+export const STOP_MS_MAX = 2000
+
 export interface Ended {
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
@@ -91,7 +94,7 @@ export class Cursordex {
   }
 
   /** The address of its one line on stdout. */
-  listening(withinMs = 10_000): Promise<string> {
+  listening(withinMs = 60_000): Promise<string> {
     const look = () => {
       if (this.#hasEnded) throw new Error(`it ended before it listened: ${this.#stderr}`)
       return /^cursordex listening on (http:\S+)\n/.exec(this.#stdout)?.[1]
@@ -163,11 +166,11 @@ export async function getJson<Answer>(url: string, path: string, init: RequestIn
 export const getStatus = (url: string): Promise<Status> => getJson<Status>(url, '/api/status')
 
 /** Waits until everything the sources hold is indexed. */
-export function untilReady(url: string, withinMs = 20_000): Promise<Status> {
+export function untilReady(url: string, withinMs = 60_000): Promise<Status> {
   return untilState(url, 'ready', withinMs)
 }
 
-export function untilState(url: string, state: string, withinMs = 20_000): Promise<Status> {
+export function untilState(url: string, state: string, withinMs = 60_000): Promise<Status> {
   return waitUntil(
     `the state ${state}`,
     async () => {

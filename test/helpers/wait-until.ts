@@ -1,11 +1,12 @@
 /**
- * Asks again and again until the answer is neither null, undefined nor false.
+ * Asks again and again until the answer is neither null, undefined nor false. It waits as long as a machine with much
+ * other work may need: who waits for what comes, waits no longer for that.
  * @throws Error that names what was waited for
  */
 export async function waitUntil<Value>(
   what: string,
   ask: () => Value | Promise<Value>,
-  { withinMs = 10_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+  { withinMs = 60_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<Exclude<NonNullable<Value>, false>> {
   const endAt = performance.now() + withinMs
   for (;;) {

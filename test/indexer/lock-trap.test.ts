@@ -101,7 +101,7 @@ describe.each([
   ['delete', 40],
   ['delete', 200_000],
 ] as const)('a home in %s mode with texts of %i characters', (mode, textLength) => {
-  test('no database is opened by a plain call while SQLite has it open', { timeout: 60_000 }, () => {
+  test('no database is opened by a plain call while SQLite has it open', () => {
     fillHome(mode, textLength)
     for (const depth of ['nudge', 'recent', 'sweep', 'count', 'reconcile', 'full'] as const) {
       home.global(mode).message('chat-2', `m-${depth}`, { type: 1, text: `said before ${depth}` })

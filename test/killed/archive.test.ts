@@ -11,7 +11,7 @@ let killed: KilledArchives
 beforeAll(async () => {
   killed = new KilledArchives(9)
   await killed.begin()
-}, 60_000)
+})
 afterAll(() => killed.remove())
 
 test('killed at any moment, a run is there whole or not at all, and a restore is done again to the same end', async () => {
@@ -44,7 +44,7 @@ test('two programs at work on one folder: one waits for the other', async () => 
   if (one === undefined || other === undefined) throw new Error('two were begun')
   await Promise.all([once(one, 'exit'), once(other, 'exit')])
   expect(killed.folder.verify()).toMatchObject({ ok: true, leftovers: [] })
-}, 60_000)
+})
 
 test('a restore that counts a chat as done before its messages are written would be noticed', async () => {
   const build = new FaultyBuild({
@@ -62,4 +62,4 @@ test('a restore that counts a chat as done before its messages are written would
     faulty.remove()
     build.remove()
   }
-}, 120_000)
+})

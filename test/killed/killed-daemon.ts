@@ -22,8 +22,9 @@ export type Kind = 'start' | 'soon' | 'random' | 'append' | 'backlog' | 'sweep'
 const otherKinds = ['global-items', 'agent-blobs', 'pasted-text']
 const FILLER = 'as long as the answers of an agent are '
 const BULK_MESSAGES = 50
-/** A comparison of values begins ten seconds after a change. */
-const SWEEP_WITHIN_MS = 14_000
+/** A comparison of values begins ten seconds after a change; a machine with other work adds to that. */
+const SWEEP_WITHIN_MS = 60_000
+const WITHIN_MS = 60_000
 const START_WITHIN_MS = 60_000
 
 interface KillOptions {
@@ -127,16 +128,16 @@ export class KilledDaemon {
     if (kind === 'append') {
       await pause(this.#chance.below(300))
       this.#append(1500)
-      await this.#whileMirror(`select count(*) from messages`, 3000)
+      await this.#whileMirror(`select count(*) from messages`, WITHIN_MS)
       return pause(this.#chance.below(100))
     }
     if (kind === 'backlog') {
       await this.#untilMirror(
         `select count(watermark) > 0 and not exists (select 1 from unindexed) from sources`,
-        10_000,
+        WITHIN_MS,
       )
       this.#append(4000)
-      await this.#untilMirror(`select exists (select 1 from unindexed)`, 10_000)
+      await this.#untilMirror(`select exists (select 1 from unindexed)`, WITHIN_MS)
       return pause(this.#chance.below(120))
     }
     await this.#whileMirror(

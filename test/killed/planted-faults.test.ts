@@ -5,7 +5,7 @@ import { FaultyBuild } from '../helpers/faulty-build.ts'
 import * as checks from './check-mirror.ts'
 import { killRounds } from './kill-rounds.ts'
 
-test('a position that is written before its rows is noticed', { timeout: 120_000 }, async () => {
+test('a position that is written before its rows is noticed', async () => {
   const build = new FaultyBuild({
     file: 'indexer/sources/composer-kv/index.ts',
     replace: 'yield* readDirty(file, pass, found, null)',

@@ -10,7 +10,7 @@ let place: PurgePlace
 beforeAll(async () => {
   place = new PurgePlace(KILLS + 5, 30)
   await place.run(['archive', 'run'])
-}, 60_000)
+})
 afterAll(() => place.remove())
 
 const findSecret = (round: number): string[] =>

@@ -7,7 +7,7 @@ import { measureLoad } from './measure-load.ts'
 const WAIT_MS_MAX = 3500
 const SEARCH_MS_MAX = 30_000
 
-describe('while the first ingest of a large store runs, and hostile searches with it', { timeout: 180_000 }, () => {
+describe('while the first ingest of a large store runs, and hostile searches with it', () => {
   test('at most two search at a time, every search is answered, and nothing else waits for them', async () => {
     const outcome = await measureLoad(scaled(LARGE, 0.07))
     const { times, odd, deadlines, searchersMax, indexingMs } = outcome

@@ -234,7 +234,7 @@ test('where the archives cannot be written, it is said what is removed and what 
   indexer.mirror.close()
   const purged = new PurgeHere(indexer.folder, unwritable('rewrite')).purge({ match: SECRET })
   await expect(purged).rejects.toThrow(
-    /^Half of it is done\. 2 messages of 2 chats, .* are removed .* archives may hold .*EACCES.* next start\.$/,
+    /^Half of it is done\. 2 messages of 2 chats, .* are removed .* archives may hold .*EACCES.* next start of the daemon\.$/,
   )
   indexer.restart()
   expect(indexer.thread('a').map(([id]) => id)).toEqual(['a2'])

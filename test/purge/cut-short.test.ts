@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { deferred } from '../../src/daemon/deferred.ts'
 import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
 import { noteUnindexed } from '../../src/mirror/backlog.ts'
 import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
@@ -12,6 +13,7 @@ import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { keepNow } from '../helpers/guard/healed.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { findBytes, PurgeHere, scopeOf } from '../helpers/purge-world.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -135,16 +137,23 @@ test('a reader with an old snapshot is asked to stop, and then nothing is left',
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
+/** The file is written anew each time but the first. @param tried hears of each time */
+function notCompactedAtFirst(left: 'disk-full' | 'reader', tried: string[]): PurgeHere['mirror'] {
+  const here = new PurgeHere(indexer.folder)
+  return (order) => {
+    if (order.act !== 'compact') return here.mirror(order)
+    tried.push(order.act)
+    return tried.length === 1 ? Promise.resolve({ ...nothingDone, left }) : here.mirror(order)
+  }
+}
+
 test('where there is no room to write the file anew, the rows are gone, and it is said and done later', async () => {
   indexer.mirror.close()
   const tried: string[] = []
-  const here = new PurgeHere(indexer.folder)
-  const full: PurgeHere = new PurgeHere(indexer.folder, {
-    mirror: (order) => {
-      if (order.act !== 'compact') return here.mirror(order)
-      tried.push(order.act)
-      return Promise.resolve({ ...nothingDone, left: 'disk-full' as const })
-    },
+  const later: (() => void)[] = []
+  const full = new PurgeHere(indexer.folder, {
+    mirror: notCompactedAtFirst('disk-full', tried),
+    later: (act) => later.push(act),
   })
   const report = await full.purge({ match: SECRET })
   expect([tried.length, report.left]).toEqual([1, expect.stringContaining('no room')])
@@ -152,9 +161,37 @@ test('where there is no room to write the file anew, the rows are gone, and it i
   expect(indexer.thread('a')).toHaveLength(LONG / 10)
   expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: false, bytes: true })
   indexer.mirror.close()
-  await here.purging.resume()
+  expect(later).toHaveLength(1)
+  later.shift()?.()
+  await waitUntil('the rest to be done', () => tried.length === 2 && full.purging.doing === null)
+  expect(later).toEqual([])
   indexer.restart()
   expect(readUnfinished(indexer.mirror).bytes).toBe(false)
+})
+
+test('the rest of a purge was forgotten where another purge was at work when its time came', async () => {
+  indexer.mirror.close()
+  const later: (() => void)[] = []
+  const archives = deferred<void>()
+  const compacted: string[] = []
+  const full: PurgeHere = new PurgeHere(indexer.folder, {
+    mirror: notCompactedAtFirst('reader', compacted),
+    later: (act) => later.push(act),
+    alone: async (act) => {
+      if (later.length > 0) await archives.promise
+      return act()
+    },
+    readers: { shut: () => compacted.splice(0), reopen: () => undefined },
+  })
+  await full.purge({ match: SECRET })
+  expect(later).toHaveLength(1)
+  const looking = full.look({ match: 'something else' })
+  later.splice(0, 1)[0]?.()
+  archives.resolve()
+  await looking
+  expect(later).toHaveLength(1)
+  later.splice(0)[0]?.()
+  await waitUntil('the rest to be done', () => full.purging.doing === null && compacted.length > 1)
 })
 
 test('rows that a salvage brings back from unused pages are removed again', async () => {

@@ -39,7 +39,7 @@ async function purgeOnce(bin?: string): Promise<Outcome> {
 test('as it is, nothing of it is left, nor comes back', async () => {
   const { exitCode, told, after, afterPass } = await purgeOnce()
   expect([exitCode, after, afterPass, told.includes('"found": []')]).toEqual([0, [], [], true])
-}, 60_000)
+})
 
 function faulty(file: string, replace: string, by: string, ...more: { file: string; replace: string; by: string }[]) {
   const build = new FaultyBuild({ file, replace, by }, ...more)
@@ -56,19 +56,19 @@ test('without tombstones the next pass brings it back', async () => {
   const { after, afterPass } = await purgeOnce(bin)
   expect(after).toEqual([])
   expect(afterPass).toContain('mirror.db')
-}, 90_000)
+})
 
 test('without merging the index its terms are found', async () => {
   const bin = faulty('mirror/purge/forget-words.ts', 'for (const table of TABLES) yield* mergeAll(db, table)', '')
   const { exitCode, after } = await purgeOnce(bin)
   expect(after).toContain('mirror.db')
   expect(exitCode).toBe(1)
-}, 90_000)
+})
 
 test('without forgetting terms they are found in the list', async () => {
   const bin = faulty('mirror/purge/forget-words.ts', '    db.exec(FORGET_TERMS)\n', '')
   expect((await purgeOnce(bin)).after).toContain('mirror.db')
-}, 90_000)
+})
 
 test('without rewriting archives it is found in them', async () => {
   const bin = faulty(
@@ -79,7 +79,7 @@ test('without rewriting archives it is found in them', async () => {
   const { exitCode, after } = await purgeOnce(bin)
   expect(after.join()).toContain('.jsonl.gz')
   expect(exitCode).toBe(1)
-}, 90_000)
+})
 
 test('without overwriting it is found in unused places of the file', async () => {
   const bin = faulty('mirror/purge/compact.ts', "db.exec('vacuum')", '', {
@@ -90,4 +90,4 @@ test('without overwriting it is found in unused places of the file', async () =>
   const { exitCode, after } = await purgeOnce(bin)
   expect(after).toContain('mirror.db')
   expect(exitCode).toBe(1)
-}, 90_000)
+})

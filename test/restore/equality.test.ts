@@ -61,7 +61,7 @@ beforeAll(async () => {
   before = await askEverything(first)
   archived = await archiveAll(first)
   await first.stop()
-}, 120_000)
+})
 
 afterAll(() => {
   home.remove()
@@ -90,7 +90,7 @@ test('a mirror that was wiped is restored without any Cursor, and answers everyt
   } finally {
     await daemon.stop()
   }
-}, 120_000)
+})
 
 const orders: Readonly<Record<string, () => Promise<RunningDaemon>>> = {
   'Cursor first': async () => {

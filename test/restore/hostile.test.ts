@@ -154,7 +154,7 @@ test('what a thousandfold packed line would be is not unpacked to its end', asyn
   })
   // Unpacking all of it would take a second.
   expect(process.cpuUsage(startedAt).user).toBeLessThan(300_000)
-}, 60_000)
+})
 
 test('half a character within a text is mended, and times that are none are unknown', async () => {
   const text = withParts('m', '{"kind":"text","text":"plum \\ud800 tree"}')

@@ -66,7 +66,7 @@ test('what was purged does not come back from an archive that still holds it', a
     expect(await getJson(url, `/api/search?literal=true&q=${word}`)).toMatchObject({ total: 0 })
   }
   expect(await getJson(url, `/api/search?q=${wordOf(2)}`)).toMatchObject({ total: 1 })
-}, 120_000)
+})
 
 test('a name that was purged is not brought in by the archive of another machine', async () => {
   const other = new PurgePlace(0)
@@ -80,7 +80,7 @@ test('a name that was purged is not brought in by the archive of another machine
   } finally {
     await other.remove()
   }
-}, 60_000)
+})
 
 test('where nothing was purged, the same archive brings back all of it', async () => {
   const other = new PurgePlace(0)
@@ -91,4 +91,4 @@ test('where nothing was purged, the same archive brings back all of it', async (
   } finally {
     await other.remove()
   }
-}, 60_000)
+})

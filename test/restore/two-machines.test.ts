@@ -72,7 +72,7 @@ test('an archive of another machine is merged into one project, is found, and te
   // What was said stays as it was said.
   const { items } = await getJson<List<{ parts: readonly { text: string }[] }>>(url, '/api/chats/theirs/messages')
   expect(items[0]?.parts[0]?.text).toBe('the walnut in /Users/a/shop/main.ts')
-}, 90_000)
+})
 
 test('a folder that no chat of the archive lies in is named, and one that is of use is not, again and again', async () => {
   const maps = ['--map', '/Users/a=/home/b', '--map', '/Users/bob=/home/b']
@@ -82,7 +82,7 @@ test('a folder that no chat of the archive lies in is named, and one that is of 
     expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive lies there$/m)
     expect(stdout).not.toContain('--map /Users/a')
   }
-}, 90_000)
+})
 
 test('with a daemon it is the same, and unmapped there are two projects', async () => {
   const { url } = await ours.serve()
@@ -95,7 +95,7 @@ test('with a daemon it is the same, and unmapped there are two projects', async 
   expect(await getJson<List<unknown>>(url, '/api/projects')).toMatchObject({ total: 2 })
   const again = await ours.run(['archive', 'restore', '--from', from(), '--json'])
   expect(JSON.parse(again.stdout) as ArchiveRestored).toMatchObject({ chats: 1, added: 0, addedChats: 0 })
-}, 90_000)
+})
 
 test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['--map', '/Users/a'], /--map \/Users\/a does not name two absolute folders/, 2],
@@ -106,7 +106,7 @@ test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],
   [
     ['20200101T000000Z-none'],
-    /No archive has this name\. .*-none"\.\s+List what there is with: cursordex archive list/,
+    /No archive has this name: ".*-none"\.\s+List what there is with: cursordex archive list/,
     1,
   ],
 ])('%j is refused with the reason', async (flags, why, exitCode) => {

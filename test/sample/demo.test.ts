@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { Cursordex, getJson, untilReady } from '../helpers/spawn-cursordex.ts'
+import { Cursordex, getJson, STOP_MS_MAX, untilReady } from '../helpers/spawn-cursordex.ts'
 import type { Ended } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
@@ -31,7 +31,7 @@ function start(argv: readonly string[], place: string, env: Readonly<Record<stri
 
 /** The commands that it tells a newcomer to try, as words. */
 async function toldCommands(demo: Cursordex): Promise<string[][]> {
-  await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'), { withinMs: 15_000 })
+  await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'))
   const lines = [...demo.stdout.matchAll(/^ +npx cursordex (.*)$/gm)]
   return lines.map(([, words = '']) => words.split(' ').map((word) => word.replaceAll(/^'|'$/g, '')))
 }
@@ -47,6 +47,8 @@ test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
     const commands = await toldCommands(demo)
     expect(demo.stdout).toMatch(/^cursordex listening on http:\/\/127\.0\.0\.1:\d+\n/)
     expect(commands).toHaveLength(3)
+    // On a machine with much other work it tells them, and this, after ten seconds.
+    if (demo.stdout.includes('being indexed')) await untilReady(url)
     for (const words of commands) {
       expect(words).toContain('--data-dir')
       const { exitCode, stdout, stderr } = await run(words, place)
@@ -64,6 +66,7 @@ test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
 
 test('a word of a chat that began after the start is found', async () => {
   const place = newPlace()
+  const startedAtMs = Date.now()
   const demo = start(['demo'], place)
   const url = await demo.listening()
   interface Found {
@@ -72,17 +75,16 @@ test('a word of a chat that began after the start is found', async () => {
       readonly chat: { readonly title: string }
     }[]
   }
-  const startedAtMs = Date.now()
   const found = await waitUntil('a message about NOTES-2001', async () => {
     const answer = await getJson<Found>(url, '/api/search?q=NOTES-2001')
     return answer.items[0]
   })
   expect(found.chat.title).toContain('NOTES-2001')
-  expect(Date.parse(found.message.createdAt)).toBeGreaterThan(startedAtMs - 5000)
+  expect(Date.parse(found.message.createdAt)).toBeGreaterThan(startedAtMs)
   // What is written there already grows on: more messages, and longer ones.
   const messages = async () => (await getJson<{ counts: { messages: number } }>(url, '/api/status')).counts.messages
   const before = await messages()
-  await waitUntil('one more message', async () => (await messages()) >= before + 1, { withinMs: 15_000 })
+  await waitUntil('one more message', async () => (await messages()) >= before + 1)
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
@@ -94,7 +96,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     expect(readdirSync(place)).toHaveLength(1)
     const ended = await demo.stop(signal)
     expect(ended).toMatchObject({ exitCode: 0, signal: null })
-    expect(ended.tookMs).toBeLessThan(2000)
+    expect(ended.tookMs).toBeLessThan(STOP_MS_MAX)
     expect(readdirSync(place)).toEqual([])
   },
 )

@@ -110,14 +110,19 @@ test('the process that writes goes on when the terminal is interrupted, and ends
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
   try {
     const count = (): number => {
+      if (!existsSync(other.globalPath)) return 0
       const db = new Database(other.globalPath, { readonly: true })
+      // The file is there before its table.
+      const isMade = db.prepare(`select 1 from sqlite_master where name = 'cursorDiskKV'`).get() !== undefined
+      if (!isMade) db.close()
+      if (!isMade) return 0
       const { rows } = db.prepare<[], { rows: number }>('select count(*) as rows from cursorDiskKV').get() ?? {
         rows: 0,
       }
       db.close()
       return rows
     }
-    await waitUntil('the first rows', () => child.exitCode !== null || (existsSync(other.globalPath) && count() > 0), {
+    await waitUntil('the first rows', () => child.exitCode !== null || count() > 0, {
       everyMs: 50,
     })
     child.kill('SIGINT')

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs'
 import { assert, constantFrom, oneof, property, string } from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import { countingTokens } from '../../src/text/count-tokens.ts'
 import { tokenPieces } from '../../src/text/token-pieces.ts'
-
-function count(text: string): number {
-  const steps = countingTokens(text)
-  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
-}
+import { countText as count } from '../helpers/estimate-all.ts'
 
 const LONG = 200_000
 const hostile: readonly (readonly [name: string, text: string])[] = [
@@ -53,6 +48,15 @@ test('the pieces are the text, short, and cut no sign in two', () => {
     }),
     { numRuns: 50 },
   )
+})
+
+test('every blank sign that JavaScript knows is one here: two kinds in turn were taken for words and borders', () => {
+  const blanks = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((sign) =>
+    /\s/.test(sign),
+  )
+  expect(blanks.length).toBeGreaterThan(20)
+  const longest = (text: string): number => Math.max(...[...tokenPieces(text)].map(({ length }) => length))
+  expect(blanks.filter((blank) => longest(`${blank} `.repeat(2000)) > 256)).toEqual([])
 })
 
 test.each([

@@ -1,4 +1,4 @@
-import { ChatLines, type Decoded } from '../../archive/chat-file.ts'
+import { ChatLines, damaged, type Decoded } from '../../archive/chat-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { readArchivedChat } from '../queries/archived-chat.ts'
 import { readMessageLines } from '../queries/archived-messages.ts'
@@ -70,5 +70,3 @@ function whyUnfit(read: ChatLines, line: string): string | null {
   const message = read.take(line.slice(0, -1))
   return message.kind === 'damaged' ? message.why : null
 }
-
-const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

@@ -69,7 +69,7 @@ export function readManifest(dir: string, name: string): Decoded<SealedManifest>
 
 /** Takes the place of the run's manifest where there is one: a run that is new needs a name that is free. */
 export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
-  await writeWhole(dir, join(dir, runPath(manifest.name)), [Buffer.from(sealManifest(manifest))])
+  await writeWhole(dir, join(dir, runPath(manifest.name)), sealManifest(manifest))
 }
 
 /**

@@ -33,7 +33,7 @@ export async function writeObjects(dir: string, objects: readonly PackedObject[]
  * Writes a file of the archive beside its place, brings it to the disk, and moves it there.
  * @param below the archive folder
  */
-export async function writeWhole(below: string, path: string, pieces: readonly Buffer[]): Promise<void> {
+export async function writeWhole(below: string, path: string, pieces: Iterable<Buffer>): Promise<void> {
   makeFolder(below, dirname(path))
   await putInPlace([{ path, pieces }])
   await syncFolders([dirname(path)])
@@ -41,7 +41,7 @@ export async function writeWhole(below: string, path: string, pieces: readonly B
 
 interface Place {
   readonly path: string
-  readonly pieces: readonly Buffer[]
+  readonly pieces: Iterable<Buffer>
 }
 
 /** Waits for the disk alone: the calls that are short take less of the processor where they are not waited for. */

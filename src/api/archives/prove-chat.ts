@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ChatLines, lineHash, type Decoded } from '../../archive/chat-file.ts'
+import { ChatLines, damaged, lineHash, type Decoded } from '../../archive/chat-file.ts'
 import type { ChatEntry } from '../../archive/manifest.ts'
 import type { ArchivedPlace, ProvenChat } from '../../archive/proven-chat.ts'
 import type { ArchivedMessage } from '../../archive/record.ts'
@@ -54,5 +54,4 @@ async function* messagesIn(packed: Buffer): AsyncGenerator<ArchivedMessage> {
   }
 }
 
-const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })
 const ANOTHER = damaged('its messages are not those that were archived')

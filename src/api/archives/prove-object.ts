@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ChatLines, lineHash, type Decoded } from '../../archive/chat-file.ts'
+import { ChatLines, damaged, lineHash, type Decoded } from '../../archive/chat-file.ts'
 import type { ChatEntry } from '../../archive/manifest.ts'
 import { readPacked } from './object-files.ts'
 import { linesOf, unpackMembers } from './unpack-members.ts'
@@ -84,5 +84,3 @@ function hashOf(pieces: Iterable<string | Buffer>): string {
   for (const piece of pieces) hash.update(piece)
   return hash.digest('hex')
 }
-
-const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })

@@ -1,7 +1,9 @@
+import { roles } from '../../model/message.ts'
 import { Trouble } from '../../model/trouble.ts'
 import { nearestName } from '../../text/nearest-name.ts'
 import { readPeriod, type Clock } from '../periods.ts'
 import { parseQuery } from '../search/language/parse.ts'
+import { partNames } from '../search/language/read-field.ts'
 import { filterNames, type SearchFilters } from '../search/request.ts'
 
 /** Which chats are archived: those a search finds, those that filters leave, or all. */
@@ -27,6 +29,7 @@ export function readScope(scope: Scope, clock: Clock): ScopeQuery | null {
     if (name === 'q') continue
     const words = wordsOf(name, value)
     if (name === 'from' || name === 'to') requireDate(name, words, clock)
+    if (name === 'role' || name === 'in') requireKnown(name, words)
     filters[name] = words
   }
   const q = given['q'] === undefined || given['q'] === '' ? '' : wordsOf('q', given['q']).join(' ')
@@ -49,6 +52,14 @@ function requireDate(name: string, words: readonly string[], clock: Clock): void
     `"${name}" of the scope is not a date`,
     'It must be a date such as 2026-03-01, 2026-02, yesterday or 7d.',
   )
+}
+
+/** As a search refuses them: no message has another value, so that the archive would be empty, and count as proven. */
+function requireKnown(name: 'role' | 'in', words: readonly string[]): void {
+  const known: readonly string[] = name === 'role' ? roles : partNames
+  const wrong = words.find((word) => !known.includes(word))
+  if (wrong === undefined) return
+  throw badScope(`"${name}" of the scope cannot be "${wrong.slice(0, 100)}"`, `It can be ${known.join(', ')}.`)
 }
 
 function unknownName(name: string): Trouble {

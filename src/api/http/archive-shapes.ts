@@ -24,7 +24,10 @@ export interface ArchiveRun {
 }
 
 export interface ArchiveVerdict {
+  /** Whether all that was read of the folder is as it was archived. */
   readonly ok: boolean
+  /** Whether the archive that was named is, and all of it was read. */
+  readonly isSound: boolean
   readonly checked: number
   readonly damaged: readonly string[]
   readonly damagedRuns: readonly DamagedRun[]

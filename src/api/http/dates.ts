@@ -9,6 +9,9 @@ export interface Bounds {
   readonly toMs: number | null
 }
 
+/** What is wrong with what is no date. */
+export const NO_DATE = 'must be a date such as 2026-03-01, 2026-03-01T09:30:00Z, 2026-02, yesterday or 7d'
+
 /** The zone of a request, and the present. @throws Problem 400 for what is no zone */
 export function readClock(tz: string | null, world: { readonly timeZone: string; now(): number }): Clock {
   // A plus that was not encoded arrives as a space.
@@ -29,7 +32,7 @@ export function readBounds(query: { readonly from: string | null; readonly to: s
     const text = query[name]
     const period = text === null ? null : readPeriod(text, clock)
     if (text !== null && period === null) {
-      errors.push({ name, reason: 'must be a date such as 2026-03-01, 2026-03-01T09:30:00Z, 2026-02, yesterday or 7d' })
+      errors.push({ name, reason: NO_DATE })
     }
     return period?.startMs ?? null
   }

@@ -46,6 +46,16 @@ function shortened(name: string): string {
   return name.length <= NAME_LENGTH_MAX ? name : `${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}…`
 }
 
+/** A 404 that names what was asked for, as it was given. */
+export function notFound(what: 'chat' | 'project' | 'archive', given: string): Problem {
+  const named = JSON.stringify(shortened(given)).replaceAll(STEERING, escaped)
+  return new Problem(404, `${what}-not-found`, `No ${what} has this ${what === 'archive' ? 'name' : 'id'}: ${named}.`)
+}
+
+/** What JSON leaves as it is, and a terminal takes as an order. */
+const STEERING = /[\p{Cc}\p{Bidi_Control}]/gu
+const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /**
  * What went wrong, as the client is told: the world's trouble is a 503 with its remedy, and a bug is a 500 that says
  * nothing of the inside.

@@ -27,8 +27,11 @@ export interface Resources {
 
 /** How far the counting of tokens has come. */
 export interface EstimationState {
-  /** `waiting`: for the daemon to rest, or for more messages. `paused`: for searches or indexing. */
-  readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done'
+  /**
+   * `waiting`: for the daemon to rest, or for more messages. `paused`: for searches or indexing. `failed`: again and
+   * again, so that it is not tried before the next start; the log says why.
+   */
+  readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done' | 'failed'
   /** Messages that are not counted yet; null where that is not known. */
   readonly left: number | null
 }
@@ -58,6 +61,8 @@ export interface SyncOutcome {
   readonly added: number
   readonly gone: number
   readonly tookMs: number
+  /** What could not be read, or is not believed yet, in words for a person. */
+  readonly reasons: readonly string[]
 }
 
 /** A file that the user downloaded from Cursor's dashboard. */

@@ -49,14 +49,18 @@ const DAY_MS = 24 * 3_600_000
 /**
  * Files decide. Edited within the window of a commit that holds them: high. Edited before it: high where that is all
  * the commit holds and within a day, else medium, the less the longer it waited. Time alone is low, whatever the branch
- * says: people talk to a model about one thing and commit another.
+ * says: people talk to a model about one thing and commit another. The
+ * branch decides no confidence either, only the order among chats of one.
  */
 export function judge({ time, branch, files, editedElsewhere }: Evidence): Judgement {
   const onBranch = branch === 'same' ? 0.03 : branch === 'other' ? -0.03 : 0
-  if (files !== null) return judgement(scoreOfFiles(files) + onBranch)
-  if (editedElsewhere) return judgement(0.1 + onBranch)
-  return judgement((time?.messages === null ? 0.15 : 0.3) + onBranch * 3)
+  if (files !== null) return judgement(isSure(files) ? 'high' : 'medium', scoreOfFiles(files) + onBranch)
+  if (editedElsewhere) return judgement('low', 0.1 + onBranch)
+  return judgement('low', (time?.messages === null ? 0.15 : 0.3) + onBranch * 3)
 }
+
+const isSure = ({ share, waitedMs, isInWindow, isAmended }: FileEvidence): boolean =>
+  isInWindow || (!isAmended && waitedMs <= DAY_MS && share === 1)
 
 function scoreOfFiles({ share, waitedMs, isInWindow, isAmended }: FileEvidence): number {
   if (isInWindow) return 0.85 + 0.1 * share
@@ -65,7 +69,10 @@ function scoreOfFiles({ share, waitedMs, isInWindow, isAmended }: FileEvidence):
   return waitedDays <= 1 ? 0.65 + 0.18 * share : Math.max(0.53, 0.65 - 0.01 * waitedDays) + 0.1 * share
 }
 
-function judgement(raw: number): Judgement {
-  const score = Math.round(Math.min(0.99, Math.max(0.05, raw)) * 100) / 100
-  return { score, confidence: score >= 0.8 ? 'high' : score >= 0.5 ? 'medium' : 'low' }
+/** Within these a score stays, whatever adds to it, so that who orders by it has the surest first. */
+const bounds = { low: [0.05, 0.49], medium: [0.5, 0.79], high: [0.8, 0.99] } as const
+
+function judgement(confidence: Confidence, raw: number): Judgement {
+  const [least, most] = bounds[confidence]
+  return { confidence, score: Math.round(Math.min(most, Math.max(least, raw)) * 100) / 100 }
 }

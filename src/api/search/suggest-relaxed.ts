@@ -3,6 +3,7 @@ import { countFound } from './count-found.ts'
 import { COUNTED_MAX } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
+import { echo } from './language/echo.ts'
 import { printQuery } from './language/print.ts'
 import type { QueryNode } from './language/tree.ts'
 import {
@@ -61,8 +62,9 @@ export function suggestRelaxed(
     (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),
     [],
   )
-  const single = suggestions.length > 0 ? [] : warnOfSingleWord(db, asked, clock, deadline)
-  return { suggestions, warnings: [...warnOfIdle(idle, asked.filters), ...single] }
+  const isTold = suggestions.length > 0 || (isAnyIdle && tree?.kind === 'and')
+  const ofWords = isTold ? [] : warnOfWords(db, asked, clock, deadline)
+  return { suggestions, warnings: [...warnOfIdle(idle, asked.filters), ...ofWords] }
 }
 
 const nothingIdle: Idle = { nodes: new Set(), names: [] }
@@ -112,15 +114,19 @@ function suggestionOf({ tree, names, dropped }: Relaxation, count: number): Sear
   return { text, reason: 'without-filter', count, ...(dropped.length === 0 ? {} : { query }) }
 }
 
-/** Leaving out the only word leaves no query to suggest. */
-function warnOfSingleWord(
+/** Leaving out all that is words leaves no query to suggest: filters and fields alone are told by their number. */
+function warnOfWords(
   db: Mirror,
   { tree, filters }: Asked,
   clock: SearchRequest['clock'],
   deadline: Deadline,
 ): readonly string[] {
-  if (tree === null || tree.kind === 'and') return []
-  const count = countFound(db, null, { filters, clock }, deadline)
+  if (tree === null) return []
+  const words = tree.kind === 'and' ? tree.nodes.filter(wantsWords) : [tree]
+  if (words.length !== 1) return []
+  const count = countFound(db, withoutNodes(tree, new Set(words)), { filters, clock }, deadline)
   const bound = count < COUNTED_MAX ? '' : 'at least '
-  return count === 0 ? [] : [`Nothing matches the query; without it, the filters leave ${bound}${count} messages.`]
+  const [what, rest] =
+    tree.kind === 'and' ? [echo(printQuery(words[0] ?? null)), 'rest leaves'] : ['the query', 'filters leave']
+  return count === 0 ? [] : [`Nothing matches ${what}; without it, the ${rest} ${bound}${count} messages.`]
 }

@@ -117,14 +117,17 @@ async function watching(asked: Promise<unknown>, answers: Answers, session: Sess
   asked.then(end, end)
   while (!ended.signal.aborted) {
     await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    if (ended.signal.aborted) break
-    const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
-    const { act, done, total } = archives.atWork ?? { act: '', done: 0, total: 0 }
-    if (act === 'restore' && total > 0)
-      await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
+    // A look that fails shows nothing: what becomes of the restore is told by its own answer.
+    if (!ended.signal.aborted) await showProgress(answers, session).catch(() => undefined)
   }
   await session.note('\r\u001b[K')
   return asked
+}
+
+async function showProgress(answers: Answers, session: Session): Promise<void> {
+  const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
+  const { act, done, total } = archives.atWork ?? { act: '', done: 0, total: 0 }
+  if (act === 'restore' && total > 0) await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
 }
 
 function restoredText(restored: z.infer<typeof restoredAnswer>): string {

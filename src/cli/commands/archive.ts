@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { Trouble } from '../../model/trouble.ts'
@@ -18,7 +19,10 @@ import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 import { addRestore } from './archive-restore.ts'
 
 const verdictAnswer = z.object({
+  name: z.string().optional(),
   ok: z.boolean(),
+  // A daemon of an earlier version does not tell.
+  isSound: z.boolean().default(false),
   checked: z.number(),
   damaged: z.array(z.string()),
   damagedRuns: z.array(z.object({ name: z.string(), why: z.string().nullable() })).default([]),
@@ -120,33 +124,42 @@ async function list(command: Command, session: Session): Promise<void> {
 }
 
 interface VerifyOptions extends JsonOption {
-  readonly share?: string
+  readonly share?: number
 }
 
 function addVerify(parent: Command, session: Session): void {
   const command = parent
     .command('verify')
-    .argument('[name]', 'an archive; the newest where none is named')
+    .argument('[name]', 'judge this archive alone; all of the folder where none is named')
     .description('read every byte of the archive folder, and compare it with what was archived')
-    .option('--share <part>', 'read only this part of the chats, such as 0.1')
+    .option('--share <part>', 'read only this part of the chats, such as 0.1', shareOf)
   addJson(command)
   addExamples(command, 'cursordex archive verify', 'cursordex archive verify --share 0.1 --json')
   command.action((name: string | undefined) => verify(command, session, name))
+}
+
+function shareOf(word: string): number {
+  const share = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN
+  if (share > 0 && share <= 1) return share
+  throw new InvalidArgumentError('It must be a number above 0, at most 1.')
 }
 
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json, share } = command.opts<VerifyOptions>()
   const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
-    const body = share === undefined ? {} : { share: Number(share) }
+    const body = share === undefined ? {} : { share }
     const path = `/api/archives/${part ?? encodeURIComponent(await newestArchive(answers))}/verify`
     const answer = await answers.post(path, body)
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
     if (verdict.ok) return
-    const { damaged, damagedRuns, unexpected } = verdict
+    const { name = given, isSound, damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
     const text = `${counts}, ${countText(unexpected.length, 'file')} that should not be there.`
+    if (given !== undefined && isSound) {
+      return session.note(`${printable(name ?? given)} is as it was archived. Elsewhere in the folder: ${text}\n`)
+    }
     throw new Trouble('archive-damaged', text, 'Make a new archive while the chats are there: cursordex archive run')
   })
 }

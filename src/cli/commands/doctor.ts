@@ -12,6 +12,7 @@ import type { Survey } from '../../indexer/survey.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import type { SourceId } from '../../model/ids.ts'
 import { Trouble } from '../../model/trouble.ts'
+import { disabledKindsOf } from '../../settings.ts'
 import type { Settings } from '../../settings.ts'
 import { renderDoctor } from '../doctor-text.ts'
 import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from '../doctor-text.ts'
@@ -48,7 +49,7 @@ async function doctor(command: Command, session: Session, settings: Settings): P
 }
 
 function placesOf(settings: Settings): Places {
-  const disabledKinds = Object.entries(settings.sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
+  const disabledKinds = disabledKindsOf(settings)
   const { userDirs, homes } = settings.cursor
   return { userDirs, homes, disabledKinds }
 }

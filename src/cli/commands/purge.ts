@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { Trouble } from '../../model/trouble.ts'
 import type { Answers } from '../answers.ts'
-import { addExamples, addJson, queryOf } from '../options.ts'
+import { addExamples, addJson, addRepeatable, queryOf } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson, printableLine } from '../printable.ts'
 import { purgeAnswer, type PurgeAnswer, purgeState, renderPurge, renderState } from '../purge-text.ts'
@@ -25,8 +25,9 @@ export function addPurgeCommand(program: Command, session: Session): void {
   const command = program
     .command('purge')
     .description('remove messages for good: from the mirror, its index and its archives; tells what would go first')
-    .option('--chat <id...>', 'these chats, whole, and the subagents that they called')
-    .option('--project <project...>', 'the chats of these projects: names, paths or ids')
+  addRepeatable(command, '--chat <id>', 'this chat, whole, and the subagents that it called')
+  addRepeatable(command, '--project <project>', 'the chats of this project: its name, path or id')
+  command
     .option('--before <date>', 'what was said before this date or time')
     .option('--tz <zone>', 'time zone of a bare date, such as Europe/Berlin')
     .option('--match', 'messages that hold the text on standard input, whatever the case of its letters')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { Trouble } from '../../model/trouble.ts'
 import { durationText, numberText } from '../formats.ts'
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
@@ -7,7 +8,14 @@ import { printableJson } from '../printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 
-const syncAnswer = z.object({ changed: z.number(), added: z.number(), gone: z.number(), tookMs: z.number() })
+const syncAnswer = z.object({
+  changed: z.number(),
+  added: z.number(),
+  gone: z.number(),
+  tookMs: z.number(),
+  // A daemon of an earlier version does not tell.
+  reasons: z.array(z.string()).default([]),
+})
 
 export function addSyncCommand(program: Command, session: Session): void {
   const command = program
@@ -23,9 +31,11 @@ async function sync(command: Command, session: Session): Promise<void> {
   const { json, full } = command.opts<JsonOption & { readonly full?: true }>()
   await session.ask(command, async (answers) => {
     const answer = await answers.post('/api/sync', full === true ? { full } : {})
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const { changed, added, gone, tookMs } = decodeAnswer(syncAnswer, answer)
+    const { changed, added, gone, tookMs, reasons } = decodeAnswer(syncAnswer, answer)
     const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} gone`
-    await session.print(`${counts}, in ${durationText(tookMs)}\n`)
+    await session.print(json === true ? `${printableJson(answer)}\n` : `${counts}, in ${durationText(tookMs)}\n`)
+    if (reasons.length === 0) return
+    const text = `Not everything is as Cursor holds it: ${reasons.join('; ')}.`
+    throw new Trouble('unread', text, 'What is busy is read as soon as it can be; see: cursordex status')
   })
 }

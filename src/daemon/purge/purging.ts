@@ -30,7 +30,8 @@ export interface PurgingWorld {
   /** Names of the archives that were made, where there is no folder of them to look through. */
   outOfReach(): readonly string[]
   say(level: 'info' | 'warn', sentence: string): void
-  later(act: () => void, delayMs: number): void
+  /** Not given to a command, which is gone by then: the daemon's next start does what is left. */
+  later?(act: () => void, delayMs: number): void
 }
 
 const LEFT = {
@@ -41,6 +42,8 @@ const LEFT = {
     'The rows are gone, but another program reads the mirror: bytes of them may be left in its write-ahead log. It is emptied later, or when you purge again.',
 }
 const RETRY_MS = 10 * 60_000
+const IN_TEN_MINUTES = 'It is tried again in ten minutes.'
+const AT_NEXT_START = 'It is tried again at the next start of the daemon.'
 
 /** One purge at a time, from what is asked for to the search of every byte at its end. */
 export class Purging implements PurgeActs {
@@ -48,6 +51,7 @@ export class Purging implements PurgeActs {
   readonly #world: PurgingWorld
   readonly #stop = new AbortController()
   #doing: string | null = null
+  #isRetryPlanned = false
 
   constructor(setup: PurgingSetup, world: PurgingWorld) {
     this.#setup = setup
@@ -80,23 +84,44 @@ export class Purging implements PurgeActs {
     try {
       const { unfinished } = await this.#world.mirror({ act: 'resume' })
       if (!unfinished.archives && !unfinished.bytes) return
-      this.#doing = 'ending a purge that was cut short'
+      // Another began meanwhile.
+      if (this.#doing !== null) return this.#resumeLater()
+      await this.#end(unfinished)
+    } catch (error) {
+      if (this.#stop.signal.aborted) return
+      this.#world.say('warn', `A purge that was cut short could not be ended: ${whyOf(error)} ${this.#whenAgain}`)
+      this.#resumeLater()
+    }
+  }
+
+  async #end({ archives }: MirrorPurgeOutcome['unfinished']): Promise<void> {
+    this.#doing = 'ending a purge that was cut short'
+    try {
       const left = await this.#world.alone(async () => {
-        if (unfinished.archives) await this.#rewriteArchives(null)
+        if (archives) await this.#rewriteArchives(null)
         return this.#compact()
       })
       if (left === 'nothing') return this.#world.say('info', 'A purge that was cut short is done.')
       this.#world.say('warn', LEFT[left] ?? '')
-    } catch (error) {
-      if (this.#stop.signal.aborted) return
-      this.#world.say(
-        'warn',
-        `A purge that was cut short could not be ended: ${whyOf(error)} It is tried again in ten minutes.`,
-      )
+      this.#resumeLater()
     } finally {
       this.#doing = null
     }
-    this.#world.later(() => void this.resume(), RETRY_MS)
+  }
+
+  /** Once, however many purges leave something to be done. */
+  #resumeLater(): void {
+    if (this.#isRetryPlanned) return
+    this.#isRetryPlanned = true
+    this.#world.later?.(() => {
+      this.#isRetryPlanned = false
+      if (this.#doing === null) void this.resume()
+      else this.#resumeLater()
+    }, RETRY_MS)
+  }
+
+  get #whenAgain(): string {
+    return this.#world.later === undefined ? AT_NEXT_START : IN_TEN_MINUTES
   }
 
   async #look(scope: PurgeScope): Promise<PurgeReport> {
@@ -143,6 +168,7 @@ export class Purging implements PurgeActs {
     const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
     this.#doing = 'writing the mirror’s file anew'
     const left = await this.#compact()
+    if (left !== 'nothing') this.#resumeLater()
     this.#doing = 'searching every byte for what is gone'
     const check = await this.#search(scope, removed)
     const done = { ...told(plan, survey), dryRun: false, setAside: removed.setAside }
@@ -175,8 +201,8 @@ export class Purging implements PurgeActs {
     try {
       return await act()
     } catch (error) {
-      this.#world.later(() => void this.resume(), RETRY_MS)
-      throw halfDone(plan, error)
+      this.#resumeLater()
+      throw halfDone(plan, error, this.#whenAgain)
     }
   }
 
@@ -185,7 +211,7 @@ export class Purging implements PurgeActs {
       return await this.#world.mirror({ act: 'remove', scope, archived })
     } catch (error) {
       // What was noted is removed, if not now.
-      this.#world.later(() => void this.resume(), RETRY_MS)
+      this.#resumeLater()
       throw error
     }
   }
@@ -255,10 +281,8 @@ const nothingDone = (cause: unknown): Trouble =>
     { cause },
   )
 
-function halfDone({ messages, chatCount, facts }: MirrorPlan, cause: unknown): Trouble {
+function halfDone({ messages, chatCount, facts }: MirrorPlan, cause: unknown, whenAgain: string): Trouble {
   const done = `Half of it is done. ${messages} messages of ${chatCount} chats, and ${facts} facts, are removed from the mirror and stay out.`
   const left = 'The archives may hold them still, and so may unused places of the mirror’s file'
-  return new Trouble('purge-half-done', `${done} ${left}: ${whyOf(cause)} It is tried again at the next start.`, HINT, {
-    cause,
-  })
+  return new Trouble('purge-half-done', `${done} ${left}: ${whyOf(cause)} ${whenAgain}`, HINT, { cause })
 }

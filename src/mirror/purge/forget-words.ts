@@ -2,7 +2,7 @@ import { DigestWalk } from '../digests/digest-format.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write-dictionary.ts'
-import { writeNames } from '../write-names.ts'
+import { Names } from '../names.ts'
 
 /** Pages of the index that one step of merging writes at most. */
 const MERGE_PAGES = 500
@@ -64,8 +64,9 @@ const LIST_NAMED = `select distinct marks, model from messages`
 
 function forgetNames(db: Mirror): void {
   db.exec(`delete from names`)
+  const names = new Names(db)
   for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
-    writeNames(db, marks, model)
+    names.write(marks, model)
   }
 }
 

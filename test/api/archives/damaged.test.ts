@@ -87,9 +87,10 @@ test('what a system leaves in folders that were looked at was told as a damage o
 })
 
 test('a share reads some of the objects, and every manifest', () => {
-  const half = whole.verify(0.5)
-  expect(half.ok).toBe(true)
-  expect(half.checked).toBeLessThan(CHATS + 1)
+  // Which ones is not known, and all six of them are about never.
+  const some = whole.verify(0.05)
+  expect(some.ok).toBe(true)
+  expect(some.checked).toBeLessThan(CHATS + 1)
   const damaged = new ArchiveFolder()
   cpSync(whole.dir, damaged.dir, { recursive: true })
   copyFileSync(runIn({ dir: whole.dir, manifest }), join(damaged.dir, 'runs', '20200101T000000Z-manual.json'))

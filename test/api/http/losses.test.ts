@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countLosses, findLosses } from '../../../src/api/queries/list-losses.ts'
 import { bodyOf, createTestWorld } from './test-world.ts'
 import type { TestWorld } from './test-world.ts'
+import { startCpuClock } from '../../helpers/cpu-time.ts'
 
 let world: TestWorld
 let shop: number
@@ -130,9 +131,9 @@ it('is as quick where everything was lost: half a million lines', async () => {
       for (let message = 0; message < 1000; message += 1) add.run(chat, `m${message}`, index * 1000 + message)
   })()
   for (const path of ['/api/losses', '/api/losses?project=shop&offset=400000']) {
-    const startedAt = performance.now()
+    const cpuMs = startCpuClock()
     expect(await bodyOf(await world.ask(path))).toMatchObject({ total: 500_000, items: { length: 20 } })
-    const tookMs = performance.now() - startedAt
+    const tookMs = cpuMs()
     console.log(`500,000 losses: ${path} in ${Math.round(tookMs)} ms`)
     expect(tookMs).toBeLessThan(5000)
   }

@@ -113,6 +113,7 @@ describe('what each route answers', () => {
       added: 2,
       gone: 3,
       tookMs: 4,
+      reasons: [],
     })
     const headers = { 'content-type': 'application/json; charset=utf-8' }
     await world.ask('/api/sync', { method: 'POST', headers, body: '{"full":true}' })
@@ -135,6 +136,18 @@ describe('what each route answers', () => {
 })
 
 describe('errors', () => {
+  it.each<[path: string, detail: string]>([
+    ['/api/chats/nobody', 'No chat has this id: "nobody".'],
+    ['/api/chats/a%2Fb/messages', 'No chat has this id: "a/b".'],
+    ['/api/chats/%1B%C2%9B%E2%80%AE/export', String.raw`No chat has this id: "\u001b\u009b\u202e".`],
+    ['/api/projects/nobody', 'No project has this id: "nobody".'],
+    ['/api/projects/nobody/stats', 'No project has this id: "nobody".'],
+    [`/api/projects/${'x'.repeat(500)}`, `No project has this id: "${'x'.repeat(100)}…".`],
+    ['/api/archives/none', 'No archive has this name: "none".'],
+  ])('a 404 over HTTP did not say of what: %s', async (path, detail) => {
+    expect(await bodyOf(await world.ask(path))).toMatchObject({ status: 404, detail })
+  })
+
   it.each<[string, string, RequestInit, number, string]>([
     ['an unknown route', '/api/nothing', {}, 404, 'not-found'],
     ['an unknown route outside', '/favicon.ico', {}, 404, 'not-found'],

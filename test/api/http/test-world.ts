@@ -55,7 +55,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
     live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {
       syncs.push(options)
-      return { changed: 1, added: 2, gone: 3, tookMs: 4 }
+      return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
     },
     importUsage: async (file) => takeUsageFile(mirror.writer, file, Date.now()),
     archives: archivesHere(dirname(mirror.path), mirror.path),

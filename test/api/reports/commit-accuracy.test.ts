@@ -109,7 +109,7 @@ function belowFloors(scores: Readonly<Record<string, Score>>, floors: Floors): s
   })
 }
 
-test('commits of this project are matched to chats with known answers', { timeout: 120_000 }, async () => {
+test('commits of this project are matched to chats with known answers', async () => {
   const own = ownHistory()
   const repository = own === null ? new GitRepository() : null
   try {
@@ -130,7 +130,7 @@ test('commits of this project are matched to chats with known answers', { timeou
   }
 })
 
-test('commits of a generated repository are matched to chats with known answers', { timeout: 120_000 }, async () => {
+test('commits of a generated repository are matched to chats with known answers', async () => {
   const repository = new GitRepository()
   try {
     importHistory(repository, 250, 'people at work')

@@ -170,6 +170,30 @@ test('a part of a late commit is medium, and less the longer it waited', async (
   expect(Object.values(chats).map(({ confidence }) => confidence)).toEqual(['medium', 'medium'])
 })
 
+test('a part of what the next day committed is medium on its own branch too, and so is all that was amended', async () => {
+  repository.git(['checkout', '--quiet', '-b', 'feature'])
+  const parts = { 'src/0.ts': '1', 'src/1.ts': '1', 'src/2.ts': '1' }
+  const late = repository.commit({ atMs: at(0), files: parts })
+  const amended = { atMs: at(60), committedAtMs: at(70), isAmended: true }
+  repository.commit({ atMs: at(60), files: { 'src/first.ts': '1' } })
+  // All that this commit holds was edited after it was first made.
+  repository.git(['rm', '--quiet', 'src/first.ts'])
+  const anew = repository.commit({ ...amended, files: { 'src/b.ts': '1' } })
+  const edits = (...names: string[]) => names.map((name) => ({ atMs: at(-10) - 3 * HOUR_MS, edits: name }))
+  index(
+    { id: 'two-of-three', acts: edits('src/0.ts', 'src/1.ts'), branch: 'feature' },
+    { id: 'all-of-three', acts: edits('src/0.ts', 'src/1.ts', 'src/2.ts'), branch: 'main' },
+    { id: 'amended', acts: [{ atMs: at(65), edits: 'src/b.ts' }], branch: 'feature' },
+  )
+  expect(await chatsOf(late)).toMatchObject({
+    'all-of-three': { confidence: 'high', score: 0.8 },
+    'two-of-three': { confidence: 'medium', score: 0.79 },
+  })
+  expect(await chatsOf(anew)).toMatchObject({
+    amended: { confidence: 'medium', evidence: { files: { share: 1, when: 'before-amending' } } },
+  })
+})
+
 test('an amended commit holds what was edited before it was amended, and a rebased one what was before it was made', async () => {
   repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   const amended = repository.commit({

@@ -109,7 +109,7 @@ test('a search finds what a reading of all messages finds', () => {
     { numRuns: 2000 },
   )
   expect(withHits).toBeGreaterThan(600)
-}, 120_000)
+})
 
 test('another spelling is shown only in place of nothing, and finds what it says', () => {
   let corrected = 0
@@ -135,7 +135,7 @@ test('another spelling is shown only in place of nothing, and finds what it says
     { numRuns: 400 },
   )
   expect(corrected).toBeGreaterThan(50)
-}, 120_000)
+})
 
 test('what is excluded is all that is not found, of whatever is asked', () => {
   const messagesOf = (q: string): readonly string[] => found(q).filter((id) => !id.includes(' '))
@@ -147,4 +147,4 @@ test('what is excluded is all that is not found, of whatever is asked', () => {
     }),
     { numRuns: 300 },
   )
-}, 120_000)
+})

@@ -235,4 +235,4 @@ test('planted slips of all four kinds are mended, in rare words as in frequent o
     expect(first).toBeGreaterThanOrEqual(0.9 * asked)
   }
   planted.close()
-}, 120_000)
+})

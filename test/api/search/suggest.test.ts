@@ -242,4 +242,4 @@ test('a word of one message that is none of the 50,000 is suggested and mended a
   expect(search(reader, requestOf('rhodonendron'))).toMatchObject({ correctedQuery: 'rhododendron', total: 1 })
   reader.close()
   large.close()
-}, 60_000)
+})

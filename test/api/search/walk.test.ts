@@ -43,7 +43,7 @@ beforeAll(() => {
       messages.push({ key, chat, at })
     }
   })()
-}, 60_000)
+})
 afterAll(() => db.close())
 
 function walked(q: string, filters: SearchFilters, order: TimeOrder, wanted: number): readonly number[] {

@@ -87,7 +87,7 @@ beforeAll(() => {
   writeYear(home, plan)
   indexer.pass()
   raw = readRawChats(home.globalPath, workspaces)
-}, 60_000)
+})
 
 afterAll(() => {
   indexer.remove()

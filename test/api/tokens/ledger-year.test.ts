@@ -19,7 +19,7 @@ beforeAll(() => {
   indexer.pass('full')
   estimateAll(indexer.mirror)
   recount = new Recount(path, plan)
-}, 120_000)
+})
 
 afterAll(() => {
   indexer.remove()

@@ -43,7 +43,7 @@ test('what is smuggled behind a body is no request of its own', async () => {
   for (const { what, bytes } of smuggled) {
     const { answers } = await sendRaw(server.target.port, bytes.replaceAll('{host}', server.target.local), {
       answersMax: 9,
-      withinMs: 1500,
+      withinMs: 4000,
     })
     const served = answers.filter(({ status }) => status === 200).length
     expect([what, served]).toEqual([what, what === 'a good one behind a bad one' ? 1 : 0])
@@ -85,12 +85,11 @@ test('three hundred clients that never end what they say keep nobody waiting, an
   expect(server.megabytes - before).toBeLessThan(100)
   const unfinished = slow.filter((_, at) => at % starts.length === 0)
   await waitUntil('those without a whole head to be sent away', () => unfinished.every(({ destroyed }) => destroyed), {
-    withinMs: 25_000,
     everyMs: 100,
   })
   for (const socket of slow) socket.destroy()
   expect(await troubles()).toEqual([])
-}, 60_000)
+})
 
 test('streams of events that nobody reads end with their clients', async () => {
   const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`

@@ -25,7 +25,7 @@ export interface RawOutcome {
 
 /** Sends exactly these bytes, and takes whatever comes back. */
 export function sendRaw(port: number, bytes: string | Buffer, options: RawOptions = {}): Promise<RawOutcome> {
-  const { isHalfClosed = false, answersMax = 1, withinMs = 10_000 } = options
+  const { isHalfClosed = false, answersMax = 1, withinMs = 60_000 } = options
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     const chunks: Buffer[] = []

@@ -34,7 +34,7 @@ export class AttackedServer {
     const [project] = (await daemon.get<List>('/api/projects')).items
     const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
     const isMade = async () => (await daemon.get<{ state: string }>(`/api/archives/${name}`)).state === 'verified'
-    await waitUntil('an archive', isMade, { withinMs: 30_000 })
+    await waitUntil('an archive', isMade)
     const names = { chat: chat?.id ?? '', project: project?.id ?? '', archive: name }
     return new AttackedServer(daemon, home, knownRoutes(names))
   }

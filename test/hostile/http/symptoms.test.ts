@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listenerOf } from '../../../src/daemon/answer.ts'
-import { listen, type Listening } from '../../../src/daemon/listen.ts'
+import { listen, type AllowedHosts, type Listening } from '../../../src/daemon/listen.ts'
 import { createTestWorld, type TestWorld } from '../../api/http/test-world.ts'
 import { sendRaw, type RawAnswer } from './raw.ts'
 
@@ -9,8 +9,8 @@ let listening: Listening
 let port: number
 
 beforeEach(async () => {
-  let hosts: ReadonlySet<string> = new Set()
-  world = createTestWorld({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts } })
+  let hosts: AllowedHosts = () => new Set()
+  world = createTestWorld({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts() } })
   listening = await listen('127.0.0.1', 0, (allowed) => {
     hosts = allowed
     return Promise.resolve(listenerOf(world.app.fetch))

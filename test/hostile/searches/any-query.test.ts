@@ -27,7 +27,7 @@ test('twenty thousand random searches are answered, whatever they ask', async ()
   console.log(`hostile searches: ${searches} asked, ${withHits} with hits, ${faults.length} faults`)
   expect(faults).toEqual([])
   expect(withHits).toBeGreaterThan(SEARCHES / 50)
-}, 240_000)
+})
 
 test('a parser that some query breaks is seen', async () => {
   planted.parse = (query) => {

@@ -20,7 +20,7 @@ test('no token, key or draft of Cursor comes to stand anywhere else', async () =
   console.log(`canaries: ${places.length} hidden, looked for in ${Object.keys(found).length} places, ${count} found`)
   expect(places.length).toBeGreaterThan(30)
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((where) => [where, []])))
-}, 180_000)
+})
 
 test('a word that was sent is found wherever it is copied to, in every form', async () => {
   const store = place.cursor.global()
@@ -41,7 +41,7 @@ test('a word that was sent is found wherever it is copied to, in every form', as
   }
   expect(found['commands beside a daemon']).toContain('title')
   expect(found['commands without one']).toContain('title')
-}, 180_000)
+})
 
 test('a word in bytes of any kind is found', () => {
   const token = tokenOf('one')

@@ -42,7 +42,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
     ask: async (question) => answerQuestion(reader, question, DEADLINE_MS),
     histories: new Histories({}),
     live: () => liveOf(mirrorPath),
-    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0 }),
+    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
     archives: archivesHere(dirname(mirrorPath), mirrorPath),
     subscribe: () => () => undefined,
     reportFault: (error) => faults.push(error instanceof Error ? String(error.stack) : String(error)),

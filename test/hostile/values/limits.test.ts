@@ -41,4 +41,4 @@ test('values up to the limit are messages, the next byte is an issue, and their 
   ])
   expect(indexer.mirror.pragma('integrity_check', { simple: true })).toBe('ok')
   expect(await askEverything(indexer.path, false)).toMatchObject({ messages: 7, faults: [] })
-}, 240_000)
+})

@@ -38,9 +38,9 @@ it('takes no word of the unsent draft', () => {
   expect(decodePaths({ text: '/draft', richText: '/draft', context: { ...draft, mentions } })).toEqual([])
 })
 
-it('stops at fifty', () => {
+it('stops at twelve', () => {
   const names = Array.from({ length: 200 }, (_, index): [string, unknown] => [`file:///w/${index}.ts`, {}])
-  expect(decodePaths({ codeBlockData: Object.fromEntries(names) })).toHaveLength(50)
+  expect(decodePaths({ codeBlockData: Object.fromEntries(names) })).toHaveLength(12)
 })
 
 test('paths are read out of anything, and are well-formed', () => {

@@ -4,6 +4,15 @@ import { decodeBubble, identity, partsOf, toolOf } from './rows.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
+test('a number that would be rounded was told as another one where the call stands as an object in its row', () => {
+  const row = JSON.stringify({ type: 2, toolFormerData: { name: 'query', params: { id: 'N' } } }).replace(
+    '"N"',
+    '7318349394477056123',
+  )
+  const decoded = decodeMessageRow(row, identity, row.length)
+  expect(decoded).toMatchObject({ message: { parts: [{ input: { id: '7318349394477056123' } }] } })
+})
+
 it('reads a whole call', () => {
   const call = {
     tool: 15,
@@ -56,6 +65,14 @@ describe('input and output', () => {
     ['torn arguments stay a string', { params: '', rawArgs: '{"path":"/a' }, '{"path":"/a', null],
     ['raw arguments stand in for empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
     ['plain text stays a string', { result: ' plain\n' }, null, ' plain\n'],
+    [
+      'a number within that would be rounded, too',
+      { result: '{"rows":[{"id":7318349394477056123}]}' },
+      null,
+      {
+        rows: [{ id: '7318349394477056123' }],
+      },
+    ],
     ['a number that would be rounded stays a string', { result: '12345678901234567890' }, null, '12345678901234567890'],
     [
       'additional data tells what the result leaves out',

@@ -24,6 +24,11 @@ describe('a blob', () => {
   test.each<[string, string, unknown]>([
     ['one message', '{"role":"user"}', { kind: 'messages', messages: [{ role: 'user' }] }],
     ['a list', '[{"role":"user"},{}]', { kind: 'messages', messages: [{ role: 'user' }, {}] }],
+    [
+      'a number that would be rounded',
+      '{"id":7318349394477056123}',
+      { kind: 'messages', messages: [{ id: '7318349394477056123' }] },
+    ],
     ['an empty list', '[]', { kind: 'messages', messages: [] }],
     ['a list of other things', '[{},"a"]', { kind: 'issue', reason: 'not-an-object' }],
     ['a word', '"a"', { kind: 'issue', reason: 'not-an-object' }],

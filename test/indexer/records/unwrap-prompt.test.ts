@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { readTimestamp } from '../../../src/indexer/sources/records/read-timestamp.ts'
 import { unwrapPrompt } from '../../../src/indexer/sources/records/unwrap-prompt.ts'
 import { query } from '../../helpers/eras/transcripts.ts'
+import { startCpuClock } from '../../helpers/cpu-time.ts'
 
 test.each([
   ['plain words stay as they are', '  a\n<b>\n ', ['  a\n<b>\n ']],
@@ -47,12 +48,12 @@ test.each([
 })
 
 test('a hostile nest of tags takes no time', () => {
-  const startedAt = performance.now()
+  const cpuMs = startCpuClock()
   for (const unit of ['<a>', '</user_query><a>', '<user_query>', '<a></a>', '[Image]', ' path="', '<a ']) {
     unwrapPrompt(`<user_query>${unit.repeat(200_000)}`)
     unwrapPrompt(`<attached_files>${unit.repeat(200_000)}</attached_files>${unit.repeat(1000)}`)
   }
-  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expect(cpuMs()).toBeLessThan(5000)
 })
 
 const elevenTwentyInUtcPlus8 = Date.UTC(2026, 5, 2, 3, 20)

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decode } from './decoded.ts'
+import { startCpuClock } from '../../helpers/cpu-time.ts'
 
 /** Bits of both forms, whole and torn, so that their readers meet one another. */
 const scraps = [
@@ -65,8 +66,8 @@ test('a file cut off anywhere gives the same messages up to there', () => {
 test.each(['user:\n', 'user:\n<user_query>\n', 'assistant:\n```\n', '[Tool call] T\n', '[Tool result] T\n  a\n', '\n'])(
   'a great file of nothing but %j takes time by its size, not by the square of it',
   (unit) => {
-    const startedAt = performance.now()
+    const cpuMs = startCpuClock()
     decode(`assistant:\n${unit.repeat(50_000)}`)
-    expect(performance.now() - startedAt).toBeLessThan(8000)
+    expect(cpuMs()).toBeLessThan(8000)
   },
 )

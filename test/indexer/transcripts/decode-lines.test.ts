@@ -28,6 +28,13 @@ test.each<[string, unknown, unknown[]]>([
   expect(partsOf(lines(record))).toEqual([expected])
 })
 
+test('a number that would be rounded was told as another one', () => {
+  const row = JSON.stringify(line('assistant', call('query', { id: 'N' }))).replace('"N"', '7318349394477056123')
+  expect(partsOf(`${row}\n`)).toEqual([
+    ['assistant', tool('query', { status: 'running', input: { id: '7318349394477056123' } })],
+  ])
+})
+
 test.each([
   ['the end of a turn', { type: 'turn_ended', status: 'success' }],
   ['a line of no known kind', { kind: 'other' }],

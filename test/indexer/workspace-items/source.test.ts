@@ -77,6 +77,27 @@ test('a repeated pass changes nothing, however thorough', () => {
   }
 })
 
+test('chats that share one value of a workspace were told to take no room, and came last by size', () => {
+  const bubbles = [{ type: 'user', id: 'b', text: 'plant an apple 🍎' }]
+  const tabs = ['t1', 't2'].map((tabId) => ({ tabId, bubbles }))
+  const composers = ['c1', 'c2'].map((composerId) => ({
+    composerId,
+    conversation: [{ type: 1, text: 'plant a pear' }],
+  }))
+  mkdirSync(folderOf('w'), { recursive: true })
+  const store = new Store(join(folderOf('w'), 'state.vscdb'))
+  store.item(keys.tabs, { tabs })
+  store.item(keys.composers, { allComposers: composers })
+  store.close()
+  pass()
+  const sizes = rowsOf<{ id: string; octets: number }>('select id, size_bytes as octets from chats order by id')
+  const inStore = (id: string, chat: unknown) => ({ id, octets: Buffer.byteLength(JSON.stringify(chat)) })
+  expect(sizes).toEqual([
+    ...composers.map((composer) => inStore(composer.composerId, composer)),
+    ...tabs.map((tab) => inStore(tab.tabId, tab)),
+  ])
+})
+
 test('a prompt that moves up in a capped list stays the message it was', () => {
   eraPrompts.write(userDir)
   pass()

@@ -8,7 +8,7 @@ import type { ArchiveRun } from '../archive-shapes.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
-import { badParameters, Problem } from '../problem.ts'
+import { badParameters, notFound, Problem } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
 const isScope = (given: unknown): given is Scope =>
@@ -37,7 +37,7 @@ export function archiveRoutes(world: ApiWorld): Hono {
   const { archives } = world
   const known = (name: string): ArchiveRun => {
     const run = archives.get(name)
-    if (run === null) throw new Problem(404, 'archive-not-found', 'No archive has this name.')
+    if (run === null) throw notFound('archive', name)
     return run
   }
   return new Hono()
@@ -61,7 +61,7 @@ export function archiveRoutes(world: ApiWorld): Hono {
       readQuery(c, noParameters)
       const { share } = await readBody(c, verifyBody)
       const { name } = known(c.req.param('name'))
-      return c.json(await unlessBusy(() => archives.verify(name, share)))
+      return c.json({ name, ...(await unlessBusy(() => archives.verify(name, share))) })
     })
     .post('/api/archives/:name/restore', async (c) => {
       readQuery(c, noParameters)

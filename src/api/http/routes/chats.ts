@@ -6,7 +6,7 @@ import { listMessages } from '../../queries/list-messages.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, limit, noParameters, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
-import { Problem } from '../problem.ts'
+import { notFound, Problem } from '../problem.ts'
 import { readMatches, withMatches } from '../read-matches.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -60,30 +60,28 @@ export function chatRoutes(world: ApiWorld): Hono {
 
   routes.get('/api/chats/:id', (c) => {
     readQuery(c, noParameters)
-    const chat = getChat(world.mirror(), asChatId(c.req.param('id')))
-    if (chat === null) throw unknownChat()
+    const id = asChatId(c.req.param('id'))
+    const chat = getChat(world.mirror(), id)
+    if (chat === null) throw notFound('chat', id)
     return c.json(chat)
   })
 
   routes.get('/api/chats/:id/messages', (c) => {
     const query = readQuery(c, messageParameters)
+    const chatId = asChatId(c.req.param('id'))
     const list = listMessages(world.mirror(), {
-      chatId: asChatId(c.req.param('id')),
+      chatId,
       around: query.around === null ? null : asMessageId(query.around),
       includeOrphans: query.includeOrphans ?? false,
       limit: query.limit,
       offset: query.offset,
     })
-    if (list.kind === 'unknown-chat') throw unknownChat()
+    if (list.kind === 'unknown-chat') throw notFound('chat', chatId)
     if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
     return c.json(list.page)
   })
 
   return routes
-}
-
-function unknownChat(): Problem {
-  return new Problem(404, 'chat-not-found', 'No chat has this id.')
 }
 
 function unknownMessage(isOrphan: boolean): Problem {

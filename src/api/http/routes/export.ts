@@ -5,7 +5,7 @@ import { exporters, exportFormats } from '../../export/formats.ts'
 import { findChat, readThread } from '../../export/read-thread.ts'
 import { toIso } from '../../iso.ts'
 import { flag, oneOf, parametersOf, readQuery } from '../params.ts'
-import { Problem } from '../problem.ts'
+import { notFound } from '../problem.ts'
 import { textStream } from '../text-stream.ts'
 import type { ApiWorld } from '../world.ts'
 
@@ -15,8 +15,9 @@ export function exportRoutes(world: ApiWorld): Hono {
   return new Hono().get('/api/chats/:id/export', async (c) => {
     const query = readQuery(c, parameters)
     const db = world.mirror()
-    const chat = findChat(db, asChatId(c.req.param('id')))
-    if (chat === null) throw new Problem(404, 'chat-not-found', 'No chat has this id.')
+    const id = asChatId(c.req.param('id'))
+    const chat = findChat(db, id)
+    if (chat === null) throw notFound('chat', id)
     const { contentType, extension, contentSecurityPolicy, write } = exporters[query.as ?? 'markdown']
     c.header('content-type', contentType)
     if (contentSecurityPolicy !== undefined) c.header('content-security-policy', contentSecurityPolicy)

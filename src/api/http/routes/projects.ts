@@ -3,7 +3,7 @@ import { asProjectId } from '../../../model/ids.ts'
 import { getProject } from '../../queries/get-project.ts'
 import { listProjects } from '../../queries/list-projects.ts'
 import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
-import { Problem } from '../problem.ts'
+import { notFound } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
 const parameters = parametersOf({ limit: limit(), offset: offset() })
@@ -15,8 +15,9 @@ export function projectRoutes(world: ApiWorld): Hono {
 
   routes.get('/api/projects/:id', (c) => {
     readQuery(c, noParameters)
-    const project = getProject(world.mirror(), asProjectId(c.req.param('id')))
-    if (project === null) throw new Problem(404, 'project-not-found', 'No project has this id.')
+    const id = c.req.param('id')
+    const project = getProject(world.mirror(), asProjectId(id))
+    if (project === null) throw notFound('project', id)
     return c.json(project)
   })
 

@@ -8,7 +8,7 @@ import { Trouble } from '../../../model/trouble.ts'
 import { listProjectRoots } from '../../queries/project-roots.ts'
 import { resolveProjects } from '../../queries/resolve-projects.ts'
 import { readPeriod } from '../../periods.ts'
-import { readClock } from '../dates.ts'
+import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
@@ -73,8 +73,7 @@ function scopeOf(world: ApiWorld, { chats, projects, before, tz, match }: Body):
 }
 
 function badDate(): never {
-  const reason = 'must be a date such as 2026-03-01, 2026-03-01T09:30:00Z, 2026-02, yesterday or 7d'
-  throw badParameters([{ name: 'before', reason }], 'bad-body')
+  throw badParameters([{ name: 'before', reason: NO_DATE }], 'bad-body')
 }
 
 /** A project that nobody knows would be a purge of nothing, taken for one of something. */

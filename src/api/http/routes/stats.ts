@@ -6,7 +6,7 @@ import { resolveProjects } from '../../queries/resolve-projects.ts'
 import type { Stats } from '../../reports/stats/stats.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { oneOf, parametersOf, readQuery, word, words, type Params } from '../params.ts'
-import { badParameters, Problem } from '../problem.ts'
+import { badParameters, notFound } from '../problem.ts'
 import type { ApiWorld } from '../world.ts'
 
 const parameters = parametersOf({ from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() })
@@ -24,7 +24,7 @@ export function statsRoutes(world: ApiWorld): Hono {
   routes.get('/api/projects/:id/stats', async (c) => {
     const query = readQuery(c, parameters)
     const id = asProjectId(c.req.param('id'))
-    if (getProject(world.mirror(), id) === null) throw new Problem(404, 'project-not-found', 'No project has this id.')
+    if (getProject(world.mirror(), id) === null) throw notFound('project', id)
     return c.json(await askStats(world, query, resolveProjects(world.mirror(), [id])))
   })
 

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { pathWordOf } from '../../../text/marks.ts'
+import { UNSPACED_SCRIPTS } from '../../../text/signs.ts'
 import { CountedWords, WordGatherer } from './counted-words.ts'
 
 /** All of them would take ten times the memory, and rarer ones are found in the list of all terms. */
@@ -124,8 +125,7 @@ function advance(db: Mirror, gathering: Gathering, isOver: () => boolean): boole
   return true
 }
 
-const UNSPACED = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
-const unspaced = UNSPACED.map((script) => `\\p{Script=${script}}`).join('')
+const unspaced = UNSPACED_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')
 /** Letters alone: no number, no hash, no mark, and no pair of unspaced signs. */
 const tellingWord = new RegExp(`^(?:(?![${unspaced}])[\\p{L}\\p{M}]){3,40}$`, 'u')
 const pathWordStart = /^[\p{L}\p{N}]/u

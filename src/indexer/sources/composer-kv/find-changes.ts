@@ -7,6 +7,7 @@ import { tryRead } from '../../try-read.ts'
 import { isCanaryWell } from './canary.ts'
 import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from './dirty-chats.ts'
+import { listRecent } from './recent-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from './keys.ts'
 import * as store from './read.ts'
 
@@ -15,8 +16,6 @@ const KEYS_A_MS = 200
 
 /** The last rows looked at on every pass for values rewritten in place. */
 const TAIL_ROWS = 100
-const RECENT_CHATS_MAX = 50
-const DAY_MS = 86_400_000
 /** More new rows than this and walking the keys, newest chat first, serves the user better. */
 const NEW_ROWS_MAX = 20_000
 
@@ -48,7 +47,7 @@ export function findNew(
 ): Found {
   const dirty = new DirtyChats()
   const watermark = position.watermark ?? 0
-  const recent = held.listRecentChats(mirror, source, nowMs - DAY_MS, RECENT_CHATS_MAX)
+  const recent = listRecent(mirror, source, nowMs)
   const seen = file.read((db) => ({
     isCanaryWell: tryRead(() => isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
     above: store.listAbove(db, watermark, NEW_ROWS_MAX),

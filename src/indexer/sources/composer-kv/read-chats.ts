@@ -14,8 +14,6 @@ import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from 
 
 /** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
 const PORTION_LENGTH_MAX = 2 * 1024 * 1024
-/** So many of the files that a chat is about tell where it belongs. */
-const PATHS_MAX = 12
 
 /**
  * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
@@ -116,7 +114,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
   takeOwnRow(portion, draft, decoded, row.octets)
   portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
-  if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths.slice(0, PATHS_MAX) })
+  if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths })
 }
 
 /** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */

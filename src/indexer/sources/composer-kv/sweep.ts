@@ -1,10 +1,10 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readSweep, saveSweep, type Sweep } from '../../../mirror/sweeps.ts'
-import { listRecentChats } from '../../../mirror/source-state.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Again } from '../../source.ts'
 import { compareAbove, compareValues, type CompareStep } from './compare-values.ts'
 import type { DirtyChats } from './dirty-chats.ts'
+import { listRecent } from './recent-chats.ts'
 import * as store from './read.ts'
 
 /** A slice of this size every `SLICE_EVERY_MS` reads 20 MB a second. */
@@ -92,8 +92,6 @@ export function sweepAgain(mirror: Mirror, num: number, signature: string | null
 
 /** Values rewritten in place matter most where the user is at work: those chats are compared after each change, soon. */
 export const RECENT_AFTER_MS = 15_000
-const DAY_MS = 86_400_000
-const RECENT_CHATS_MAX = 50
 /** At most so much is read; the chats active last come first. */
 const RECENT_OCTETS_MAX = 32 * 1024 * 1024
 
@@ -103,7 +101,7 @@ export function* sweepRecent(
   dirty: DirtyChats,
 ): Generator<CompareStep, void> {
   let octets = 0
-  for (const chatId of listRecentChats(mirror, num, nowMs - DAY_MS, RECENT_CHATS_MAX)) {
+  for (const chatId of listRecent(mirror, num, nowMs)) {
     if (octets > RECENT_OCTETS_MAX) return
     const refs = file.read((db) => store.listChat(db, chatId))
     octets += yield* compareValues({ file, mirror, num }, refs, dirty)

@@ -1,5 +1,5 @@
 import { decodeChatRow } from '../records/decode-chat.ts'
-import { parseRow } from '../records/json-value.ts'
+import { parseRow } from '../records/parse-row.ts'
 import { decodeStateText, readStateText } from '../records/state-text.ts'
 import { asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { ChatFacts } from '../../../mirror/batch.ts'

@@ -9,7 +9,8 @@ import { decodeFacts } from './decode-facts.ts'
 import { decodeHeaders, outlineOf } from './decode-outline.ts'
 import { decodePaths } from './decode-paths.ts'
 import { readStateText } from './state-text.ts'
-import { asRecord, holdsSomething, listIn, parsedRecord, parseRow, recordIn, wellFormed } from './json-value.ts'
+import { asRecord, holdsSomething, listIn, parsedRecord, recordIn, wellFormed } from './json-value.ts'
+import { parseRow } from './parse-row.ts'
 import type { JsonRecord } from './json-value.ts'
 
 /**

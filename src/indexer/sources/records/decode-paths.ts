@@ -4,7 +4,7 @@ import { asRecord, listIn, recordIn } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 
 /** Enough to tell which root most of them lie under. */
-const pathsMax = 50
+const pathsMax = 12
 const lengthMax = 4096
 
 /**

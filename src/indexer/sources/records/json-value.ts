@@ -1,22 +1,7 @@
-import { constants } from 'node:buffer'
 import { COUNT_MAX } from '../../../model/count.ts'
-import type { IssueReason } from '../../../model/issue.ts'
 
 /** An object out of Cursor's JSON. Nothing about its fields is known until a reader below has looked. */
 export type JsonRecord = Readonly<Record<string, unknown>>
-
-export type ParsedRow =
-  | { readonly kind: 'record'; readonly record: JsonRecord }
-  | { readonly kind: 'issue'; readonly reason: IssueReason }
-
-/** Bytes that are no UTF-8 become U+FFFD, so that one broken character does not cost the row. */
-export function parseRow(value: string | Buffer): ParsedRow {
-  if (value.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
-  const parsed = parseJson(typeof value === 'string' ? value : value.toString('utf8'))
-  if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
-  const record = asRecord(parsed.value)
-  return record === null ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'record', record }
-}
 
 /** The value stands in a box, because `null` is itself a JSON value. */
 export function parseJson(text: string): { readonly value: unknown } | null {
@@ -25,13 +10,6 @@ export function parseJson(text: string): { readonly value: unknown } | null {
   } catch {
     return null
   }
-}
-
-/** Parsed where the text is JSON, else the text as it stood; a number stays text where parsing would round it. */
-export function parsedOrText(text: string): unknown {
-  const parsed = parseJson(text)
-  if (parsed === null) return text
-  return typeof parsed.value === 'number' && String(parsed.value) !== text.trim() ? text : parsed.value
 }
 
 export function asRecord(value: unknown): JsonRecord | null {

@@ -6,7 +6,8 @@ import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part, ToolPart } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
-import { asRecord, parseJson, type JsonRecord } from './json-value.ts'
+import { parseExactly } from './exact-json.ts'
+import { asRecord, type JsonRecord } from './json-value.ts'
 import { decodeEntry, openCall, readResults, type NamedResult } from './model-parts.ts'
 import { stringLeaves } from './string-leaves.ts'
 import { readToolName } from './tool-payload.ts'
@@ -18,7 +19,7 @@ export type ParsedMessages =
 /** A blob of what the model saw: one message, or a list of them. Total. */
 export function parseModelMessages(bytes: Buffer): ParsedMessages {
   if (bytes.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
-  const parsed = parseJson(bytes.toString('utf8'))
+  const parsed = parseExactly(bytes.toString('utf8'))
   if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
   const list: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
   const messages = list.map(asRecord).filter((message) => message !== null)

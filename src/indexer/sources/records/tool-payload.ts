@@ -1,4 +1,5 @@
-import { asRecord, filledStringIn, holdsSomething, isBlank, listIn, parsedOrText, parsedRecord } from './json-value.ts'
+import { parsedOrText } from './exact-json.ts'
+import { asRecord, filledStringIn, holdsSomething, isBlank, listIn, parsedRecord } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 import { readUriPath } from './read-path.ts'
 import { stringLeaves } from './string-leaves.ts'

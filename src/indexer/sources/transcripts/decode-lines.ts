@@ -2,7 +2,8 @@ import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import { boundJson } from '../records/bound-json.ts'
-import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank, parseJson } from '../records/json-value.ts'
+import { parseExactly } from '../records/exact-json.ts'
+import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank } from '../records/json-value.ts'
 import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
@@ -17,7 +18,7 @@ export function decodeLines(text: string): Steps {
   let issue: IssueReason | null = null
   for (const [index, line] of lines.entries()) {
     if (isBlank(line)) continue
-    const parsed = parseJson(line)
+    const parsed = parseExactly(line)
     // The last line has no end yet: it is still being written, and the next pass sees it whole.
     if (parsed === null && index === lines.length - 1) break
     const decoded = parsed === null ? unread('bad-json') : decodeLine(parsed.value)

@@ -15,7 +15,7 @@ import {
   wellFormed,
 } from '../records/json-value.ts'
 import type { JsonRecord } from '../records/json-value.ts'
-import { emptyItem, fullest, nameMessage, type ItemContent } from './item-content.ts'
+import { emptyItem, fullest, nameMessage, octetsOf, type ItemContent } from './item-content.ts'
 
 const LIST = 'workspace-heads'
 
@@ -60,7 +60,7 @@ function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
   const { facts, outline, embedded, evidence, issue } = decodeChatRecord(record, id, (at) => nameMessage(id, at))
   // A chat without a message yet has no mark of its kind; its being here is one.
   const format = holdsMessages(record) ? facts.format : 'inline'
-  found.chats.push({ id, facts: { ...facts, format }, outline, messages: embedded })
+  found.chats.push({ id, facts: { ...facts, format }, outline, messages: embedded, octets: octetsOf(record) })
   found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
   found.issue ??= issue
 }

@@ -4,7 +4,7 @@ import type { WholeChat } from '../../whole-store.ts'
 import { decodeChatRecord } from '../records/decode-chat.ts'
 import { asRecord, filledStringIn, firstFilledIn, listIn } from '../records/json-value.ts'
 import type { JsonRecord } from '../records/json-value.ts'
-import { emptyItem, fullest, nameMessage, type ItemContent } from './item-content.ts'
+import { emptyItem, fullest, nameMessage, octetsOf, type ItemContent } from './item-content.ts'
 
 /** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null where it is no object. */
 export function decodeTabs(value: unknown): ItemContent | null {
@@ -32,7 +32,8 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
   }
   const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
   const facts = { ...decoded.facts, format: 'tab' as const }
-  return { chat: { id, facts, outline: decoded.outline, messages: decoded.embedded }, issue: decoded.issue }
+  const { outline, embedded: messages, issue } = decoded
+  return { chat: { id, facts, outline, messages, octets: octetsOf(tab) }, issue }
 }
 
 /** An answer's `rawText` is what the model wrote; its `text` went through the display. What is no object keeps its place. */

@@ -3,6 +3,8 @@ import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { NameMessage, WholeChat } from '../../whole-store.ts'
+import { boundJson } from '../records/bound-json.ts'
+import type { JsonRecord } from '../records/json-value.ts'
 
 /** What one item of the table tells, before the workspace's root is added to it. */
 export interface ItemContent {
@@ -23,6 +25,13 @@ export const nameMessage: NameMessage = (chatId, ordinal) => madeId([chatId, ord
 
 export const madeId = (whatTellsItApart: readonly (string | number)[]): MessageId =>
   asMessageId(`made-${digest('sha256', JSON.stringify(whatTellsItApart)).slice(0, 32)}`)
+
+/**
+ * What one entry takes of an item that holds many: Cursor writes them as `JSON.stringify` does. One too deep for that is
+ * told as nothing.
+ */
+export const octetsOf = (entry: JsonRecord): number =>
+  boundJson(entry).isTooDeep ? 0 : Buffer.byteLength(JSON.stringify(entry))
 
 /** A list that names a chat twice is taken by its fuller word. */
 export function fullest(chats: readonly WholeChat[]): readonly WholeChat[] {

@@ -234,6 +234,19 @@ test.each(whole)('of %s nothing stays in clear, %#', async (secret, text) => {
 })
 
 /** What invites a pattern to try the same signs over and over. */
+test('looking through the messages of a long chat leaves nothing behind that the next ones wait for', async () => {
+  const marks = (): number => performance.getEntriesByType('mark').length
+  const before = marks()
+  for (let index = 0; index < 20; index += 1) await find(`message ${index}`)
+  expect(marks()).toBe(before)
+})
+
+test('a text that tells a linter to look away hides no secret behind it', async () => {
+  // Known to the rules of others alone.
+  const secret = `dckr_pat_${random(27)}`
+  expect(await find(`// secretlint-disable\n${secret}`)).toEqual([['docker', secret]])
+})
+
 const hostile: readonly (readonly [name: string, text: string])[] = [
   'a',
   'https://',

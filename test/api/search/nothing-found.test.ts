@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { search } from '../../../src/api/search/search.ts'
+import { openReader, type Mirror } from '../../../src/mirror/open.ts'
+import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+
+let writer: Mirror
+let db: Mirror
+
+beforeAll(() => {
+  writer = openTestMirror()
+  const march = Date.UTC(2026, 2, 1)
+  const plum = insertChat(writer, { id: 'plum' })
+  insertMessage(writer, plum, { id: 'early', role: 'user', parts: 'a plum', createdAtMs: march })
+  const pear = insertChat(writer, { id: 'pear', project: insertProject(writer, 'orchard') })
+  for (const at of [20, 21]) {
+    insertMessage(writer, pear, {
+      id: `p${at}`,
+      role: 'assistant',
+      parts: 'a pear',
+      createdAtMs: march + at * 86_400_000,
+    })
+  }
+  db = openReader(writer.name)
+})
+
+afterAll(() => {
+  db.close()
+  writer.close()
+})
+
+test('a word with a field beside it, far from what its filters leave, found nothing without a word of why', () => {
+  const filters = { project: ['orchard'], chat: ['pear'], role: ['assistant'] }
+  const beside = search(db, requestOf('plum after:2026-03-15', { filters }))
+  expect([beside.total, beside.suggestions, beside.warnings]).toEqual([
+    0,
+    [],
+    ['Nothing matches "plum"; without it, the rest leaves 2 messages.'],
+  ])
+  const either = search(db, requestOf('(plum OR "a plum") after:2026-03-15 -fig', { filters }))
+  expect(either.warnings).toEqual([`Nothing matches "plum OR "a plum""; without it, the rest leaves 2 messages.`])
+})

@@ -1,0 +1,37 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+/** A chat that only the file attached to it places. */
+function say(store: Store, chatId: string): void {
+  const uri = { fsPath: '/home/ada/shop/cart.ts', external: 'file:///home/ada/shop/cart.ts', scheme: 'file' }
+  store.message(chatId, `${chatId}-1`, { type: 1, text: 'plum' })
+  store.chat(chatId, {
+    fullConversationHeadersOnly: headers([`${chatId}-1`]),
+    context: { fileSelections: [{ uri }] },
+  })
+}
+
+const projectOf = ({ mirror }: Indexer, chatId: string): unknown =>
+  mirror
+    .prepare('select projects.name from chats left join projects on projects.num = chats.project where chats.id = ?')
+    .pluck()
+    .get(chatId)
+
+test('a chat that was written by a run that failed later stayed without its project', () => {
+  const home = new CursorHome()
+  onTestFinished(() => home.remove())
+  const store = home.global()
+  say(store, 'known')
+  home.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['known']).close()
+  const indexer = new Indexer(home.userDir)
+  onTestFinished(() => indexer.remove())
+  indexer.pass()
+  say(store, 'late')
+  const run = indexer.steps()
+  for (let next = run.next(); next.done !== true && next.value.outcome?.chatIds.length !== 1; next = run.next());
+  expect(projectOf(indexer, 'late')).toBeNull()
+  expect(() => run.throw(new Error('the disk is full'))).toThrow('full')
+  indexer.pass()
+  expect(projectOf(indexer, 'late')).toBe('shop')
+})
