@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { pause } from '../helpers/wait-until.ts'
 
 /** Whether this system tells which files a process has open. */
@@ -16,7 +16,11 @@ export function openHandles(pid: number, root: string): Handle[] {
     try {
       const path = readlinkSync(`/proc/${pid}/fd/${fd}`)
       if (!path.startsWith(root)) return []
-      const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'))?.[1] ?? '0'
+      const told = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8')
+      const [flags, inode] = [/^flags:\s+(\d+)/m, /^ino:\s+(\d+)/m].map((line) => line.exec(told)?.[1])
+      // Path and flags are told one after the other, and the number may have gone to another file in between.
+      const isOther = inode !== undefined && !path.endsWith(' (deleted)') && inode !== `${statSync(path).ino}`
+      if (isOther || flags === undefined) return []
       return [{ path, access: (Number.parseInt(flags, 8) & 3) === 0 ? 'r' : 'rw' }]
     } catch (error) {
       // Closed while we looked.
