@@ -1,27 +1,48 @@
 import type { ChildProcess } from 'node:child_process'
+import { withRoom, type Room } from './room.ts'
 import { startChild } from './start-child.ts'
 
-/** The check of the full-text tables in a process of its own. */
+/** The check of the full-text tables in a process of its own, which takes 60 MB. */
 export class TermsCheck {
   readonly #mirrorPath: string
+  readonly #room: Room
   #child: ChildProcess | null = null
+  #isAtWork = false
+  #isStopped = false
 
-  constructor(mirrorPath: string) {
+  constructor(mirrorPath: string, room: Room) {
     this.#mirrorPath = mirrorPath
+    this.#room = room
+  }
+
+  get isAtWork(): boolean {
+    return this.#isAtWork
   }
 
   /** True, too, where no answer came: damage that is real is found again. */
-  run(): Promise<boolean> {
-    const child = startChild('check-child', [this.#mirrorPath])
-    this.#child = child
-    return new Promise((resolve) => {
-      child.on('message', (isSound) => resolve(isSound === true))
-      child.on('error', () => resolve(true))
-      child.on('exit', () => resolve(true))
-    })
+  async run(): Promise<boolean> {
+    this.#isAtWork = true
+    try {
+      return await withRoom(this.#room, async () => this.#isStopped || (await this.#runInProcess()))
+    } finally {
+      this.#isAtWork = false
+    }
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#child?.kill('SIGKILL')
+  }
+
+  /** Resolves once the process has ended. */
+  #runInProcess(): Promise<boolean> {
+    const child = startChild('check-child', [this.#mirrorPath])
+    this.#child = child
+    let isSound = true
+    child.on('message', (answer) => (isSound = answer === true))
+    return new Promise((resolve) => {
+      child.on('error', () => resolve(true))
+      child.on('exit', () => resolve(isSound))
+    })
   }
 }

@@ -4,6 +4,7 @@ import { Trouble } from '../model/trouble.ts'
 import { Calm } from './calm.ts'
 import type { Estimator, EstimateSlice } from './estimator.ts'
 import type { Logger } from './log.ts'
+import { withRoom, type Room } from './room.ts'
 
 export interface EstimationWorld {
   readonly log: Pick<Logger, 'warn' | 'debug'>
@@ -12,13 +13,11 @@ export interface EstimationWorld {
   start(): Estimator
   /** Hands counts to the one writer. */
   save(estimates: readonly Estimate[]): Promise<number>
-  /** Whether nothing is being read, indexed, archived or purged. */
+  /** Whether nothing is being read, indexed, checked, archived or purged. */
   isResting(): boolean
   isSearching(): boolean
-  /** The process that counts takes the place of one that searches. Resolves once there is room for it. */
-  makeRoom(): Promise<void>
-  /** It has ended. */
-  giveRoomBack(): void
+  /** For the process that counts. */
+  readonly room: Room
   onDamage(): void
 }
 
@@ -74,6 +73,11 @@ export class Estimation {
     if (this.#notBeforeMs === Infinity) return { state: 'failed', left: null }
     if (this.#estimator !== null) return { state: this.#isPaused ? 'paused' : 'working', left: this.#left }
     return { state: this.#left === 0 ? 'done' : 'waiting', left: this.#left }
+  }
+
+  /** Whether its process is there, or about to be. */
+  get isAtWork(): boolean {
+    return this.#isCounting
   }
 
   /** Whose memory counts as the daemon's. */
@@ -148,11 +152,11 @@ export class Estimation {
 
   async #countAll(): Promise<void> {
     this.#isCounting = true
-    await this.#world.makeRoom()
-    if (!this.#isStopped && !this.#isShut) await this.#countInProcess()
-    await this.#estimator?.end()
-    this.#estimator = null
-    this.#world.giveRoomBack()
+    await withRoom(this.#world.room, async () => {
+      if (!this.#isStopped && !this.#isShut) await this.#countInProcess()
+      await this.#estimator?.end()
+      this.#estimator = null
+    })
     this.#isCounting = false
   }
 

@@ -13,7 +13,7 @@ import type { Logger } from './log.ts'
 import { Pacer, type Order } from './pacer.ts'
 import { sendStep } from './send-step.ts'
 import { sourceReasons } from './source-reasons.ts'
-import { TermsCheck } from './check-terms.ts'
+import type { TermsCheck } from './check-terms.ts'
 import { Timers } from './timers.ts'
 import { Upkeep, type Readers } from './upkeep.ts'
 import { Vitals } from './vitals.ts'
@@ -27,6 +27,14 @@ const RETRY_MS = 30_000
 const BACKLOG_MS = 200
 /** What was told of a job that took so long made the main thread's heap larger than it needs to be. */
 const LONG_JOB_MS = 5000
+
+export interface IndexingWorld {
+  readonly readers: Readers
+  readonly termsCheck: TermsCheck
+  readonly log: Logger
+  readonly hub: EventHub
+  readonly now: () => number
+}
 
 /** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
 export class Indexing {
@@ -54,7 +62,7 @@ export class Indexing {
   /** Hears how many messages are new or became others. */
   onMessages: (count: number) => void = () => undefined
 
-  constructor(thread: Worker, setup: IngestSetup, readers: Readers, log: Logger, hub: EventHub, now: () => number) {
+  constructor(thread: Worker, setup: IngestSetup, { readers, termsCheck, log, hub, now }: IndexingWorld) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
@@ -68,7 +76,7 @@ export class Indexing {
       run: (orders) => this.#run(orders),
       hasMore: () => (this.#backlog > 0 || this.#isLoose) && !this.#isHeldUp,
     })
-    this.#termsCheck = new TermsCheck(setup.mirrorPath)
+    this.#termsCheck = termsCheck
     this.#upkeep = new Upkeep({
       log,
       ingest: this.#ingest,
@@ -76,13 +84,13 @@ export class Indexing {
       now,
       later,
       explain: (error) => explainTrouble(error, setup.mirrorPath),
-      checkTerms: () => this.#termsCheck.run(),
+      checkTerms: () => termsCheck.run(),
       onBacklog: (backlog) => this.noteBacklog(backlog),
-      onMade: () => this.#readAll(),
+      onMade: () => this.#follow.sources.forEach(({ id }) => this.#pacer.nudge(id, 'reconcile')),
     })
     this.#watch = startWatch(
       (folder) => this.#follow.onEvent(folder),
-      (error) => this.#onWatchTrouble(error),
+      (error) => log.warn(watchTrouble(error)),
     )
     this.#follow = new Follow(setup, {
       now,
@@ -173,9 +181,10 @@ export class Indexing {
     return [...trouble, ...sourceReasons(this.#follow.ends)]
   }
 
-  /** Whether nothing is being read or indexed. */
+  /** Whether nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    return this.#hasStarted && this.#upkeep.doing.length === 0 && !this.#isRunning && this.#backlog === 0
+    const isMending = this.#upkeep.doing.length > 0 || this.#termsCheck.isAtWork
+    return this.#hasStarted && !isMending && !this.#isRunning && this.#backlog === 0
   }
 
   /** Not at all, once it was stopped. */
@@ -283,17 +292,9 @@ export class Indexing {
     this.#timers.later(() => this.#upkeep.check(suspected).then(goOn, () => undefined), delayMs)
   }
 
-  #readAll(): void {
-    for (const { id } of this.#follow.sources) this.#pacer.nudge(id, 'reconcile')
-  }
-
   noteBacklog(backlog: number): void {
     this.#backlog = backlog
     this.#pacer.wake()
     this.#tellState()
-  }
-
-  #onWatchTrouble(error: Error): void {
-    this.#log.warn(watchTrouble(error))
   }
 }

@@ -15,9 +15,12 @@ import { Indexing } from './indexing.ts'
 import { requireScopes } from './job-scopes.ts'
 import { KeptPlace } from './kept-place.ts'
 import { lazyReader } from './lazy-reader.ts'
+import { inRoom } from './one-order.ts'
 import { asksForToken, listen, type Listening } from './listen.ts'
 import { takeLock } from './lock.ts'
-import { createLog, type Logger, type LogOutput } from './log.ts'
+import { createLog, type LogOutput } from './log.ts'
+import type { Room } from './room.ts'
+import { TermsCheck } from './check-terms.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
 import { ProgressLine } from './progress-line.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
@@ -114,13 +117,13 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
  * the thread that reads would wait for its first order.
  */
 function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
-  const { indexing, archiveSchedule, purging } = parts
+  const { indexing, purging } = parts
   let schedule: Schedule | null = null
   let isStopped = false
   const goOn = async (): Promise<void> => {
     await indexing.start()
     if (isStopped) return
-    schedule = startRhythms(indexing, archiveSchedule, progress)
+    schedule = startRhythms(parts, progress)
     server.makeReady()
     await purging.resume()
   }
@@ -142,16 +145,18 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   const disabledKinds = disabledKindsOf(settings)
   const { userDirs, homes } = settings.cursor
   const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
+  const room = { make: () => searches.shareMemory(), giveBack: () => searches.haveMemory() }
   const reader = lazyReader(path)
-  const { archives, archiveSchedule } = daemonArchives(settings, world, log, hub, () => indexing)
+  const { archives, archiveSchedule } = daemonArchives(settings, { world, log, hub, room }, () => indexing)
   const acts = archiveActs(archives, archiveSchedule)
   const readers = {
     shut: () => [reader, searches, estimation, archives].forEach((one) => one.shut()),
     reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
   }
   const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
-  const indexing = new Indexing(world.ingestThread, setup, readers, log, hub, () => world.now())
-  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches, archives })
+  const termsCheck = new TermsCheck(path, room)
+  const indexing = new Indexing(world.ingestThread, setup, { readers, termsCheck, log, hub, now: () => world.now() })
+  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches, archives, room })
   const histories = new Histories(realSurroundings().env)
   const purging = daemonPurging({
     settings,
@@ -160,6 +165,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
     indexing,
     searches,
     archives,
+    room,
     readers,
     others: [reader, estimation],
   })
@@ -182,10 +188,12 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
   }
 }
 
-type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches' | 'archives'>
+type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches' | 'archives'> & {
+  readonly room: Room
+}
 
 function startEstimation(isEnabled: boolean, parts: EstimationParts): Estimation {
-  const { world, path, log, indexing, searches, archives } = parts
+  const { world, path, log, indexing, searches, archives, room } = parts
   const estimation = new Estimation(isEnabled, {
     log,
     now: () => world.now(),
@@ -195,33 +203,36 @@ function startEstimation(isEnabled: boolean, parts: EstimationParts): Estimation
     // The process that makes an archive, or purges, takes as much memory as the one that counts.
     isResting: () => indexing.isResting && !archives.isBusy,
     isSearching: () => searches.isBusy,
-    makeRoom: () => searches.shareMemory(),
-    giveRoomBack: () => searches.haveMemory(),
+    room,
     onDamage: () => indexing.onDamage('none'),
   })
   indexing.onMessages = (count) => estimation.noteMessages(count)
   return estimation
 }
 
-function daemonArchives(settings: Settings, world: DaemonWorld, log: Logger, hub: EventHub, indexing: () => Indexing) {
+type ArchivesParts = Pick<EstimationParts, 'world' | 'log' | 'room'> & { readonly hub: EventHub }
+
+function daemonArchives(settings: Settings, { world, log, hub, room }: ArchivesParts, indexing: () => Indexing) {
   const path = mirrorPath(settings.dataDir)
   return makeArchives({
     settings,
     world,
     path,
-    start: startArchiveProcess,
+    start: (order, onProgress) => inRoom(room, () => startArchiveProcess(order, onProgress)),
     restore: (order, onProgress) => restoreInto(indexing(), path, order, onProgress),
     tell: (data) => hub.send('archive', data),
     say: (level, sentence) => log[level](sentence),
   })
 }
 
-function startRhythms(indexing: Indexing, archives: ArchiveSchedule, progress: ProgressLine): Schedule {
+function startRhythms(parts: Parts, progress: ProgressLine): Schedule {
+  const { indexing, estimation, archives, archiveSchedule } = parts
   return startSchedule({
-    checkTermsIfDue: () => indexing.checkTermsIfDue(),
+    // Each of these takes as much memory as a process that searches; there is room for one of them.
+    checkTermsIfDue: () => (estimation.isAtWork || archives.isBusy ? undefined : indexing.checkTermsIfDue()),
     reconcile: () => indexing.reconcileChanged(),
     // Before it is known that the mirror is sound nothing is archived.
-    archive: () => (indexing.state === 'starting' ? undefined : archives.tick()),
+    archive: () => (indexing.state === 'starting' ? undefined : archiveSchedule.tick()),
     showProgress: () => progress.show(indexing.vitals.progress),
   })
 }

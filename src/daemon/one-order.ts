@@ -1,5 +1,6 @@
 import { Trouble } from '../model/trouble.ts'
 import { deferred } from './deferred.ts'
+import { withRoom, type Room } from './room.ts'
 import { startChild, type ChildProgram } from './start-child.ts'
 
 /** What a process says that obeys one order: how far it is, and last what came of it. */
@@ -24,6 +25,13 @@ interface Obeying<Progress> {
 
 /** What these processes make is short-lived: with little room for it one takes 10 to 20 MB less, and no longer. */
 const FRUGAL = ['--max-semi-space-size=2']
+
+/** The work is begun while room for it is made: it takes its memory later than that. */
+export function inRoom<Result>(room: Room, start: () => OrderedWork<Result>): OrderedWork<Result> {
+  const work = start()
+  void withRoom(room, () => work.result).catch(() => undefined)
+  return work
+}
 
 /** Starts a process that obeys one order. It goes there as a message, and never as an argument, which others can read. */
 export function startOrder<Progress, Result>(

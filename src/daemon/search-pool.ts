@@ -12,7 +12,7 @@ import { startChild } from './start-child.ts'
 const FRUGAL = ['--max-semi-space-size=2']
 /** At most this many questions are worked on at a time; further ones queue. */
 const CHILDREN_MAX = 2
-/** The same while tokens are counted: the process that does takes more memory than one of these. */
+/** The same while another process, which counts tokens or archives, takes as much memory as one of these. */
 const CHILDREN_MAX_SHARED = 1
 const QUEUE_MAX = 1000
 /** A child that had nothing to do for so long ends, and gives its memory back. */
@@ -48,7 +48,8 @@ export class SearchPool {
   readonly #alive = new Map<ChildProcess, Promise<void>>()
   readonly #queue: Job[] = []
   readonly #onDamage: () => void
-  #childrenMax = CHILDREN_MAX
+  /** How many others the memory is shared with. */
+  #sharers = 0
   #isShut = false
   #isClosed = false
 
@@ -113,19 +114,24 @@ export class SearchPool {
   }
 
   /**
-   * One search at a time while the daemon's memory goes elsewhere. A second process that is at work answers first, and ends.
+   * One search at a time while the daemon's memory goes elsewhere, for each time that this is said until `haveMemory` is.
+   * A second process that is at work answers first, and ends.
    * @returns a promise that resolves once no more than one is there
    */
   async shareMemory(): Promise<void> {
-    this.#childrenMax = CHILDREN_MAX_SHARED
+    this.#sharers += 1
     for (const searcher of this.#searchers) this.#endIfTooMany(searcher)
     while (this.#alive.size > this.#childrenMax) await Promise.race(this.#alive.values())
   }
 
-  /** Two at a time again. */
+  /** Two at a time again, once all have said so. */
   haveMemory(): void {
-    this.#childrenMax = CHILDREN_MAX
+    this.#sharers -= 1
     this.#pump()
+  }
+
+  get #childrenMax(): number {
+    return this.#sharers > 0 ? CHILDREN_MAX_SHARED : CHILDREN_MAX
   }
 
   #endIfTooMany(searcher: Searcher): void {
@@ -156,6 +162,7 @@ export class SearchPool {
     this.#queue.shift()
     if (idle === undefined) this.#give(this.#start(), job, START_MS)
     else this.#give(idle, job, 0)
+    this.#pump()
   }
 
   #give(searcher: Searcher, job: Job, startMs: number): void {

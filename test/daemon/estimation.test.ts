@@ -58,11 +58,13 @@ class World {
       },
       isResting: () => this.isResting,
       isSearching: () => this.isSearching,
-      makeRoom: async () => {
-        this.isMemoryShared = true
-      },
-      giveRoomBack: () => {
-        this.isMemoryShared = false
+      room: {
+        make: async () => {
+          this.isMemoryShared = true
+        },
+        giveBack: () => {
+          this.isMemoryShared = false
+        },
       },
       onDamage: () => undefined,
       start: () => {
@@ -98,6 +100,18 @@ const slice = (...keys: number[]): EstimateSlice => ({
   estimates: keys.map(estimate),
   left: 1,
   isDone: false,
+})
+
+test('it is at work from when it asks for room until that is given back', async () => {
+  const world = new World()
+  world.slices = [slice(1)]
+  world.isLongAfter = 1
+  expect(world.estimation.isAtWork).toBe(false)
+  await world.clock.advance(15_000)
+  expect([world.estimation.isAtWork, world.isMemoryShared]).toEqual([true, true])
+  await world.estimation.stop()
+  await world.clock.advance(1000)
+  expect([world.estimation.isAtWork, world.isMemoryShared]).toEqual([false, false])
 })
 
 test('nothing is counted before the daemon rested for a while, and the process ends when all is counted', async () => {

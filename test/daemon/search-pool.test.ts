@@ -66,6 +66,27 @@ test('while memory goes elsewhere one search runs at a time, and all are answere
   expect(await Promise.all(last)).toHaveLength(2)
 })
 
+test('memory that two others share is had again once both have given it back', async () => {
+  const pool = await openPool()
+  await Promise.all([pool.shareMemory(), pool.shareMemory()])
+  const asked = [pool.ask(all), pool.ask(all), pool.ask(all)]
+  pool.haveMemory()
+  expect(pool.pids).toHaveLength(1)
+  pool.haveMemory()
+  expect(pool.pids).toHaveLength(2)
+  expect(await Promise.all(asked)).toHaveLength(3)
+})
+
+test('after the mirror was another, of three searches that had waited two ran one after the other', async () => {
+  const pool = await openPool()
+  pool.shut()
+  const asked = [pool.ask(all), pool.ask(all), pool.ask(all)]
+  expect(pool.pids).toEqual([])
+  pool.reopen()
+  expect(pool.pids).toHaveLength(2)
+  expect(await Promise.all(asked)).toHaveLength(3)
+})
+
 test('of two processes at rest one has ended once there is room for another', async () => {
   const pool = await openPool()
   await Promise.all([pool.ask(all), pool.ask(all)])

@@ -4,6 +4,7 @@ import type { Archives } from '../archives.ts'
 import type { Indexing } from '../indexing.ts'
 import type { Logger } from '../log.ts'
 import type { SearchPool } from '../search-pool.ts'
+import { withRoom, type Room } from '../room.ts'
 import type { Readers } from '../upkeep.ts'
 import { inPurgeProcess } from '../purge-process.ts'
 import { Purging } from './purging.ts'
@@ -16,6 +17,8 @@ interface Parts {
   readonly indexing: Indexing
   readonly searches: SearchPool
   readonly archives: Archives
+  /** For the process that is at work on it. */
+  readonly room: Room
   /** All that read the mirror. */
   readonly readers: Readers
   /** Those of them that are cheap to open again. */
@@ -23,13 +26,23 @@ interface Parts {
 }
 
 /** The purge of a running daemon: its indexer removes, and its readers forget. */
-export function daemonPurging({ settings, path, log, indexing, searches, archives, readers, others }: Parts): Purging {
+export function daemonPurging({
+  settings,
+  path,
+  log,
+  indexing,
+  searches,
+  archives,
+  room,
+  readers,
+  others,
+}: Parts): Purging {
   const setup = { dataDir: settings.dataDir, archiveDir: settings.archives.dir, mirrorPath: path }
   return new Purging(setup, {
     sync: () => indexing.sync({ full: false }),
     mirror: (order) => indexing.writer.purge(order),
     alone: (act) => archives.alone(act),
-    doTask: inPurgeProcess,
+    doTask: (task, order, signal) => withRoom(room, () => inPurgeProcess(task, order, signal)),
     readers,
     renewReaders: () => {
       searches.renew()
