@@ -17,15 +17,17 @@ export function startChild(
   return fork(fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url)), words, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [...settings],
-    env: offlineEnvironment(),
+    env: childEnvironment(),
   })
 }
 
 /**
- * None of them speaks to anybody over a network. Node 20 takes apart all certificates of this file at every start, which
- * for those of a whole system is longer than the start itself.
+ * - None of them speaks to anybody over a network. Node 20 takes apart all certificates of this file at every start, which
+ *   for those of a whole system is longer than the start itself.
+ * - Where glibc gives each thread memory of its own, it seldom gives any back: two processes that search take 16 to 21 MB
+ *   less with one arena, and no longer. Other systems do not know the word.
  */
-function offlineEnvironment(): NodeJS.ProcessEnv {
+function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = realSurroundings().env
-  return env
+  return { MALLOC_ARENA_MAX: '1', ...env }
 }

@@ -5,17 +5,31 @@ import { startChild } from '../../src/daemon/start-child.ts'
 afterEach(() => vi.unstubAllEnvs())
 
 // Only Linux tells what another process was started with.
-test.runIf(existsSync('/proc/self/environ'))(
+const canLook = existsSync('/proc/self/environ')
+
+/** @returns what a process of the daemon was told of these settings */
+function settingsOfChild(names: RegExp): string[] {
+  const child = startChild('check-child', ['/nowhere/mirror.db'])
+  try {
+    const words = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0')
+    return words.filter((word) => names.test(word))
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+test.runIf(canLook)(
   'a process of the daemon does not take apart certificates that it has no use for, and keeps all other settings',
   () => {
     vi.stubEnv('NODE_EXTRA_CA_CERTS', '/etc/ssl/certs/ca-certificates.crt')
     vi.stubEnv('LC_PAPER', 'nb_NO')
-    const child = startChild('check-child', ['/nowhere/mirror.db'])
-    try {
-      const words = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0')
-      expect(words.filter((word) => /^(?:NODE_EXTRA_CA_CERTS|LC_PAPER)=/.test(word))).toEqual(['LC_PAPER=nb_NO'])
-    } finally {
-      child.kill('SIGKILL')
-    }
+    expect(settingsOfChild(/^(?:NODE_EXTRA_CA_CERTS|LC_PAPER)=/)).toEqual(['LC_PAPER=nb_NO'])
   },
 )
+
+test.runIf(canLook)('a process of the daemon has one arena of memory, unless the user wants more', () => {
+  vi.stubEnv('MALLOC_ARENA_MAX', undefined)
+  expect(settingsOfChild(/^MALLOC_ARENA_MAX=/)).toEqual(['MALLOC_ARENA_MAX=1'])
+  vi.stubEnv('MALLOC_ARENA_MAX', '4')
+  expect(settingsOfChild(/^MALLOC_ARENA_MAX=/)).toEqual(['MALLOC_ARENA_MAX=4'])
+})
