@@ -73,7 +73,8 @@ function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
     return { exitCode: 2, err: usageSentence(error.message) }
   }
   if (error instanceof Trouble) {
-    return { exitCode: error.exitCode, err: `${printable(error.message)}\n${printable(error.hint)}\n` }
+    const lines = [error.message, error.hint].filter((line) => line !== '')
+    return { exitCode: error.exitCode, err: lines.map((line) => `${printable(line)}\n`).join('') }
   }
   return { exitCode: 1, err: bugReport(error, hasStack) }
 }

@@ -22,7 +22,7 @@ export function troubleOfProblem(status: number, path: string, body: unknown): T
   const told = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
   const names = code === NO_MESSAGE ? ['around'] : (errors ?? []).map(({ name }) => name)
   const message = [...told, ...givenIn(path, names)].join(' ')
-  const hint = code === NO_MESSAGE ? ORPHANS : hintFor(status, path)
+  const hint = code === NO_MESSAGE ? ORPHANS : endsInRemedy(status, detail) ? '' : hintFor(status, path)
   return new Trouble(code ?? `http-${status}`, message, hint, { exitCode: status === 400 ? 2 : 1 })
 }
 
@@ -36,6 +36,10 @@ function givenIn(path: string, names: readonly string[]): string[] {
   const words = names.flatMap((name) => searchParams.getAll(name)).map((word) => JSON.stringify(word))
   return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]
 }
+
+/** What is no mistake of the question is told with what helps, and nothing that is known here helps as well. */
+const endsInRemedy = (status: number, detail: string | undefined): boolean =>
+  detail !== undefined && [409, 429, 503].includes(status)
 
 function hintFor(status: number, path: string): string {
   if (status === 400) return 'See the --help of the command for what it takes.'

@@ -5,7 +5,8 @@ import type { Answers } from './answers.ts'
 import { decodeAnswer } from './session.ts'
 import type { Session } from './session.ts'
 
-export const archiveAnswer = z.object({
+/** What is not told in words stays as it came, for --json. */
+export const archiveAnswer = z.looseObject({
   name: z.string(),
   state: z.string(),
   provenAt: z.string().nullable(),

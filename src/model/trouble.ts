@@ -5,7 +5,7 @@
 export class Trouble extends Error {
   override readonly name = 'Trouble'
   readonly code: string
-  /** One sentence on what the user can do. */
+  /** One sentence on what the user can do; empty where the message ends in it. */
   readonly hint: string
   /** The process' exit code where this ends the program: 1 failed, 2 wrong usage or settings, 3 another daemon. */
   readonly exitCode: 1 | 2 | 3

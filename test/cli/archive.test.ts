@@ -40,6 +40,12 @@ test('a run is told by the name that it got', async () => {
   expect([exitCode, out]).toEqual([0, expect.stringContaining(`${made.name}: 2 chats, 5 messages`)])
 })
 
+test('for a program a run told neither its checksum nor when it was made nor of what: --json is what HTTP answers', async () => {
+  const answer = { ...made, createdAt: '2026-02-01T03:00:00.000Z', scope: null, sha256: 'ab', job: null, leftOut: [] }
+  const { exitCode, out } = await run(['archive', 'run', '--json'], () => answer)
+  expect([exitCode, JSON.parse(out)]).toEqual([0, answer])
+})
+
 test('"archive" alone tells the four commands below it, as the README says', async () => {
   const { exitCode, out, err } = await run(['archive'])
   expect([exitCode, err]).toEqual([0, ''])

@@ -146,7 +146,6 @@ test.each([
   [401, 1],
   [404, 1],
   [500, 1],
-  [503, 1],
 ])('a problem with status %d is told in its words, exit code %d', async (status, exitCode) => {
   const trouble = await troubleWhen(status, {
     type: 'about:blank',
@@ -157,6 +156,14 @@ test.each([
   })
   expect(trouble).toMatchObject({ message: 'It was so.', code: 'so', exitCode })
   expect(trouble.hint).toMatch(/\S/)
+})
+
+test('“Install git.” was followed by “Try again, or ask for less.”: what is told with its remedy gets no second one', async () => {
+  for (const status of [409, 429, 503]) {
+    const told = await troubleWhen(status, { status, detail: 'It was so. Do that.', code: 'so' })
+    expect(told).toMatchObject({ message: 'It was so. Do that.', hint: '', code: 'so', exitCode: 1 })
+    expect((await troubleWhen(status, { status, title: 'T' })).hint).toMatch(/\S/)
+  }
 })
 
 test('the reasons of a bad request are told', async () => {

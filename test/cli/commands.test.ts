@@ -172,6 +172,22 @@ describe('search', () => {
     )
   })
 
+  test('a filter and a word that must both go looked like two words: the filter is told by its flag', async () => {
+    const said = async (suggestion: object) => {
+      const none = {
+        ...found,
+        total: 0,
+        items: [],
+        suggestions: [{ reason: 'without-filter', count: 1, ...suggestion }],
+      }
+      return (await run(['search', 'x'], () => none)).err
+    }
+    const both = { text: 'chat project project tool:x', query: 'apple', filters: ['chat', 'project'] }
+    expect(await said(both)).toContain('Without --chat --project project tool:x: 1 result\n')
+    expect(await said({ text: 'tool:x', query: 'apple' })).toContain('Without tool:x: 1 result\n')
+    expect(await said({ text: 'from to' })).toContain('Without --from --to: 1 result\n')
+  })
+
   test('a window too narrow for ids tells how to get at them, a wide one shows them', async () => {
     const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
     expect(narrow.err).toContain('The ids for "show" are told by --json, and in a window of 130 columns.')

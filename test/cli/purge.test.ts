@@ -141,3 +141,12 @@ test('it is told how much is kept out, and what is left to be done', async () =>
   expect(out).toContain('rewriting the archives')
   expect(out).toContain('cut short')
 })
+
+test.each([['--chat', 'chat-1', '--yes'], ['--project', 'shop'], ['--before', '2025-01-01'], ['--match'], ['--yes']])(
+  'a purge that was named beside --list was not done, and ended as if it were: %s %s %s',
+  async (...named) => {
+    const { exitCode, err, calls } = await run(['purge', ...named.filter((word) => word !== undefined), '--list'])
+    expect([exitCode, calls]).toEqual([2, []])
+    expect(err).toMatch(/^Option '--list' cannot be used with option '--/)
+  },
+)

@@ -53,6 +53,13 @@ test('--version prints the version alone', async () => {
   expect(await run(['--version'])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
 })
 
+test('a trouble that ends in its remedy is told without an empty line behind it', async () => {
+  const { exitCode, err } = await run(['chats'], () => {
+    throw new Trouble('git-missing', 'Git is not installed. Install git.', '')
+  })
+  expect([exitCode, err]).toEqual([1, 'Git is not installed. Install git.\n'])
+})
+
 describe('serve', () => {
   test.each([[['serve']], [[]]])('%j runs the daemon with the settings of the flags', async (argv) => {
     const { exitCode, served } = await run([...argv, '--port', '0', '--auth'])

@@ -62,6 +62,8 @@ export interface SearchSuggestion {
   readonly count: number
   /** The query to try, where the filter to drop stands in it. */
   readonly query?: string
+  /** Of what `text` names, the filters that stand beside the query and must go too for it to find so many. */
+  readonly filters?: readonly FilterName[]
 }
 
 export interface FacetValue {

@@ -111,7 +111,14 @@ function suggestionOf({ tree, names, dropped }: Relaxation, count: number): Sear
     return { text: query, reason: 'without-word', count }
   }
   const text = [...names, ...dropped.map(printQuery)].join(' ')
-  return { text, reason: 'without-filter', count, ...(dropped.length === 0 ? {} : { query }) }
+  const isMixed = names.length > 0 && dropped.length > 0
+  return {
+    text,
+    reason: 'without-filter',
+    count,
+    ...(dropped.length === 0 ? {} : { query }),
+    ...(isMixed && { filters: names }),
+  }
 }
 
 /** Leaving out all that is words leaves no query to suggest: filters and fields alone are told by their number. */

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import { Trouble } from '../../model/trouble.ts'
 import type { Answers } from '../answers.ts'
@@ -21,6 +22,8 @@ interface PurgeOptions extends JsonOption {
   readonly list?: true
 }
 
+const SAYS_WHAT_GOES = ['chat', 'project', 'before', 'tz', 'match', 'yes']
+
 export function addPurgeCommand(program: Command, session: Session): void {
   const command = program
     .command('purge')
@@ -32,7 +35,8 @@ export function addPurgeCommand(program: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of a bare date, such as Europe/Berlin')
     .option('--match', 'messages that hold the text on standard input, whatever the case of its letters')
     .option('--yes', 'do it; without this nothing is changed')
-    .option('--list', 'tell how much is kept from coming in again')
+    // Beside it nothing would be done, and be taken for done.
+    .addOption(new Option('--list', 'tell how much is kept from coming in again').conflicts(SAYS_WHAT_GOES))
   addJson(command)
   addExamples(
     command,

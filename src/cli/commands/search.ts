@@ -32,7 +32,15 @@ const searchAnswer = z.object({
     }),
   ),
   suggestions: z
-    .array(z.object({ text: z.string(), reason: z.string(), count: z.number(), query: z.string().optional() }))
+    .array(
+      z.object({
+        text: z.string(),
+        reason: z.string(),
+        count: z.number(),
+        query: z.string().optional(),
+        filters: z.array(z.string()).default([]),
+      }),
+    )
     .default([]),
   warnings: z.array(z.unknown()).default([]),
 })
@@ -160,11 +168,13 @@ async function noteFound(found: SearchAnswer, filters: SearchOptions, session: S
 const COUNTED_MAX = 1000
 
 /** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
-function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
+function suggestionText({ text, reason, count, query, filters }: SearchAnswer['suggestions'][number]): string {
   const found = `${count < COUNTED_MAX ? '' : 'at least '}${countText(count, 'result')}`
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
-  if (query !== undefined) return `Without ${text}: ${found}`
-  const flags = text.split(' ').map((name) => `--${name}`)
-  return `Without ${flags.join(' ')}: ${found}`
+  // The filters stand first in the text, by their names.
+  const names = query === undefined ? text.split(' ') : filters
+  const typed = text.slice(names.join(' ').length).trimStart()
+  const things = [...names.map((name) => `--${name}`), ...(typed === '' ? [] : [typed])]
+  return `Without ${things.join(' ')}: ${found}`
 }

@@ -181,7 +181,10 @@ describe('why nothing is found', () => {
     ])
     const count = outcome('apple').total
     const text = 'project haystack tool:none'
-    expect(answer.suggestions).toEqual([{ text, reason: 'without-filter', count, query: 'apple' }])
+    // The query alone would find nothing: it is told that the filter must go too.
+    expect(answer.suggestions).toEqual([
+      { text, reason: 'without-filter', count, query: 'apple', filters: ['project'] },
+    ])
   })
 
   test('a field that nothing passes is named, though nothing else was asked for', () => {
