@@ -142,7 +142,7 @@ export class Indexing {
 
   /** Once a week, whenever it is asked. */
   checkTermsIfDue(): void {
-    if (this.state === 'ready') this.#upkeep.checkTermsIfDue().catch(() => undefined)
+    if (this.state === 'ready' && !this.#termsCheck.isAtWork) this.#upkeep.checkTermsIfDue().catch(() => undefined)
   }
 
   /** At the start it may not be known yet whether the mirror is sound. */

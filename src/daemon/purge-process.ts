@@ -15,6 +15,8 @@ export const inPurgeProcess: DoPurgeTask = async <Task extends PurgeTask>(
   order: PurgeTasks[Task]['order'],
   signal: AbortSignal,
 ) => {
+  // While room was made for it the daemon began to stop.
+  if (signal.aborted) throw new Trouble('stopped', 'The daemon is stopping.', '')
   const died = new Trouble('purge-died', 'The process that was at work on the purge ended.', 'Purge once more.')
   const obeying = { program: 'purge-child', died } as const
   const work = startOrder<never, PurgeTasks[Task]['outcome']>({ task, order }, obeying)

@@ -105,7 +105,11 @@ export class SearchPool {
   /** Ends every process, for the mirror's file is to be another; searches wait until `reopen`. */
   shut(): void {
     this.#isShut = true
-    for (const { child } of this.#searchers) child.kill('SIGKILL')
+    for (const searcher of this.#searchers) {
+      // It is there until it has ended, maybe after `reopen`: nothing is given to it.
+      searcher.isEnding = true
+      searcher.child.kill('SIGKILL')
+    }
   }
 
   reopen(): void {

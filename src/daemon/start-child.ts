@@ -6,7 +6,8 @@ import { realSurroundings } from '../settings.ts'
 export type ChildProgram = 'search-child' | 'estimate-child' | 'check-child' | 'archive-child' | 'purge-child'
 
 /**
- * Starts one of the daemon's programs as a process of its own. What it says to stderr goes to the daemon's.
+ * Starts one of the daemon's programs as a process of its own. What it says to stderr goes to the daemon's. Where it cannot
+ * be started, its `error` says so later.
  * @param settings of V8, for this kind of work
  */
 export function startChild(
@@ -14,11 +15,14 @@ export function startChild(
   words: readonly string[],
   settings: readonly string[] = [],
 ): ChildProcess {
-  return fork(fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url)), words, {
+  const child = fork(fileURLToPath(new URL(`../daemon/${program}.js`, import.meta.url)), words, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [...settings],
     env: childEnvironment(),
   })
+  // Where no descriptor was left for the process, Node has given it no channel: what is said to it goes nowhere.
+  if (!('send' in child)) Object.assign(child, { send: () => false })
+  return child
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { ChatId } from '../model/ids.ts'
 import type { Batch, ChatFacts, HeadWrite } from './batch.ts'
 import type { Mirror } from './open.ts'
+import type { OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
-import { ARCHIVE } from './source-ranks.ts'
+import { ARCHIVE, type SourceRanks } from './source-ranks.ts'
 
 /** The name under which the chat's own row stands among the lists that speak of it. */
 const OWN_ROW = ''
@@ -48,6 +49,21 @@ export function saveHead(db: Mirror, source: number, head: HeadWrite): boolean {
 /** @returns the chats of which something new was said */
 export function writeHeads(db: Mirror, batch: Batch): ChatId[] {
   return batch.heads.filter((head) => saveHead(db, batch.source, head)).map((head) => head.chatId)
+}
+
+const FORGET_OWN_HEAD = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+
+/** What a row said outlives it, until another store of its rank has the chat's row: it lives on there, as another profile's. */
+export function forgetMoved(
+  db: Mirror,
+  chatId: ChatId,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+  ranks: SourceRanks,
+): void {
+  const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
+  for (const [source, state] of ownRows) {
+    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_HEAD).run(chatId, source)
+  }
 }
 
 /** What all lists together say of a chat, as columns of `chats`. */

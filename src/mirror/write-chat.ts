@@ -4,7 +4,7 @@ import { noteCopy } from './asks.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from './batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
-import { mergeHeads, ownHead, saveHead } from './heads.ts'
+import { forgetMoved, mergeHeads, ownHead, saveHead } from './heads.ts'
 import { enterLosses } from './losses.ts'
 import { writeLinks } from './links.ts'
 import type { Mirror } from './open.ts'
@@ -49,6 +49,7 @@ export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: Wri
   if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
     noteCopy(db, { chat: before.num, source: batch.source }, true)
   }
+  forgetMoved(db, write.id, ownRows, tools.ranks)
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const thread = writeThread(db, {

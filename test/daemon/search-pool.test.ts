@@ -87,6 +87,14 @@ test('after the mirror was another, of three searches that had waited two ran on
   expect(await Promise.all(asked)).toHaveLength(3)
 })
 
+test('a search that was asked as the mirror was let go was given to a process that had been killed', async () => {
+  const pool = await openPool()
+  await pool.ask(all)
+  pool.shut()
+  pool.reopen()
+  expect((await pool.ask(all)).total).toBe(1)
+})
+
 test('of two processes at rest one has ended once there is room for another', async () => {
   const pool = await openPool()
   await Promise.all([pool.ask(all), pool.ask(all)])

@@ -220,6 +220,33 @@ test('a chat that went on in a second profile stayed as the first had it', () =>
   }
 })
 
+test('a chat that moved to a second profile kept the name, and the place in the archive, that it had in the first', () => {
+  const former = home.global()
+  const profile = new CursorHome()
+  const both = new Indexer(home.userDir, profile.userDir)
+  others.push(both)
+  try {
+    const next = profile.global()
+    const thread = { fullConversationHeadersOnly: headers(['b1']) }
+    former.chat('c', { ...thread, name: 'Trees', isArchived: true, lastUpdatedAt: T0 })
+    former.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    both.pass()
+    expect(chat('c', both)).toMatchObject({ title: 'Trees', is_archived: 1 })
+    next.chat('c', { ...thread, name: 'Trees by the wall', lastUpdatedAt: T0 })
+    next.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    former.delete('composerData:c')
+    former.delete('bubbleId:c:b1')
+    both.pass('reconcile')
+    expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 1 })
+    next.delete('composerData:c')
+    next.delete('bubbleId:c:b1')
+    both.pass('reconcile')
+    expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 0 })
+  } finally {
+    profile.remove()
+  }
+})
+
 test('a prompt that stands in rows and, with its time, in a transcript was told twice', () => {
   const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
