@@ -130,7 +130,7 @@ function newestWith(db: Mirror, branch: Branch, match: string | null, deadline: 
 }
 
 const SELECT_BODIES = `
-  select m.key, b.parts, c.title
+  select m.key, m.chat, b.parts, c.title
   from json_each(@keys) k
   cross join messages m on m.key = k.value
   cross join bodies b on b.num = m.body
@@ -144,11 +144,30 @@ function readMessages(
   scorer: Scorer,
   deadline: Deadline,
 ): readonly RankedMessage[] {
-  const statement = rowsOf<{ key: number; parts: string; title: string }>(db, SELECT_BODIES)
-  const read: RankedMessage[] = []
-  for (const { key, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
-    read.push({ key, score: scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title) })
+  const statement = rowsOf<{ key: number; chat: number; parts: string; title: string }>(db, SELECT_BODIES)
+  const read: ReadMessage[] = []
+  for (const { key, chat, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
+    const score = scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title)
+    read.push({ key, chat, score, titleScore: scorer.scoreOwnTitle(key, title) })
     if (deadline.isPassed()) break
   }
-  return read
+  return withTitles(read)
+}
+
+interface ReadMessage extends RankedMessage {
+  readonly chat: number
+  readonly titleScore: number
+}
+
+/** The best message of a chat stands for its title too, and no lower than a title of which no message matches. */
+function withTitles(read: readonly ReadMessage[]): readonly RankedMessage[] {
+  const best = new Map<number, ReadMessage>()
+  for (const message of read) {
+    const other = best.get(message.chat)
+    if (other === undefined || byScore(message, other) < 0) best.set(message.chat, message)
+  }
+  return read.map(({ key, chat, score, titleScore }) => ({
+    key,
+    score: best.get(chat)?.key === key ? Math.max(score, titleScore) : score,
+  }))
 }

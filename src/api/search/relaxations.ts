@@ -1,4 +1,5 @@
 import { isUnspacedSign, tokenize } from '../../text/terms.ts'
+import { piecesOf } from './language/read-words.ts'
 import { allOf, anyOf, type QueryNode, type WordsNode } from './language/tree.ts'
 import { filterNames, type FilterName, type SearchFilters } from './request.ts'
 
@@ -114,7 +115,7 @@ function relaxTree(tree: QueryNode): readonly Dropped[] {
 }
 
 function wordsApart(phrase: Extract<QueryNode, { readonly kind: 'words' }>): readonly Dropped[] {
-  const texts = phrase.text.split(/\s+/).filter((text) => /[\p{L}\p{N}]/u.test(text))
+  const texts = piecesOf(phrase.text).filter((text) => /[\p{L}\p{N}]/u.test(text))
   if (texts.length < 2) return []
   const last = texts.length - 1
   const words = texts.map((text, at) => ({ kind: 'words' as const, text, isPrefix: phrase.isPrefix && at === last }))

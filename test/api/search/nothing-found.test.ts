@@ -11,6 +11,7 @@ beforeAll(() => {
   const march = Date.UTC(2026, 2, 1)
   const plum = insertChat(writer, { id: 'plum' })
   insertMessage(writer, plum, { id: 'early', role: 'user', parts: 'a plum', createdAtMs: march })
+  insertMessage(writer, plum, { id: 'map', role: 'user', parts: 'a HashMap<String, Vec<u8>>', createdAtMs: march + 1 })
   const pear = insertChat(writer, { id: 'pear', project: insertProject(writer, 'orchard') })
   for (const at of [20, 21]) {
     insertMessage(writer, pear, {
@@ -38,4 +39,12 @@ test('a word with a field beside it, far from what its filters leave, found noth
   ])
   const either = search(db, requestOf('(plum OR "a plum") after:2026-03-15 -fig', { filters }))
   expect(either.warnings).toEqual([`Nothing matches "plum OR "a plum""; without it, the rest leaves 2 messages.`])
+})
+
+test('a quoted piece of code that nothing holds so was not offered with its words apart', () => {
+  const asked = search(db, requestOf('"hashmap<string, vec<u8>>"'))
+  expect([asked.total, asked.suggestions]).toEqual([
+    0,
+    [{ text: 'hashmap string vec u8', reason: 'without-word', count: 1 }],
+  ])
 })

@@ -80,6 +80,17 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('plover')[0]).toBe('short')
   })
 
+  test('a chat that is called so before passing mentions, also where all that it says of it a tool printed', () => {
+    const other = insertChat(db, { id: 'other', title: 'Something else' })
+    for (let at = 0; at < 10; at += 1) say(other, `mention${at}`, 'And then parseRobin was in our way.')
+    const called = insertChat(db, { id: 'called', title: 'parseRobin' })
+    say(called, 'printed', printed('src/parse_robin.ts'), START_MS - DAY_MS)
+    say(called, 'again', printed('src/parse_robin.test.ts'), START_MS - 2 * DAY_MS)
+    expect(ids('parseRobin')[0]).toBe('printed')
+    expect(ids('parseRobin').at(-1)).toBe('again')
+    expect(ids('parseRobin', { group: 'chat' })[0]).toBe('printed')
+  })
+
   test('a title before a passing mention, and a message of a chat that is called so before others', () => {
     const called = insertChat(db, { id: 'called', title: 'Rounding of puffin invoices' })
     say(called, 'opening', 'Have a look at these.')

@@ -27,6 +27,7 @@ const texts: readonly (readonly [id: string, text: string])[] = [
   ['card', 'open src/Lists/UserCard.test.tsx'],
   ['umlaut', 'rufe größeÄndern und überPrüfen auf'],
   ['sha', 'reverted 62b996dfe0a1c3d5e7f9012345678901234567ab'],
+  ['sevenDigits', 'reverted 6138154d692eab5fe60526abc27222571b2c1716, see ticket 61381577'],
   ['abbreviated', 'git show 4e1d2b7 tells what broke it'],
   ['longer', 'git show 91ab03fe2c does not'],
   ['code', 'ended with 0xC000041D'],
@@ -84,6 +85,7 @@ describe('a misspelt word that finds nothing', () => {
     ['a beginning', 'postger*'],
     ['short', 'cst'],
     ['a number', '15433'],
+    ['the beginning of a number', '6138157'],
     ['a hash', 'deadbeefcafe1235'],
     ['with a number in it', 'postgers9x'],
     ['Chinese', '数据车'],
@@ -107,6 +109,7 @@ describe('a misspelt word that finds nothing', () => {
     ['a space left out', 'connectionpool', '"connection pool"', ['pool']],
     ['beside another word', 'postgres connectionpool', 'postgres "connection pool"', ['pool']],
     ['the beginning of a hash', '62b996d', '62b996d*', ['sha']],
+    ['the beginning of one that is all digits', '6138154', '6138154*', ['sevenDigits']],
     ['more of it', '62b996dfe0a1', '62b996dfe0a1*', ['sha']],
     ['the first groups of an id', '550e8400-e29b-41d4-a7', '550e8400-e29b-41d4-a7*', ['uuid']],
   ])('is known though it was typed in one or in part: %s: %s shows the hits for %s', (_, q, meant, found) => {

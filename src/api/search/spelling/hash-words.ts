@@ -1,4 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/prepared.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders } from './holders.ts'
 import type { Spelling } from './spelling.ts'
@@ -10,6 +11,7 @@ const hashEnd =
 const wholeHash = /(?<![\p{L}\p{M}\p{N}])(?:[\da-f]{40}|[\da-f]{64})$/iu
 /** What git tells of a hash at the least. */
 const SHORT_DIGITS_MIN = 7
+const bareDigits = /^\d{7,16}$/
 /** A code or an address, with what tells how it is written. Fewer digits without it are any number or word. */
 const markedNumber = /^0x(?<digits>[\da-f]{4,16})$/i
 const bareNumber = /^[\da-f]{8,16}$/i
@@ -21,7 +23,15 @@ export function otherHashes(db: Mirror, text: string): readonly Spelling[] {
 
 /** Hashes are mostly told by how they begin. */
 const longerHash = (db: Mirror, text: string): readonly Spelling[] =>
-  hashEnd.test(text) ? held(db, { text, isPrefix: true }) : []
+  hashEnd.test(text) || beginsHash(db, text) ? held(db, { text, isPrefix: true }) : []
+
+const HAS_HASH = `
+  select 1 as found from terms where term > @text and term < @text || 'g' and term glob '*[a-f]*' limit 1
+`
+
+/** One hash in thirty begins with seven digits, and looks like a number then: there is one if a letter ever follows. */
+const beginsHash = (db: Mirror, text: string): boolean =>
+  bareDigits.test(text) && prepared<{ found: number }>(db, HAS_HASH).get({ text }) !== undefined
 
 function shorterHashes(db: Mirror, text: string): readonly Spelling[] {
   const [whole = ''] = wholeHash.exec(text) ?? []
