@@ -16,6 +16,7 @@ const unchanged = { added: 0, changed: 0, gone: 0 }
 let home: CursorHome
 let indexer: Indexer
 let others: Indexer[]
+let profiles: CursorHome[]
 
 function newIndexer(): Indexer {
   const made = new Indexer(home.userDir)
@@ -24,14 +25,23 @@ function newIndexer(): Indexer {
   return made
 }
 
+/** The stores of two profiles of one Cursor, and what reads both. */
+function twoProfiles() {
+  const profile = new CursorHome()
+  profiles.push(profile)
+  const both = new Indexer(home.userDir, profile.userDir)
+  others.push(both)
+  return { former: home.global(), next: profile.global(), both }
+}
+
 beforeEach(() => {
   home = new CursorHome()
   others = []
+  profiles = []
   indexer = newIndexer()
 })
 afterEach(() => {
-  for (const one of others) one.remove()
-  home.remove()
+  for (const one of [...others, ...profiles, home]) one.remove()
 })
 
 const inline = (composerId: string, said: readonly (readonly [string, string])[]) => ({
@@ -195,56 +205,40 @@ test('what was said after a project got another name was no part of its chat', (
 })
 
 test('a chat that went on in a second profile stayed as the first had it', () => {
-  const former = home.global()
-  const profile = new CursorHome()
-  const both = new Indexer(home.userDir, profile.userDir)
-  others.push(both)
-  try {
-    const next = profile.global()
-    for (const store of [former, next]) {
-      store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
-      store.message('c', 'b1', { type: 1, text: 'plant an apple' })
-      store.message('c', 'b2', { type: 2, text: 'it is planted' })
-    }
-    both.pass()
-    next.message('c', 'b2', { type: 2, text: 'it is planted, by the wall' })
-    next.message('c', 'b3', { type: 1, text: 'and a pear' })
-    next.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
-    both.pass()
-    const shown = both.thread('c').flatMap(([, position, text]) => (position === null ? [] : text))
-    expect(shown).toEqual(['plant an apple', 'it is planted, by the wall', 'and a pear'])
-    expect(chat('c', both)).toMatchObject({ is_live: 1, message_count: 3 })
-    expect(both.pass('full')).toMatchObject(unchanged)
-  } finally {
-    profile.remove()
+  const { former, next, both } = twoProfiles()
+  for (const store of [former, next]) {
+    store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
+    store.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    store.message('c', 'b2', { type: 2, text: 'it is planted' })
   }
+  both.pass()
+  next.message('c', 'b2', { type: 2, text: 'it is planted, by the wall' })
+  next.message('c', 'b3', { type: 1, text: 'and a pear' })
+  next.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
+  both.pass()
+  const shown = both.thread('c').flatMap(([, position, text]) => (position === null ? [] : text))
+  expect(shown).toEqual(['plant an apple', 'it is planted, by the wall', 'and a pear'])
+  expect(chat('c', both)).toMatchObject({ is_live: 1, message_count: 3 })
+  expect(both.pass('full')).toMatchObject(unchanged)
 })
 
 test('a chat that moved to a second profile kept the name, and the place in the archive, that it had in the first', () => {
-  const former = home.global()
-  const profile = new CursorHome()
-  const both = new Indexer(home.userDir, profile.userDir)
-  others.push(both)
-  try {
-    const next = profile.global()
-    const thread = { fullConversationHeadersOnly: headers(['b1']) }
-    former.chat('c', { ...thread, name: 'Trees', isArchived: true, lastUpdatedAt: T0 })
-    former.message('c', 'b1', { type: 1, text: 'plant an apple' })
-    both.pass()
-    expect(chat('c', both)).toMatchObject({ title: 'Trees', is_archived: 1 })
-    next.chat('c', { ...thread, name: 'Trees by the wall', lastUpdatedAt: T0 })
-    next.message('c', 'b1', { type: 1, text: 'plant an apple' })
-    former.delete('composerData:c')
-    former.delete('bubbleId:c:b1')
-    both.pass('reconcile')
-    expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 1 })
-    next.delete('composerData:c')
-    next.delete('bubbleId:c:b1')
-    both.pass('reconcile')
-    expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 0 })
-  } finally {
-    profile.remove()
-  }
+  const { former, next, both } = twoProfiles()
+  const thread = { fullConversationHeadersOnly: headers(['b1']) }
+  former.chat('c', { ...thread, name: 'Trees', isArchived: true, lastUpdatedAt: T0 })
+  former.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  both.pass()
+  expect(chat('c', both)).toMatchObject({ title: 'Trees', is_archived: 1 })
+  next.chat('c', { ...thread, name: 'Trees by the wall', lastUpdatedAt: T0 })
+  next.message('c', 'b1', { type: 1, text: 'plant an apple' })
+  former.delete('composerData:c')
+  former.delete('bubbleId:c:b1')
+  both.pass('reconcile')
+  expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 1 })
+  next.delete('composerData:c')
+  next.delete('bubbleId:c:b1')
+  both.pass('reconcile')
+  expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 0 })
 })
 
 test('a prompt that stands in rows and, with its time, in a transcript was told twice', () => {
