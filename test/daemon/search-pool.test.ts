@@ -34,6 +34,7 @@ async function openPool(deadlineMs = 30_000): Promise<searchPool.SearchPool> {
 }
 
 const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
+const askThrice = (pool: searchPool.SearchPool) => [pool.ask(all), pool.ask(all), pool.ask(all)]
 
 test('at most two searches run at a time; the others wait and are answered', async () => {
   const pool = await openPool()
@@ -50,14 +51,14 @@ test('at most two searches run at a time; the others wait and are answered', asy
 
 test('while memory goes elsewhere one search runs at a time, and all are answered', async () => {
   const pool = await openPool()
-  const asked = [pool.ask(all), pool.ask(all), pool.ask(all)]
+  const asked = askThrice(pool)
   expect(pool.pids).toHaveLength(2)
   const isRoom = pool.shareMemory()
   expect(await Promise.all(asked)).toHaveLength(3)
   await isRoom
   expect(pool.pids).toHaveLength(1)
   const [pid] = pool.pids
-  const more = await Promise.all([pool.ask(all), pool.ask(all), pool.ask(all)])
+  const more = await Promise.all(askThrice(pool))
   expect([more.map(({ total }) => total), pool.pids]).toEqual([[1, 1, 1], [pid]])
   const last = [pool.ask(all), pool.ask(all)]
   expect(pool.pids).toHaveLength(1)
@@ -69,7 +70,7 @@ test('while memory goes elsewhere one search runs at a time, and all are answere
 test('memory that two others share is had again once both have given it back', async () => {
   const pool = await openPool()
   await Promise.all([pool.shareMemory(), pool.shareMemory()])
-  const asked = [pool.ask(all), pool.ask(all), pool.ask(all)]
+  const asked = askThrice(pool)
   pool.haveMemory()
   expect(pool.pids).toHaveLength(1)
   pool.haveMemory()
@@ -77,10 +78,10 @@ test('memory that two others share is had again once both have given it back', a
   expect(await Promise.all(asked)).toHaveLength(3)
 })
 
-test('after the mirror was another, of three searches that had waited two ran one after the other', async () => {
+test('after the mirror was another, the searches that had waited ran one at a time', async () => {
   const pool = await openPool()
   pool.shut()
-  const asked = [pool.ask(all), pool.ask(all), pool.ask(all)]
+  const asked = askThrice(pool)
   expect(pool.pids).toEqual([])
   pool.reopen()
   expect(pool.pids).toHaveLength(2)
@@ -131,7 +132,7 @@ test.runIf(canStop)('what waits behind two that hang is answered once they are g
   const pool = await openPool(SHORT_MS)
   await Promise.all([pool.ask(all), pool.ask(all)])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const three = await Promise.allSettled([pool.ask(all), pool.ask(all), pool.ask(all)])
+  const three = await Promise.allSettled(askThrice(pool))
   expect(three.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
 })
 
@@ -170,7 +171,7 @@ test('more than a thousand waiting searches are turned away', async () => {
 
 test('closing ends the processes, and fails what waits', async () => {
   const pool = await openPool()
-  const settled = Promise.allSettled([pool.ask(all), pool.ask(all), pool.ask(all)])
+  const settled = Promise.allSettled(askThrice(pool))
   const { pids } = pool
   await pool.close()
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])

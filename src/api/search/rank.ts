@@ -147,8 +147,7 @@ function readMessages(
   const statement = rowsOf<{ key: number; chat: number; parts: string; title: string }>(db, SELECT_BODIES)
   const read: ReadMessage[] = []
   for (const { key, chat, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
-    const score = scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title)
-    read.push({ key, chat, score, titleScore: scorer.scoreOwnTitle(key, title) })
+    read.push({ key, chat, ...scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title) })
     if (deadline.isPassed()) break
   }
   return withTitles(read)

@@ -29,12 +29,17 @@ const LENGTH_LOSS = 0.3
 /** UTF-16 units that are read of one part. */
 const READ_MAX = 20_000
 
+/** 0 and above, higher is better. */
+interface MessageScore {
+  readonly score: number
+  /** What the message's chat would score by its title alone: 0 where that lacks a word. */
+  readonly titleScore: number
+}
+
 export interface Scorer {
-  /** 0 and above, higher is better. @param title of the message's chat */
-  readonly scoreMessage: (key: number, parts: readonly Part[], title: string) => number
+  /** @param title of the message's chat */
+  readonly scoreMessage: (key: number, parts: readonly Part[], title: string) => MessageScore
   readonly scoreTitle: (key: number, title: string, summary: string | null) => number
-  /** What a message's chat would score by its title alone: 0 where that lacks a word. */
-  readonly scoreOwnTitle: (key: number, title: string) => number
 }
 
 /** Messages and titles on one scale. @param nowMs what recent means */
@@ -44,21 +49,21 @@ export function createScorer(asked: AskedWords, nowMs: number): Scorer {
     const pairs = asked.words.slice(1).map((_, at) => best(fits, (fit) => fit.pairs[at], 0))
     return mean(words) + CLOSENESS_WEIGHT * mean(pairs) + RECENCY_WEIGHT * recency(key, nowMs)
   }
-  const scoreTitle: Scorer['scoreTitle'] = (key, title, summary) =>
-    score(key, [
-      weighed(fitText(title, asked, null), TITLE_WEIGHT),
-      ...(summary === null ? [] : [weighed(fitText(summary, asked, null), SUMMARY_WEIGHT)]),
-    ])
   return {
     scoreMessage: (key, parts, title) => {
       const fits = parts.flatMap((part) => fitPart(part, asked))
-      return score(key, fits) + OWN_TITLE_WEIGHT * mean(fitText(title, asked, null).words)
+      const own = fitText(title, asked, null)
+      const isWhole = own.words.every((figure) => figure > 0)
+      return {
+        score: score(key, fits) + OWN_TITLE_WEIGHT * mean(own.words),
+        titleScore: isWhole ? score(key, [weighed(own, TITLE_WEIGHT)]) : 0,
+      }
     },
-    scoreTitle,
-    scoreOwnTitle: (key, title) => {
-      const isWhole = fitText(title, asked, null).words.every((figure) => figure > 0)
-      return isWhole ? scoreTitle(key, title, null) : 0
-    },
+    scoreTitle: (key, title, summary) =>
+      score(key, [
+        weighed(fitText(title, asked, null), TITLE_WEIGHT),
+        ...(summary === null ? [] : [weighed(fitText(summary, asked, null), SUMMARY_WEIGHT)]),
+      ]),
   }
 }
 
