@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 
-const ITEMS_MAX = 1000
+export const ITEMS_MAX = 1000
 /** Few enough that most values are garbage before what is young is collected: see `daemon/heap-limits.ts`. */
 const OCTETS_MAX = 1024 * 1024
 

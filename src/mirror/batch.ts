@@ -142,6 +142,14 @@ export interface ChatWrite {
   readonly messages: readonly MessageWrite[]
   /** Messages whose rows the source holds no more. */
   readonly vanished: readonly MessageId[]
+  /** Given where a chat is told in several writes. */
+  readonly part?: ChatPart
+}
+
+export interface ChatPart {
+  readonly isLast: boolean
+  /** As its own row gives it; null where it gives none, or was not read. */
+  readonly outline: Outline
 }
 
 /** A reason to think that a chat belongs to a project; the least rank decides. */

@@ -49,7 +49,7 @@ type Row = readonly [
  * long to make as a list and this object together, and a chat of thousands is listed whenever a message of it is written.
  */
 export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
-  (prepared(db, SELECT).raw().all(chatNum) as Row[]).map(heldOf)
+  Array.from(prepared(db, SELECT).raw().iterate(chatNum) as IterableIterator<Row>, heldOf)
 
 export function findHeldMessage(db: Mirror, chatNum: number, id: MessageId, source: number): HeldMessage | null {
   const row = prepared(db, FIND).raw().get(chatNum, id, source) as Row | undefined

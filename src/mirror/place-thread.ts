@@ -104,8 +104,10 @@ function outlineOf(
   best: number,
 ): Outline {
   const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
-  const told = (of: number): Outline | undefined =>
-    of === source && tellsFacts(write.ownRow) ? write.ownRow.outline : readOutline(db, chatNum, of)
+  const told = (of: number): Outline | undefined => {
+    if (of === source && tellsFacts(write.ownRow)) return write.ownRow.outline
+    return (of === source ? write.part?.outline : null) ?? readOutline(db, chatNum, of)
+  }
   return told(by) ?? (ranks.isArchive(owner) ? (told(owner) ?? null) : null)
 }
 
@@ -186,7 +188,7 @@ const placeCopy = ({ sent_at }: MessageColumns): Place => ({
   is_shadowed: 1,
 })
 
-function threadEntry(columns: MessageColumns): ThreadEntry {
+export function threadEntry(columns: MessageColumns): ThreadEntry {
   return {
     id: columns.id,
     alias: columns.alias,
@@ -199,7 +201,7 @@ function threadEntry(columns: MessageColumns): ThreadEntry {
   }
 }
 
-function placeColumns(placement: Placement): Place {
+export function placeColumns(placement: Placement): Place {
   return {
     position: placement.position,
     created_at: placement.createdAtMs,

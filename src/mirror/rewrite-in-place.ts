@@ -7,6 +7,7 @@ import type { Place, ThreadWrite } from './place-thread.ts'
 import { prepared } from './prepared.ts'
 import { takeIn } from './take-in.ts'
 import { splitTextKeys } from './text-key.ts'
+import { isUnplaced } from './unplaced.ts'
 
 /** A write of more is none of those that come many times a second. */
 const MESSAGES_MAX = 8
@@ -21,7 +22,7 @@ export function rewriteInPlace(db: Mirror, thread: ThreadWrite): (readonly [Next
   const { chatNum, source, write } = thread
   if (thread.isNew || !thread.isOrderKnown || thread.isPrompts || write.vanished.length > 0) return null
   if (write.messages.length === 0 || write.messages.length > MESSAGES_MAX) return null
-  if (!isBestSource(db, thread)) return null
+  if (isUnplaced(db, chatNum) || !isBestSource(db, thread)) return null
   const held = new Map<MessageId, HeldMessage>()
   for (const message of write.messages) {
     const before = findHeldMessage(db, chatNum, message.id, source)

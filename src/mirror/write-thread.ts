@@ -5,10 +5,12 @@ import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
 import { listHeldMessages } from './held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
+import { placePart } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from './rewrite-in-place.ts'
 import { saveMessage } from './save-message.ts'
 import { takeIn } from './take-in.ts'
+import { noteUnplaced, takePlaced } from './unplaced.ts'
 
 export interface ThreadOutcome {
   readonly added: number
@@ -24,10 +26,18 @@ export interface ThreadOutcome {
  * neighbour can move a message that was itself not touched. Where nothing can have moved, the others are left alone.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const part = placePart(db, thread)
+  if (part !== null) {
+    noteUnplaced(db, thread.chatNum, thread.source)
+    return { ...savePlaced(db, thread, part, digestLater), all: null }
+  }
   const rewritten = rewriteInPlace(db, thread)
   if (rewritten !== null) return { ...savePlaced(db, thread, rewritten, updateDigest), all: null }
-  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest)
+  const isDigestDue = takePlaced(db, thread.chatNum)
+  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest, isDigestDue)
 }
+
+const digestLater: typeof writeDigest = () => {}
 
 /** Every message of the chat as it will stand, but for its place. */
 function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
@@ -51,6 +61,7 @@ function savePlaced(
   thread: ThreadWrite,
   placed: readonly (readonly [NextMessage, Place])[],
   digest: typeof writeDigest,
+  isDigestDue = false,
 ): ThreadOutcome {
   const counted: CountedMessage[] = []
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
@@ -72,7 +83,7 @@ function savePlaced(
     else outcome.changed += 1
     outcome.messageIds.push(message.columns.id)
   }
-  if (outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
+  if (isDigestDue || outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
   return outcome
 }
 

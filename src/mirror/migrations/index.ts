@@ -12,6 +12,7 @@ import { fencedCode } from './0012-fenced-code.ts'
 import { unlisted } from './0013-unlisted.ts'
 import { namesInUnspacedText } from './0014-names-in-unspaced-text.ts'
 import { firstId } from './0015-first-id.ts'
+import { unplaced } from './0016-unplaced.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
 export const migrations: readonly string[] = [
@@ -29,4 +30,5 @@ export const migrations: readonly string[] = [
   unlisted,
   namesInUnspacedText,
   firstId,
+  unplaced,
 ]

@@ -39,7 +39,7 @@ export function spareChat(tombstones: Tombstones, chat: ChatWrite): ChatWrite | 
     (message) => !tombstones.hasMessage(chat.id, message.id) && !isPurged(tombstones, chat.id, message),
   )
   const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
-  if (isNothing && chat.ownRow.kind === 'unread') return null
+  if (isNothing && chat.ownRow.kind === 'unread' && chat.part?.isLast !== true) return null
   return { ...chat, messages, ownRow: spareRow(tombstones, chat.id, chat.ownRow) }
 }
 

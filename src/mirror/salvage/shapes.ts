@@ -29,7 +29,7 @@ export function emptyMirror(version = migrations.length): Mirror {
 }
 
 /** Made anew from the messages, or by looking at the stores again: not worth saving. */
-const DERIVED = new Set(['unindexed', 'unlisted', 'sweeps', 'digest_words', 'chat_digests', 'undigested'])
+const DERIVED = new Set(['unindexed', 'unlisted', 'sweeps', 'digest_words', 'chat_digests', 'undigested', 'unplaced'])
 
 const LIST_TABLES = `
 select name, wr as isIndex from pragma_table_list

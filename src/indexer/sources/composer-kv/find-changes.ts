@@ -1,6 +1,7 @@
 import type { HeldPosition } from '../../../mirror/source-state.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import { listUnplaced } from '../../../mirror/unplaced.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Comparison } from '../../mass-loss.ts'
 import { tryRead } from '../../try-read.ts'
@@ -81,6 +82,7 @@ export function findByKeys(
   const missing: held.HeldRow[] = []
   const backKeys: string[] = []
   let top: store.RowRef | null = null
+  for (const chatId of listUnplaced(mirror, source)) dirty.add({ key: chatKey(chatId), rowid: 0 })
   for (const range of families) {
     for (const page of pageBoth(file, mirror, source, range)) {
       for (const ref of page.refs) {

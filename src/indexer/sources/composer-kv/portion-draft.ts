@@ -12,6 +12,7 @@ import { packMessage } from '../../../mirror/pack-message.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
+import type { Outline } from '../../../model/thread.ts'
 import type { ChatDiff } from './diff-chats.ts'
 import type { Page, RawRow } from './read.ts'
 import { ToldEvidence } from './told-evidence.ts'
@@ -44,6 +45,11 @@ export interface ChatDraft {
   readonly copies: Map<MessageId, MessageDraft>
   messages: MessageWrite[]
   vanished: MessageId[]
+  outline: Outline
+  /** Of the messages that are new or changed; those of all chats are read in the order of their rowids. */
+  readonly lastRowid: number
+  /** What was handed on of its messages. */
+  told: 'nothing' | 'part' | 'all'
 }
 
 export type Drafts = ReadonlyMap<ChatId, ChatDraft>
@@ -92,9 +98,13 @@ export class PortionDraft {
     this.issues.push({ key, reason, octets: reason === 'null-value' ? null : octets })
   }
 
-  /** Hands on what is there. What is gone is told with the first portion, and so is each own row with its first. */
-  take(): Portion {
-    const chats = [...this.#drafts.values()].filter((draft) => this.#hasNews(draft)).map(takeChat)
+  /**
+   * Hands on what is there. What is gone is told with the first portion, and so is each own row with its first.
+   * @param readTo the rowid up to which messages were read
+   */
+  take(readTo: number): Portion {
+    const drafts = [...this.#drafts.values()].filter((draft) => hasNews(draft, readTo))
+    const chats = drafts.map((draft) => takeChat(draft, readTo))
     const portion: Portion = {
       chats,
       rows: this.rows,
@@ -117,17 +127,23 @@ export class PortionDraft {
     this.#rowsDone = 0
     return portion
   }
-
-  #hasNews(draft: ChatDraft): boolean {
-    return draft.ownRow.kind !== 'unread' || draft.messages.length > 0 || draft.vanished.length > 0
-  }
 }
 
-function takeChat(draft: ChatDraft): ChatWrite {
-  const { diff, ownRow, messages, vanished } = draft
+const hasNews = (draft: ChatDraft, readTo: number): boolean =>
+  draft.ownRow.kind !== 'unread' ||
+  draft.messages.length > 0 ||
+  draft.vanished.length > 0 ||
+  (draft.told === 'part' && draft.lastRowid <= readTo)
+
+function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
+  const { diff, ownRow, messages, vanished, outline } = draft
+  const isLast = draft.lastRowid <= readTo
+  const isWhole = isLast && draft.told !== 'part'
+  draft.told = isLast ? 'all' : 'part'
   // That the chat is gone is told with every portion: before a message of it is known, there is no chat to mark.
   if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
   draft.messages = []
   draft.vanished = []
-  return { id: diff.chatId, ownRow, messages, vanished }
+  const write = { id: diff.chatId, ownRow, messages, vanished }
+  return isWhole ? write : { ...write, part: { isLast, outline } }
 }

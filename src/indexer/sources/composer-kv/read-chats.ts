@@ -5,6 +5,7 @@ import type { Role } from '../../../model/message.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { DecodedChatRow } from '../../decoded.ts'
 import { weighEvidence } from '../../projects.ts'
+import { ITEMS_MAX } from '../../read-portion.ts'
 import { decodeChatRow } from '../records/decode-chat.ts'
 import { decodeMessageRow } from '../records/decode-message.ts'
 import type { ChatDiff } from './diff-chats.ts'
@@ -31,17 +32,19 @@ export function* readChats(
   for (const page of pages(file, ownRefs)) {
     portion.count(page)
     for (const row of page.rows) readOwnRow(portion, drafts, row, sourceId)
-    if (portion.length > PORTION_LENGTH_MAX) yield portion.take()
+    if (portion.length > PORTION_LENGTH_MAX) yield portion.take(-Infinity)
   }
   const messageRefs = [...drafts.values()]
     .flatMap((draft) => messagesToRead(draft, known))
     .sort((a, b) => a.rowid - b.rowid)
+  let taken = 0
   for (const page of pages(file, messageRefs)) {
     portion.count(page)
+    taken += page.taken
     for (const row of page.rows) readMessageRow(portion, drafts, row)
-    if (portion.length > PORTION_LENGTH_MAX) yield portion.take()
+    if (portion.length > PORTION_LENGTH_MAX) yield portion.take(messageRefs[taken - 1]?.rowid ?? -Infinity)
   }
-  yield portion.take()
+  yield portion.take(Infinity)
 }
 
 function startDraft(diff: ChatDiff, known: Known): ChatDraft {
@@ -56,6 +59,9 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
     copies: new Map(),
     messages: [],
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
+    outline: null,
+    lastRowid: diff.changed.reduce((last, ref) => (ref.key === key ? last : Math.max(last, ref.rowid)), -Infinity),
+    told: 'nothing',
   }
 }
 
@@ -65,11 +71,11 @@ function messageIdOf(key: string): MessageId | null {
 }
 
 function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> {
-  for (let rest = refs; rest.length > 0;) {
-    const from = rest
-    const page = file.read((db) => readPage(db, from, file.readMsMax))
+  for (let from = 0; from < refs.length;) {
+    const next = refs.slice(from, from + ITEMS_MAX)
+    const page = file.read((db) => readPage(db, next, file.readMsMax))
     yield page
-    rest = rest.slice(page.taken)
+    from += page.taken
   }
 }
 
@@ -129,6 +135,7 @@ function takeOwnRow(
   const keys = [...draft.diff.refs.map((ref) => ref.key), ...draft.diff.missedKeys]
   const isBare = outline !== null && outline.length > 0 && ids.size === 0 && keys.length === 1
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
+  draft.outline = outline
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
   if (embedded.length === 0) return

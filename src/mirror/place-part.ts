@@ -1,0 +1,34 @@
+import { findHeldMessage } from './held-messages.ts'
+import type { NextMessage } from './message-columns.ts'
+import type { Mirror } from './open.ts'
+import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
+import { prepared } from './prepared.ts'
+import { takeIn } from './take-in.ts'
+
+/**
+ * Messages of a chat of which more is to come, at the places that they have among each other. All that is held of a chat is
+ * placed with the last of it: to do so after each part takes a long one's memory and time many times over.
+ * @returns null where all messages are to be placed at once
+ */
+export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessage, Place])[] | null {
+  const { chatNum, source, write, tools } = thread
+  const { part } = write
+  if (part === undefined || part.isLast || thread.isNew || thread.isPrompts) return null
+  if (write.ownRow.kind !== 'unread' || write.vanished.length > 0 || hasOtherSource(db, chatNum, source)) return null
+  const read = new Map(
+    write.messages.map((message) => {
+      const held = findHeldMessage(db, chatNum, message.id, source)
+      return [message.id, takeIn(db, thread, held, message)]
+    }),
+  )
+  const entries = [...read.values()].map(({ columns }) => threadEntry(columns))
+  return tools.arrange(part.outline, entries, thread.chatCreatedAtMs).flatMap((placement) => {
+    const message = read.get(placement.id)
+    return message === undefined ? [] : [[message, placeColumns(placement)] as const]
+  })
+}
+
+const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1`
+
+const hasOtherSource = (db: Mirror, chatNum: number, source: number): boolean =>
+  prepared(db, HAS_OTHER).get(chatNum, source) !== undefined

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
+import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
+import { readDigest } from '../../src/mirror/digests/write-digest.ts'
+import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const MESSAGES = 300
+const ids = Array.from({ length: MESSAGES }, (_, at) => `m${at}`)
+const START_MS = Date.UTC(2026, 4, 1)
+/** Long enough that the chat is read in five portions. */
+const said = (id: string): string => `what ${id} says, `.repeat(2000)
+
+function writeMessage(at: number, text = said(`m${at}`)): void {
+  // Most say when they were sent, as new rows do; the times of the others are their neighbours'.
+  const time = at % 7 < 3 ? {} : { createdAt: new Date(START_MS + at * 60_000).toISOString() }
+  store.message('long', `m${at}`, { type: at % 5 === 0 ? 1 : 2, text, ...time })
+}
+
+const writeOwnRow = (named: readonly string[], name = 'Long'): void =>
+  store.chat('long', { name, createdAt: START_MS, fullConversationHeadersOnly: headers(named) })
+
+/** Written neither in the order of the chat nor in its reverse; every fiftieth is named by nobody, and repeats another. */
+function writeLong(): void {
+  store.db.transaction(() => {
+    for (let at = 0; at < MESSAGES; at += 1) {
+      const next = (at * 119) % MESSAGES
+      writeMessage(next, next % 50 === 49 ? said(`m${next - 1}`) : undefined)
+    }
+    writeOwnRow(ids.filter((_, at) => at % 50 !== 49))
+  })()
+}
+
+const PLACES = `
+select id, position, created_at, created_at_source, is_orphan, is_shadowed, key from messages order by id
+`
+const places = (): unknown[] => indexer.mirror.prepare(PLACES).all()
+const waiting = (): unknown[] => indexer.mirror.prepare('select * from unplaced').all()
+
+/** Whether statistics count what the messages say: the digest that is held, and one made of them now. */
+function expectDigested(): void {
+  const num = indexer.mirror.prepare<[], number>(`select num from chats where id = 'long'`).pluck().get() ?? 0
+  expect(readDigest(indexer.mirror, num)).toEqual(digestOf(indexer.mirror, num, new DigestWords(indexer.mirror)))
+}
+
+/** The chat's own row anew, the same but for its name: all of its messages are placed at once. */
+function placeAllAgain(): unknown[] {
+  store.delete('composerData:long')
+  writeOwnRow(
+    ids.filter((_, at) => at % 50 !== 49),
+    'Long, named anew',
+  )
+  indexer.pass()
+  return places()
+}
+
+/** @returns after how many steps that read messages of the chat */
+function cutShort(afterSteps: number): void {
+  const steps = indexer.steps()
+  for (let read = 0; read < afterSteps;) {
+    const step = steps.next()
+    if (step.done === true) throw new Error('the pass ended before it was cut short')
+    if ((step.value.outcome?.added ?? 0) > 0) read += 1
+  }
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  indexer.restart()
+}
+
+test('a chat that is read in several portions stands as one that is read at once', () => {
+  writeLong()
+  expect(indexer.pass()).toMatchObject({ added: MESSAGES, gone: 0 })
+  const read = places()
+  expect(waiting()).toEqual([])
+  expectDigested()
+  expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, said(`m${at}`)]))
+  expect(placeAllAgain()).toEqual(read)
+  expectDigested()
+})
+
+test('while a long chat is read, each message that is there stands at its place in the chat', () => {
+  writeLong()
+  cutShort(3)
+  expect(waiting()).toHaveLength(1)
+  const named = ids.filter((_, at) => at % 50 !== 49)
+  const thread = indexer.thread('long').filter(([, position]) => position !== null)
+  expect(thread.length).toBeGreaterThan(100)
+  for (const [id, position] of thread) expect(id).toBe(named[position ?? -1])
+})
+
+test.each([1, 2, 4])(
+  'a long chat whose reading was cut short after %i portions is finished by the next pass',
+  (portions) => {
+    writeLong()
+    cutShort(portions)
+    indexer.pass()
+    const read = places()
+    expect(waiting()).toEqual([])
+    expectDigested()
+    expect(placeAllAgain()).toEqual(read)
+  },
+)
+
+test('what was read of a long chat kept its makeshift places when the rest was deleted before the next pass', () => {
+  writeLong()
+  cutShort(3)
+  const held = indexer.mirror.prepare<[], string>('select id from messages').pluck().all()
+  for (const id of ids.filter((one) => !held.includes(one))) store.delete(`bubbleId:long:${id}`)
+  indexer.pass('reconcile')
+  expect(waiting()).toEqual([])
+  expectDigested()
+  const read = places()
+  expect(read).toHaveLength(held.length)
+  expect(placeAllAgain()).toEqual(read)
+})
+
+test('a long chat written anew was left half placed when the last rows alone were read after a kill', () => {
+  writeLong()
+  indexer.pass()
+  store.db.transaction(() => {
+    for (let at = 0; at < MESSAGES; at += 1) {
+      store.delete(`bubbleId:long:m${at}`)
+      // All an hour later, so that each has a new time; the last ones as they were.
+      const createdAt = new Date(START_MS + at * 60_000 + 3_600_000).toISOString()
+      store.message('long', `m${at}`, { type: 2, text: said(`m${at} again`), createdAt })
+    }
+  })()
+  cutShortOfChanges()
+  indexer.pass()
+  const read = places()
+  expect(waiting()).toEqual([])
+  expect(placeAllAgain()).toEqual(read)
+})
+
+/** Stops the pass before the last portion of what changed. */
+function cutShortOfChanges(): void {
+  const steps = indexer.steps()
+  let changed = 0
+  while (changed < MESSAGES - 100) {
+    const step = steps.next()
+    if (step.done === true) throw new Error('the pass ended before it was cut short')
+    changed += step.value.outcome?.changed ?? 0
+  }
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  indexer.restart()
+}
