@@ -130,6 +130,11 @@ describe('a call', () => {
       call('ApplyPatch', patch),
       tool('ApplyPatch', { input: patch, paths: ['src/a.ts', 'b.md'] }),
     ],
+    [
+      'names the paths of a patch within its input',
+      call('ApplyPatch', { patch }),
+      tool('ApplyPatch', { input: { patch }, paths: ['src/a.ts', 'b.md'] }),
+    ],
     ['reads an input that is JSON in text', call('T', '{"a":1}'), tool('T', { input: { a: 1 } })],
     ['keeps its id', { ...call('T', null), id: 'call-1' }, tool('T', { callId: 'call-1' })],
     ['stays a call without a name', { type: 'tool_use' }, tool('unknown')],

@@ -8,7 +8,6 @@ import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { pathsInPatch } from './patch-paths.ts'
 import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
@@ -107,7 +106,7 @@ function decodeThinking(block: JsonRecord): DecodedBlock | null {
 function decodeCall(block: JsonRecord): DecodedBlock {
   const name = filledStringIn(block, 'name')
   const input = boundJson(readPayload(block['input']))
-  const paths = typeof input.value === 'string' ? pathsInPatch(input.value) : readToolPaths(name, input.value)
+  const paths = readToolPaths(name, input.value)
   const call = { name: readToolName(name, input.value), callId: filledStringIn(block, 'id'), input: input.value, paths }
   return { part: openCall({ ...call, output: null }), isTooDeep: input.isTooDeep }
 }
