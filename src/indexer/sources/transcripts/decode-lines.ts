@@ -8,7 +8,7 @@ import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
+import { errorStep, isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
 export function decodeLines(text: string): Steps {
@@ -52,10 +52,11 @@ function readRole(line: JsonRecord): Role | null {
 function decodeControl(line: JsonRecord): Step {
   if (line['type'] === 'error') {
     const text = stringLeaves(line['error'] ?? line['message']).join('\n')
-    if (text !== '') return { kind: 'said', role: 'assistant', parts: [{ kind: 'error', text }], sentAtMs: null }
+    if (text !== '') return errorStep(text)
   }
-  if (line['type'] !== 'turn_ended') return { kind: 'control', turn: null }
-  return { kind: 'control', turn: line['status'] === 'aborted' || line['status'] === 'error' ? 'cut' : 'ended' }
+  if (line['type'] !== 'turn_ended') return { kind: 'control', turn: null, error: '' }
+  const turn = line['status'] === 'aborted' || line['status'] === 'error' ? 'cut' : 'ended'
+  return { kind: 'control', turn, error: stringLeaves(line['error']).join('\n') }
 }
 
 /** The content: a list of blocks, one block, or plain text. */
