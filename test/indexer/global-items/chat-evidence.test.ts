@@ -93,6 +93,41 @@ test('a context is taken for its own chat alone, and what is torn or large costs
   expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
 })
 
+test('a chat whose first context tells of no folder was placed by none', () => {
+  writeChat('a')
+  store.put('messageRequestContext:a:m1', { projectLayouts: [] })
+  store.put('messageRequestContext:a:m2', context('/yard/mill'))
+  pass('reconcile')
+  expect(placed()).toEqual([{ id: 'a', method: 'request-context', uri: 'file:///yard/mill' }])
+})
+
+test('five hundred contexts that tell of no folder kept the others waiting for good', () => {
+  store.db.transaction(() => {
+    for (let chat = 0; chat < 600; chat += 1) {
+      writeChat(`c${chat}`, { createdAt: 1_760_000_000_000 + chat })
+      store.put(`messageRequestContext:c${chat}:m1`, chat === 0 ? context('/yard/mill') : { projectLayouts: [] })
+    }
+  })()
+  pass()
+  pass('reconcile')
+  pass('reconcile')
+  expect(placed()[0]).toEqual({ id: 'c0', method: 'request-context', uri: 'file:///yard/mill' })
+})
+
+test('after a first pass the contexts are looked at soon, and not ten minutes later', () => {
+  writeChat('a')
+  const again = (): unknown => {
+    const steps = composerKvSource(home.userDir).pass(indexer.mirror, { depth: 'nudge', now: Date.now })
+    for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value.again
+  }
+  expect(again()).not.toContainEqual({ depth: 'reconcile', inMs: 2000 })
+  indexer.remove()
+  indexer = new Indexer(home.userDir)
+  store.put('messageRequestContext:a:m1', context('/yard/mill'))
+  expect(again()).toContainEqual({ depth: 'reconcile', inMs: 2000 })
+  expect(again()).not.toContainEqual({ depth: 'reconcile', inMs: 2000 })
+})
+
 test('of all contexts at most five hundred are read in a pass', () => {
   store.db.transaction(() => {
     for (let chat = 0; chat < 600; chat += 1) {

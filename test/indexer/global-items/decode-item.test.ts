@@ -170,7 +170,7 @@ describe('whatever the bytes', () => {
           const row = { composerId, workspaceId, createdAt, lastUpdatedAt, isArchived, isSubagent, recency }
           return { ...row, value, octets: value?.length ?? 0 }
         })
-        const piece = decodeHeaderTable({ rows, isDamaged })
+        const piece = decodeHeaderTable({ rows, isDamaged }, (id) => `file:///${id}`)
         expect(piece.heads.length).toBeLessThanOrEqual(rows.length)
         expect(piece.checksum === null).toBe(isDamaged)
       }),

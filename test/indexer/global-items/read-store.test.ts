@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
@@ -82,6 +83,46 @@ test.each<[string, (db: Store['db']) => void]>([
   const seen = first.kind === 'whole' ? first.glance : null
   change(store.db)
   expect(readStore(store.path, seen).kind).toBe('whole')
+})
+
+describe('a chat whose row names its workspace by the id alone had no project', () => {
+  const placed = (workspaceId: string, value?: unknown): string[] => {
+    makeHeaderTable(store.db, '3.9')
+    putHeader(store.db, { composerId: 'a', workspaceId, ...(value === undefined ? {} : { value }) })
+    return evidenceOf(pieces())
+  }
+
+  test.each<[string, unknown]>([
+    ['no value', undefined],
+    ['a value without a root', { name: 'n', workspaceIdentifier: { id: 'w1' } }],
+    ['a value that cannot be read', Buffer.from('{')],
+  ])('beside %s', (_, value) => {
+    home.workspace('w1', { folder: 'file:///yard/mill' })
+    expect(placed('w1', value)).toEqual(['a header-table file:///yard/mill'])
+  })
+
+  test('and where the value names a root, that one is meant', () => {
+    home.workspace('w1', { folder: 'file:///yard/mill' })
+    const value = { workspaceIdentifier: { id: 'w1', uri: { external: 'file:///yard/barn' } } }
+    expect(placed('w1', value)).toEqual(['a header-table file:///yard/barn'])
+  })
+
+  test.each(['empty-window', '1760000000000', 'gone', '..', '../w1', 'torn'])(
+    '%s is no workspace with a root',
+    (id) => {
+      home.workspace('w1', { folder: 'file:///yard/mill' })
+      home.workspace('torn', null)
+      mkdirSync(join(home.userDir, 'workspaceStorage', 'torn', 'workspace.json'))
+      expect(placed(id)).toEqual([])
+    },
+  )
+
+  test('is placed once the workspace is there', () => {
+    expect(placed('w1')).toEqual([])
+    const [before] = pieces()
+    home.workspace('w1', { folder: 'file:///yard/mill' })
+    expect(pieces()[0]?.checksum).not.toBe(before?.checksum)
+  })
 })
 
 describe('the table of heads', () => {

@@ -110,6 +110,14 @@ describe('what a request sent along says where its chat belongs', () => {
     ['by no list: not', { rootPath: '/w' }, []],
   ])('%s', (_, projectLayouts, expected) => {
     expect(told(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
+    // Older builds kept the same in the message's own row, and there it placed no chat.
+    expect(told(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
+    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
+      expected,
+    )
+    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
+      'workspace-uris file:///u',
+    ])
   })
 })
 

@@ -229,3 +229,11 @@ describe('what a call wrote', () => {
     ])
   })
 })
+
+test.each([
+  ['as an argument', { params: { patch: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
+  ['as all there is', { rawArgs: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' }],
+  ['under another name', { params: { input: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
+])('the files of a patch were not named where it stands %s', (_, call) => {
+  expect(toolOf({ name: 'apply_patch', ...call })).toMatchObject({ paths: ['src/a.ts'] })
+})

@@ -28,6 +28,39 @@ test.each<[string, unknown, unknown[]]>([
   expect(partsOf(lines(record))).toEqual([expected])
 })
 
+describe('what a turn failed of was not told', () => {
+  const error = { kind: 'error', text: 'no luck' }
+  const failed = { type: 'turn_ended', status: 'error', error: 'no luck' }
+
+  test.each<[string, unknown[], unknown[]]>([
+    ['with its answer', [line('assistant', said('a')), failed], [['assistant', text('a'), error]]],
+    [
+      'in place of an answer',
+      [line('user', said('q')), failed],
+      [
+        ['user', text('q')],
+        ['assistant', error],
+      ],
+    ],
+    [
+      'once',
+      [line('user', said('q')), { type: 'error', error: 'no luck' }, failed],
+      [
+        ['user', text('q')],
+        ['assistant', error],
+      ],
+    ],
+    ['and is no chat by itself', [failed, failed], []],
+  ])('%s', (_, records, expected) => {
+    expect(partsOf(lines(...records))).toEqual(expected)
+  })
+
+  test('and moves no message behind it', () => {
+    const records = [line('assistant', said('a')), failed, line('user', said('b'))]
+    expect(decode(lines(...records)).messages.map(({ id }) => id)).toEqual(['chat/0', 'chat/1'])
+  })
+})
+
 test('a number that would be rounded was told as another one', () => {
   const row = JSON.stringify(line('assistant', call('query', { id: 'N' }))).replace('"N"', '7318349394477056123')
   expect(partsOf(`${row}\n`)).toEqual([
@@ -129,6 +162,11 @@ describe('a call', () => {
       'keeps an input that is text',
       call('ApplyPatch', patch),
       tool('ApplyPatch', { input: patch, paths: ['src/a.ts', 'b.md'] }),
+    ],
+    [
+      'names the paths of a patch within its input',
+      call('ApplyPatch', { patch }),
+      tool('ApplyPatch', { input: { patch }, paths: ['src/a.ts', 'b.md'] }),
     ],
     ['reads an input that is JSON in text', call('T', '{"a":1}'), tool('T', { input: { a: 1 } })],
     ['keeps its id', { ...call('T', null), id: 'call-1' }, tool('T', { callId: 'call-1' })],

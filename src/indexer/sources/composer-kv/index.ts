@@ -29,6 +29,7 @@ import { findByKeys, findNew, sweepValues, type Found } from './find-changes.ts'
 import { emptyStore } from './empty-store.ts'
 import { nextPosition } from './next-position.ts'
 import { isIndexedLater, readGroup, type Pass } from './read-group.ts'
+import { hasContexts } from './read-context.ts'
 import { readContexts } from './request-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read.ts'
 import { surveyStore } from './survey.ts'
@@ -147,9 +148,16 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   return {
     state: 'ok',
     detail: null,
-    again: [...(counts === null ? [countLater] : []), ...againAfter(file, pass, depth, position)],
+    again: [
+      ...(counts === null ? [countLater] : []),
+      ...(position.watermark === null && file.read(hasContexts) ? [placeSoon] : []),
+      ...againAfter(file, pass, depth, position),
+    ],
   }
 }
+
+/** By then the workspaces' lists are read, which place most chats. */
+const placeSoon: Again = { depth: 'reconcile', inMs: 2000 }
 
 /** Before the keys of all rows are listed, which takes the longer the larger the store is. */
 function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {

@@ -2,7 +2,7 @@ import { asChatId, asMessageId, type ChatId, type MessageId } from '../../../mod
 
 /**
  * The two key families that hold chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Of what was sent along
- * with a message, `messageRequestContext:<chat>:<message>`, one row a chat may be read to learn where the chat belongs.
+ * with a message, `messageRequestContext:<chat>:<message>`, a few rows a chat may be read to learn where the chat belongs.
  * Nothing else in the table is ever selected by value. `;` is the sign after `:`, so that a family and a chat are
  * ranges of the index.
  */
@@ -18,6 +18,7 @@ export interface KeyRange {
 
 export const chatFamily: KeyRange = { from: CHAT_PREFIX, to: 'composerData;' }
 export const messageFamily: KeyRange = { from: MESSAGE_PREFIX, to: 'bubbleId;' }
+export const contextFamily: KeyRange = { from: CONTEXT_PREFIX, to: 'messageRequestContext;' }
 export const families: readonly KeyRange[] = [messageFamily, chatFamily]
 
 export type ChatKey =

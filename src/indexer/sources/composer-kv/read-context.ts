@@ -2,7 +2,8 @@ import type Database from 'better-sqlite3'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import { contextRange, splitContextKey } from './keys.ts'
+import { contextFamily, contextRange, splitContextKey } from './keys.ts'
+import { tryRead } from '../../try-read.ts'
 import type { RowRef } from './read.ts'
 
 const LIST_HOMELESS = `
@@ -15,12 +16,23 @@ export const listHomeless = (mirror: Mirror, source: number): ChatId[] =>
     .all(source)
     .map(({ id }) => id)
 
-const FIND_CONTEXT = `select key, rowid from cursorDiskKV where key > ? and key < ? order by key limit 1`
+/** Many rows tell of no folder; a chat of hundreds of requests says the same in each of the rest. */
+const ROWS_A_CHAT = 8
+const LIST_CONTEXTS = `select key, rowid from cursorDiskKV where key > ? and key < ? order by key limit ${ROWS_A_CHAT}`
 
-/** One row of what was sent along with a chat's requests, out of the index alone. */
-export function findContext(db: Database.Database, chatId: ChatId): RowRef | null {
+/** The first rows of what was sent along with a chat's requests, out of the index alone. */
+export function listContexts(db: Database.Database, chatId: ChatId): RowRef[] {
   const { from, to } = contextRange(chatId)
-  const row = prepared<RowRef>(db, FIND_CONTEXT).get(from, to)
   // The range of one chat's keys also holds those of a chat whose id goes on after a colon.
-  return row !== undefined && splitContextKey(row.key) === chatId ? row : null
+  return prepared<RowRef>(db, LIST_CONTEXTS)
+    .all(from, to)
+    .filter(({ key }) => splitContextKey(key) === chatId)
+}
+
+const HAS_CONTEXTS = `select 1 from cursorDiskKV where key >= ? and key < ? limit 1`
+
+/** On a damaged page none are known. */
+export function hasContexts(db: Database.Database): boolean {
+  const found = tryRead(() => prepared(db, HAS_CONTEXTS).get(contextFamily.from, contextFamily.to))
+  return found !== null && found.value !== undefined
 }

@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib'
 import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
-import { asChatId } from '../../../model/ids.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import { weighEvidence } from '../../projects.ts'
 import type { Piece } from '../../whole-store.ts'
 import { filledString, filledStringIn } from '../records/json-value.ts'
 import { parseRow } from '../records/parse-row.ts'
@@ -10,24 +11,26 @@ import { readTime } from '../records/read-time.ts'
 import { decodeHead, readFlag } from '../records/decode-head.ts'
 import { headEvidence } from './told.ts'
 import { VALUE_OCTETS_MAX, type HeaderRow, type HeaderRows } from './read.ts'
+import type { RootOf } from './workspace-roots.ts'
 
 /** The table's name is also that of its one piece. */
 const PIECE = 'composerHeaders'
 
 /** The table of heads, as one piece. A row that cannot be read costs no other. */
-export function decodeHeaderTable({ rows, isDamaged }: HeaderRows): Piece {
+export function decodeHeaderTable({ rows, isDamaged }: HeaderRows, rootOf: RootOf): Piece {
   const heads: HeadWrite[] = []
   const evidence: EvidenceWrite[] = []
   let issue: IssueReason | null = isDamaged ? 'unreadable-page' : null
   for (const row of rows) {
-    const told = decodeHeaderRow(row)
+    const told = decodeHeaderRow(row, rootOf)
     issue ??= told.issue
     if (told.head === null) continue
     heads.push(told.head)
     evidence.push(...told.evidence)
   }
   const octets = rows.reduce((sum, row) => sum + row.octets, 0)
-  return { key: PIECE, octets, checksum: isDamaged ? null : checksumOf(rows), chats: [], heads, evidence, issue }
+  const checksum = isDamaged ? null : crc32(JSON.stringify(evidence.map(({ root }) => root.uri)), checksumOf(rows))
+  return { key: PIECE, octets, checksum, chats: [], heads, evidence, issue }
 }
 
 interface ToldByRow {
@@ -36,13 +39,21 @@ interface ToldByRow {
   readonly issue: IssueReason | null
 }
 
-function decodeHeaderRow(row: HeaderRow): ToldByRow {
+function decodeHeaderRow(row: HeaderRow, rootOf: RootOf): ToldByRow {
   const { record, issue } = readValue(row)
   const id = filledString(row.composerId) ?? filledStringIn(record, 'composerId')
   if (id === null) return { head: null, evidence: [], issue }
   const chatId = asChatId(id)
   const head = withColumns(decodeHead(record, chatId, 'header-table'), row, record)
-  return { head, evidence: headEvidence(record, chatId, 'header-table'), issue }
+  const evidence = headEvidence(record, chatId, 'header-table')
+  return { head, evidence: evidence.length > 0 ? evidence : columnEvidence(row, chatId, rootOf), issue }
+}
+
+/** The column names a workspace by its id alone: the root is what that workspace's folder says. */
+function columnEvidence({ workspaceId }: HeaderRow, chatId: ChatId, rootOf: RootOf): readonly EvidenceWrite[] {
+  const id = filledString(workspaceId)
+  const uri = id === null ? null : rootOf(id)
+  return uri === null ? [] : weighEvidence(chatId, [{ method: 'header-table', uri }], { isOnly: true })
 }
 
 const emptyRecord: JsonRecord = {}

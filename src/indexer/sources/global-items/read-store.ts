@@ -2,6 +2,7 @@ import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../c
 import type { WholeContent } from '../../whole-store.ts'
 import { decodeItems } from './decode-item.ts'
 import { decodeHeaderTable } from './decode-table.ts'
+import { workspaceRoots } from './workspace-roots.ts'
 import { findLayout, glance, isLastPage, readHeaderPage, readItems, type HeaderRows, type Layout } from './read.ts'
 
 /** `same`: what can be seen without reading is as it was at the look before. */
@@ -15,7 +16,7 @@ export function readStore(path: string, seen: string | null): Found {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return file
   try {
-    return readOpen(file, seen)
+    return readOpen(file, path, seen)
   } catch (error) {
     return endedBy(error)
   } finally {
@@ -23,7 +24,7 @@ export function readStore(path: string, seen: string | null): Found {
   }
 }
 
-function readOpen(file: OpenFile, seen: string | null): Found {
+function readOpen(file: OpenFile, path: string, seen: string | null): Found {
   // The glance comes first: what is written while the values are read shows at the next one.
   const { layout, look } = file.read((db) => {
     const found = findLayout(db)
@@ -32,10 +33,10 @@ function readOpen(file: OpenFile, seen: string | null): Found {
   if (layout.trouble !== null) return { kind: 'closed', state: 'unreadable', detail: layout.trouble }
   return look === seen
     ? { kind: 'same', bytesRead: file.bytesRead }
-    : { kind: 'whole', glance: look, content: readAll(file, layout) }
+    : { kind: 'whole', glance: look, content: readAll(file, path, layout) }
 }
 
-function readAll(file: OpenFile, layout: Layout): WholeContent {
+function readAll(file: OpenFile, path: string, layout: Layout): WholeContent {
   let longestReadMs = 0
   const timed = <Value>(use: Parameters<typeof file.read<Value>>[0]): Value => {
     const startedAt = performance.now()
@@ -47,7 +48,7 @@ function readAll(file: OpenFile, layout: Layout): WholeContent {
   const table = layout.columns === null ? null : readTable(timed, layout.columns)
   const values = [...items, ...(table?.rows ?? [])].map(({ value }) => value?.length ?? 0)
   return {
-    pieces: [...decodeItems(items), ...(table === null ? [] : [decodeHeaderTable(table)])],
+    pieces: [...decodeItems(items), ...(table === null ? [] : [decodeHeaderTable(table, workspaceRoots(path))])],
     workspaces: [],
     identity: file.identity,
     signature: file.signature,

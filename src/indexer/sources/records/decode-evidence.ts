@@ -17,13 +17,14 @@ export function decodeEvidence(chat: JsonRecord): readonly Evidence[] {
  * named in the window's order, and a chat belongs to one project.
  */
 export function decodeMessageEvidence(record: JsonRecord): readonly Evidence[] {
+  const layouts = decodeContextEvidence(record)
   // Nearly every message goes through here, and hardly one has these fields.
-  if (record['workspaceUris'] === undefined && record['workspaceProjectDir'] === undefined) return noEvidence
+  if (record['workspaceUris'] === undefined && record['workspaceProjectDir'] === undefined) return layouts
   const root = firstOf(listIn(record, 'workspaceUris'), readFileUri) ?? readProjectFolder(record['workspaceProjectDir'])
-  return evidenceOf('workspace-uris', root)
+  return root === null ? layouts : evidenceOf('workspace-uris', root)
 }
 
-/** What a request sent along of the folders of its window. */
+/** What a request sent along of the folders of its window, in a row of its own, or in its message's of older builds. */
 export function decodeContextEvidence(context: JsonRecord): readonly Evidence[] {
   return evidenceOf('request-context', firstOf(listIn(context, 'projectLayouts'), readLayoutRoot))
 }

@@ -1,6 +1,7 @@
 import { parsedOrText } from './exact-json.ts'
-import { asRecord, filledStringIn, holdsSomething, isBlank, listIn, parsedRecord } from './json-value.ts'
+import { asRecord, filledStringIn, holdsSomething, isBlank, listIn, parsedRecord, stringIn } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
+import { pathsInPatch } from './patch-paths.ts'
 import { readUriPath } from './read-path.ts'
 import { stringLeaves } from './string-leaves.ts'
 
@@ -70,11 +71,13 @@ const pathFields = [
   'effectiveUri',
 ]
 
-/** Files and folders that the arguments name. An MCP tool's arguments are its own, a `path` there can be anything. */
+/** Files and folders that the arguments, or a patch among them, name. An MCP tool's arguments are its own, a `path` there can be anything. */
 export function readToolPaths(name: string | null, input: unknown): readonly string[] {
+  if (typeof input === 'string') return pathsInPatch(input)
   const record = asRecord(input)
   const isMcp = /^(?:mcp(?:[_-]|$)|call_mcp_tool$)/i.test(name ?? '') || filledStringIn(mcpCall(input), 'name') !== null
   if (record === null || isMcp) return []
   const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
-  return [...new Set(named.filter((path) => path !== null))]
+  const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
+  return [...new Set([...named.filter((path) => path !== null), ...patched])]
 }

@@ -8,8 +8,7 @@ import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { pathsInPatch } from './patch-paths.ts'
-import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
+import { errorStep, isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
 export function decodeLines(text: string): Steps {
@@ -53,10 +52,11 @@ function readRole(line: JsonRecord): Role | null {
 function decodeControl(line: JsonRecord): Step {
   if (line['type'] === 'error') {
     const text = stringLeaves(line['error'] ?? line['message']).join('\n')
-    if (text !== '') return { kind: 'said', role: 'assistant', parts: [{ kind: 'error', text }], sentAtMs: null }
+    if (text !== '') return errorStep(text)
   }
-  if (line['type'] !== 'turn_ended') return { kind: 'control', turn: null }
-  return { kind: 'control', turn: line['status'] === 'aborted' || line['status'] === 'error' ? 'cut' : 'ended' }
+  if (line['type'] !== 'turn_ended') return { kind: 'control', turn: null, error: '' }
+  const turn = line['status'] === 'aborted' || line['status'] === 'error' ? 'cut' : 'ended'
+  return { kind: 'control', turn, error: stringLeaves(line['error']).join('\n') }
 }
 
 /** The content: a list of blocks, one block, or plain text. */
@@ -107,7 +107,7 @@ function decodeThinking(block: JsonRecord): DecodedBlock | null {
 function decodeCall(block: JsonRecord): DecodedBlock {
   const name = filledStringIn(block, 'name')
   const input = boundJson(readPayload(block['input']))
-  const paths = typeof input.value === 'string' ? pathsInPatch(input.value) : readToolPaths(name, input.value)
+  const paths = readToolPaths(name, input.value)
   const call = { name: readToolName(name, input.value), callId: filledStringIn(block, 'id'), input: input.value, paths }
   return { part: openCall({ ...call, output: null }), isTooDeep: input.isTooDeep }
 }

@@ -5,7 +5,6 @@ import { parsedOrText } from '../records/exact-json.ts'
 import { isBlank } from '../records/json-value.ts'
 import { readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { pathsInPatch } from './patch-paths.ts'
 import { readSections, type Section } from './read-sections.ts'
 import { splitBlocks, type TextBlock } from './split-blocks.ts'
 import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
@@ -61,7 +60,7 @@ function decodeSection({ kind, title, body }: Section): Part | null {
 function decodeCall(name: string, body: readonly string[]): Part {
   const text = withoutOuterBlanks(body).join('\n')
   const input = isBlank(text) ? null : readInput(text)
-  const paths = typeof input === 'string' ? pathsInPatch(input) : readToolPaths(name, input)
+  const paths = readToolPaths(name, input)
   return openCall({ name: name === '' ? 'unknown' : name, callId: null, input, output: null, paths })
 }
 

@@ -12,8 +12,8 @@ export type Step =
   | { readonly kind: 'said'; readonly role: Role; readonly parts: readonly Part[]; readonly sentAtMs: number | null }
   /** The place of a message that could not be read. */
   | { readonly kind: 'gap' }
-  /** A line about the run, no message. `turn`: how a turn ended there, if one did. */
-  | { readonly kind: 'control'; readonly turn: 'ended' | 'cut' | null }
+  /** A line about the run, no message. `turn`: how a turn ended there, if one did; `error`: what it failed of, if it did. */
+  | { readonly kind: 'control'; readonly turn: 'ended' | 'cut' | null; readonly error: string }
 
 export interface Steps {
   readonly steps: readonly Step[]
@@ -31,7 +31,7 @@ export interface DecodedTranscript {
 
 /** Gives every message its id and place. A place without anything to show stays, as a gap. */
 export function arrangeSteps({ steps, issue }: Steps, chatId: ChatId, nameMessage: NameMessage): DecodedTranscript {
-  const places = settleCalls(steps).filter((step) => step.kind !== 'control')
+  const places = settleCalls(tellErrors(steps)).filter((step) => step.kind !== 'control')
   const messages: MessageDraft[] = []
   const outline: OutlineEntry[] = []
   for (const [ordinal, step] of places.entries()) {
@@ -55,6 +55,34 @@ const plainMessage = {
 }
 
 const draftOf = ({ role, parts, sentAtMs }: Extract<Step, { kind: 'said' }>) => ({ role, parts, sentAtMs })
+
+/** What a turn failed of belongs to its answer, which may have told it; where a prompt has none, it is the answer. */
+function tellErrors(steps: readonly Step[]): readonly Step[] {
+  const told: Step[] = []
+  for (const step of steps) {
+    if (step.kind === 'control' && step.error !== '') tellError(told, step.error)
+    told.push(step)
+  }
+  return told
+}
+
+function tellError(told: Step[], text: string): void {
+  const at = told.findLastIndex((step) => step.kind !== 'control')
+  const last = told[at]
+  if (last === undefined) return
+  if (last.kind !== 'said' || last.role === 'user') told.push(errorStep(text))
+  else if (!last.parts.some((part) => part.kind === 'error' && part.text === text)) {
+    told[at] = { ...last, parts: [...last.parts, { kind: 'error', text }] }
+  }
+}
+
+/** An answer that is nothing but an error. */
+export const errorStep = (text: string): Step => ({
+  kind: 'said',
+  role: 'assistant',
+  parts: [{ kind: 'error', text }],
+  sentAtMs: null,
+})
 
 /**
  * A transcript does not say how a call ended, only whether anything came after it. `completed`: the run went on, or

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
 import { normaliseRoot } from '../../root-uri.ts'
 import type { Piece, WholeContent } from '../../whole-store.ts'
+import { readWorkspaceRoot } from '../records/workspace-root.ts'
 import { decodeItem, type Workspace } from './decode-item.ts'
-import { decodeWorkspaceRoot } from './decode-root.ts'
 import { fullest } from './item-content.ts'
-import { listItems, readItem, readWorkspaceJson } from './read.ts'
+import { listItems, readItem } from './read.ts'
 
 export interface Place {
   /** The workspace's folder, by its name and its path. */
@@ -25,8 +24,7 @@ export function readWorkspace({ id, folder, path }: Place, signature: string | n
   const file = openCursorFile(path)
   if (file.kind === 'closed' && file.state !== 'missing') return file
   try {
-    const json = readWorkspaceJson(join(folder, 'workspace.json'))
-    const rootUri = json === null ? null : decodeWorkspaceRoot(json)
+    const rootUri = readWorkspaceRoot(folder)
     const root = rootUri === null ? null : normaliseRoot(rootUri)
     const workspaces = root === null ? [] : [{ id, root }]
     if (file.kind === 'closed') return { kind: 'bare', workspaces }

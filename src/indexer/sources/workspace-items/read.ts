@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { RawItem } from './decode-item.ts'
@@ -52,14 +51,4 @@ export function readItem(db: Database.Database, { table, key }: ItemRef): RawIte
   const sql = table === 'items' ? READ_ITEM : READ_CHAT_ROW
   const row = prepared<Omit<RawItem, 'key'>>(db, sql).get(key)
   return row === undefined ? null : { key, ...row }
-}
-
-/** `workspace.json` beside the store; null where it is missing, as it is for a window without a folder. */
-export function readWorkspaceJson(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
-  }
 }
