@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { mirrorPath } from '../daemon/data-folder.ts'
+import { diskFull, isOfFullDisk } from '../daemon/disk-full.ts'
 import type { UpkeepOutcome, UpkeepTask } from '../daemon/ingest-messages.ts'
 import { KeptMirror } from '../daemon/kept-mirror.ts'
 import { takeLock } from '../daemon/lock.ts'
 import { toEnd } from '../daemon/to-end.ts'
 import { keepCopiesIn, removeCopies } from '../indexer/checked-copy.ts'
 import { damageOf } from '../mirror/upkeep/check-pages.ts'
-import { Trouble } from '../model/trouble.ts'
 import type { Settings } from '../settings.ts'
 
 /** Short, for nothing else happens in this process meanwhile; whoever asks may try again. */
@@ -29,12 +29,8 @@ export async function asWriter<Outcome>(
       kept.close()
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code) === 'SQLITE_FULL') {
-      throw new Trouble('disk-full', `The disk that holds ${settings.dataDir} is full.`, 'Make room and try again.', {
-        cause: error,
-      })
-    }
-    throw error
+    const isFull = error instanceof Error && 'code' in error && isOfFullDisk(String(error.code))
+    throw isFull ? diskFull(settings.dataDir, error) : error
   } finally {
     lock.release()
   }

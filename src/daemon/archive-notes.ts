@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { scrubScope } from '../api/archives/purge/scrub-scope.ts'
+import { writePrivately } from './data-folder.ts'
 
 const word = z.string()
 const atMs = z.number()
@@ -89,11 +90,9 @@ export class ArchiveNotes {
 
   /** Written beside and renamed; what cannot be written now is written with the next note. */
   #save(): void {
-    const beside = `${this.#path}.${process.pid}.new`
     const text = JSON.stringify({ runs: Object.fromEntries(this.#runs), jobs: Object.fromEntries(this.#jobs) })
     try {
-      writeFileSync(beside, text, { mode: 0o600 })
-      renameSync(beside, this.#path)
+      writePrivately(this.#path, text)
     } catch (error) {
       // A full disk must not take the daemon with it.
       if (!(error instanceof Error && 'code' in error)) throw error

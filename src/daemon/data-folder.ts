@@ -150,8 +150,13 @@ export function readToken(dataDir: string): string {
   return token
 }
 
-function writePrivately(path: string, text: string): void {
+export function writePrivately(path: string, text: string): void {
   const beside = `${path}.${process.pid}.new`
-  writeFileSync(beside, text, { mode: 0o600 })
-  renameSync(beside, path)
+  try {
+    writeFileSync(beside, text, { mode: 0o600 })
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
+  }
 }

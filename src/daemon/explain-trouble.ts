@@ -1,4 +1,5 @@
 import { Trouble } from '../model/trouble.ts'
+import { isOfFullDisk } from './disk-full.ts'
 import { MIRROR_DAMAGED, TERMS_DAMAGED } from './ingest.ts'
 
 export const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGED || code === TERMS_DAMAGED
@@ -7,7 +8,7 @@ export const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGE
 export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Trouble ? error.code : 'fault'
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
+  if (isOfFullDisk(code)) {
     return new Trouble(
       'disk-full',
       `The disk that holds ${mirrorPath} is full; indexing waits.`,

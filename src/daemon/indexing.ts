@@ -22,6 +22,7 @@ import { startWatch, watchTrouble, type Watch } from './watch.ts'
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
+const LOOK_MS = 5000
 const RETRY_MS = 30_000
 /** Full-text rows that a first pass left for later are written in runs of this length: new messages go in between. */
 const BACKLOG_MS = 200
@@ -119,6 +120,7 @@ export class Indexing {
     this.#timers.every(() => this.#follow.poll(false), POLL_MS)
     this.#timers.every(() => this.#follow.poll(true), POLL_ALL_MS)
     this.#timers.every(() => this.vitals.sampleCpu(), CPU_SAMPLE_MS)
+    this.#timers.every(() => void this.#upkeep.lookAtPlace().catch(() => undefined), LOOK_MS)
   }
 
   /** The rhythm at which all keys of what changed are compared. */
@@ -129,10 +131,8 @@ export class Indexing {
   /** Something was read that cannot be: the mirror is looked at, and whatever is wrong with it is mended. */
   onDamage(suspected: Damage): void {
     if (!this.#hasStarted) return
-    this.#upkeep.check(suspected).then(
-      () => this.#pacer.wake(),
-      () => undefined,
-    )
+    const isSound = this.#upkeep.check(suspected)
+    isSound.then(() => this.#pacer.wake()).catch(() => undefined)
   }
 
   /** Writes what no source holds, between two passes. */

@@ -27,10 +27,11 @@ export interface RunOrder {
 /** A duty that keeps the mirror sound. Whatever was set aside and is not salvaged yet is salvaged first. */
 export interface UpkeepTask {
   /**
-   * `salvage`: nothing else. `check`: walks all pages. `check-terms`: compares the full-text tables with the messages. `set-aside`: puts the
-   * mirror aside and makes a new one of what can be saved; nobody may read it meanwhile.
+   * `salvage`: nothing else. `look`: whether the file is the one that was opened, and nothing else. `check`: walks all
+   * pages. `check-terms`: compares the full-text tables with the messages. `set-aside`: puts the mirror aside and makes a
+   * new one of what can be saved; nobody may read it meanwhile.
    */
-  readonly task: 'salvage' | 'check' | 'check-terms' | 'set-aside'
+  readonly task: 'salvage' | 'look' | 'check' | 'check-terms' | 'set-aside'
   /** What must be damaged if nothing is found. */
   readonly suspected: Damage
 }

@@ -3,6 +3,7 @@ import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
 import type { Estimate } from '../mirror/estimates.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
+import { diskFull, isOfFullDisk } from './disk-full.ts'
 import type {
   FromWorker,
   IngestSetup,
@@ -63,7 +64,7 @@ export function startIngest(worker: Worker, setup: IngestSetup, onStep: (step: S
   worker.on('message', (message: FromWorker) => {
     if (message.kind === 'open') opened.resolve()
     else if (message.kind === 'step') onStep(message.step)
-    else if (message.kind === 'failed') fail(troubleOf(message))
+    else if (message.kind === 'failed') fail(troubleOf(message, setup.mirrorPath))
     else {
       running?.resolve(message.outcome)
       running = null
@@ -114,7 +115,10 @@ export function startIngest(worker: Worker, setup: IngestSetup, onStep: (step: S
 
 const stopped = (): Trouble => new Trouble('stopped', 'The daemon is stopping.', 'Start it again.')
 
-function troubleOf({ code, message, hint, damage }: FromWorker & { readonly kind: 'failed' }): Trouble {
+type Failure = FromWorker & { readonly kind: 'failed' }
+
+function troubleOf({ code, message, hint, damage }: Failure, mirrorPath: string): Trouble {
+  if (isOfFullDisk(code)) return diskFull(mirrorPath)
   const isDamage = damage !== 'none'
   const damaged = damage === 'terms' ? TERMS_DAMAGED : MIRROR_DAMAGED
   if (isDamage) return new Trouble(damaged, `The mirror is damaged: ${message}.`, 'It is looked after by itself.')

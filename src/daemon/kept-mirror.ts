@@ -1,5 +1,7 @@
+import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { arrangeThread } from '../indexer/arrange-thread.ts'
+import { identityAt } from '../indexer/file-identity.ts'
 import { openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
 import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
@@ -30,6 +32,8 @@ export class KeptMirror {
   readonly #path: string
   readonly #now: () => number
   #db: Mirror | null = null
+  /** Null where the system does not tell. */
+  #place: string | null = null
 
   constructor(path: string, now: () => number) {
     this.#path = path
@@ -42,7 +46,17 @@ export class KeptMirror {
    * @throws Trouble `mirror-newer`
    */
   get db(): Mirror {
-    return (this.#db ??= this.#open())
+    if (this.#db === null) {
+      this.#db = this.#open()
+      this.#place = placeOf(this.#path)
+    }
+    return this.#db
+  }
+
+  /** False where the file, or its WAL, was moved, removed, replaced or emptied: what is written reaches nobody. */
+  get #isInPlace(): boolean {
+    const place = placeOf(this.#path)
+    return this.#db === null || this.#place === null || place === null || place === this.#place
   }
 
   close(): void {
@@ -87,6 +101,8 @@ export class KeptMirror {
   *#keep({ task, suspected }: UpkeepTask): Generator<void, UpkeepOutcome> {
     const news: string[] = []
     if (task === 'set-aside') this.#setAside()
+    else if (!this.#isInPlace) return unlooked('rows')
+    if (task === 'look') return unlooked('none')
     const isSalvaged = yield* this.#salvagePending()
     if (isSalvaged) news.push(...this.#tellSalvages().slice(-1))
     // Before anything is read: what a purge noted may not come in again in parts.
@@ -101,8 +117,18 @@ export class KeptMirror {
   }
 
   #setAside(): void {
+    if (!this.#isInPlace) this.#bringHome()
     this.close()
-    setAside(this.#path, this.#now())
+    if (existsSync(this.#path)) setAside(this.#path, this.#now())
+  }
+
+  /** To a file that is elsewhere now, and to the one that is to be saved, what is not in it yet. */
+  #bringHome(): void {
+    try {
+      this.#db?.pragma('wal_checkpoint(truncate)')
+    } catch {
+      // What the file itself holds is saved all the same.
+    }
   }
 
   *#salvagePending(): Generator<void, boolean> {
@@ -146,7 +172,7 @@ export class KeptMirror {
   }
 
   #outcome(damage: Damage, news: readonly string[]): UpkeepOutcome {
-    if (damage === 'rows') return { damage, news, notices: [], backlog: 0, termsCheckedAtMs: null }
+    if (damage === 'rows') return unlooked('rows', news)
     const notices = listSalvages(this.db, this.#path).map((report) => ({
       path: nextTo(this.#path, basename(report.file)),
       text: tellSalvage(this.#path, report),
@@ -154,5 +180,23 @@ export class KeptMirror {
     const termsCheckedAtMs = lastDone(this.db, 'check-terms')
     const backlog = countWaiting(this.db)
     return { damage, news, notices, backlog, termsCheckedAtMs }
+  }
+}
+
+const unlooked = (damage: Damage, news: readonly string[] = []): UpkeepOutcome => ({
+  damage,
+  news,
+  notices: [],
+  backlog: 0,
+  termsCheckedAtMs: null,
+})
+
+/** By `stat` alone, as with all that SQLite has open. Null where the system does not tell, as for a disk that does not answer now. */
+function placeOf(path: string): string | null {
+  try {
+    const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0
+    return isEmpty ? 'empty' : `${identityAt(path)} ${identityAt(`${path}-wal`)}`
+  } catch {
+    return null
   }
 }

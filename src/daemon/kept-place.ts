@@ -18,19 +18,21 @@ export class KeptPlace {
   readonly #lock: Lock
   readonly #told: DaemonFile
   readonly #timer: NodeJS.Timeout
+  /** What lies there may be of a daemon that was killed. */
+  #isTold = false
 
   constructor(dataDir: string, lock: Lock, told: DaemonFile) {
     this.#dataDir = dataDir
     this.#lock = lock
     this.#told = told
-    writeDaemonFile(dataDir, told)
+    this.#tell()
     const lost = deferred<never>()
     this.lost = lost.promise
     // Whoever stops it before asks no more.
     this.lost.catch(() => undefined)
     this.#timer = setInterval(() => {
       if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
-      else this.#tellAgain()
+      else this.#tell()
     }, LOOK_MS)
   }
 
@@ -45,10 +47,11 @@ export class KeptPlace {
     }
   }
 
-  #tellAgain(): void {
-    if (hasDaemonFile(this.#dataDir)) return
+  #tell(): void {
+    if (this.#isTold && hasDaemonFile(this.#dataDir)) return
     try {
       writeDaemonFile(this.#dataDir, this.#told)
+      this.#isTold = true
     } catch {
       // No room, or no right to write now: the next look may find it otherwise.
     }

@@ -9,6 +9,9 @@ import type { Logger } from './log.ts'
 const TERMS_CHECK_MS = 7 * 24 * 3_600_000
 const RETRY_MS = 30_000
 
+const MOVED =
+  'The mirror’s file was moved, removed, replaced or emptied while the daemon ran. It is made anew, of what lies there now and of what Cursor holds.'
+
 /** All that read the mirror in this daemon: while its file is swapped for another, nobody may. */
 export interface Readers {
   shut(): void
@@ -41,6 +44,7 @@ export class Upkeep {
   #notices: UpkeepOutcome['notices'] = []
   #termsCheckedAtMs: number | null = null
   #running: Promise<void> | null = null
+  #isLooking = false
 
   constructor(world: UpkeepWorld) {
     this.#world = world
@@ -74,6 +78,20 @@ export class Upkeep {
       () => (this.#running = null),
     )
     await this.#running
+  }
+
+  /** To be asked now and then: whether the mirror's file is the one that is written to. Elsewhere it would be lost. */
+  async lookAtPlace(): Promise<void> {
+    if (this.#running !== null || this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const { damage } = await this.#world.ingest.keep({ task: 'look', suspected: 'none' })
+      if (damage === 'none') return
+      this.#world.log.error(MOVED)
+      await this.check()
+    } finally {
+      this.#isLooking = false
+    }
   }
 
   async #untilSound(first: UpkeepTask): Promise<void> {
