@@ -219,7 +219,7 @@ export class SearchPool {
     }
     if (reply.kind === 'answer') job?.asked.resolve(reply.answer)
     else {
-      job?.asked.reject(new Error(`a search failed: ${reply.message}`))
+      job?.asked.reject(failureOf(reply))
       if (reply.isDamage) this.#onDamage()
     }
     this.#endIfTooMany(searcher)
@@ -246,3 +246,8 @@ export class SearchPool {
     this.#pump()
   }
 }
+
+const failureOf = ({ message, isDamage }: Extract<SearchReply, { kind: 'failed' }>): Error =>
+  isDamage
+    ? new Trouble('mirror-damaged', `The mirror is damaged: ${message}.`, 'It is looked after: ask again in a moment.')
+    : new Error(`a search failed: ${message}`)

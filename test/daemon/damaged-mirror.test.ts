@@ -95,6 +95,27 @@ test('full-text tables that fail under a search are made anew while the daemon r
   expect(aside()).toEqual([])
 })
 
+test.each([
+  ['chat_digests', '/api/stats'],
+  ['message_terms_data', `/api/search?q=${wordOf(1, 2)}`],
+])(
+  'the first to ask for what lies on a damaged page of %s was told of a mistake of the daemon',
+  async (table, path) => {
+    const pages = pagesOf(table)
+    const { url } = await place.serve()
+    await untilReady(url)
+    for (const page of pages) overwrite(page)
+    const told: unknown[] = []
+    await waitUntil('an answer', async () => {
+      const response = await fetch(url + path)
+      if (!response.ok) told.push([response.status, ((await response.json()) as { code: string }).code])
+      return response.ok
+    })
+    expect(told[0]).toEqual([503, 'mirror-damaged'])
+    expect(told.filter((one) => String(one).startsWith('500'))).toEqual([])
+  },
+)
+
 test('a command without a daemon mends the mirror too, and says so', async () => {
   overwrite(1, 100)
   const { exitCode, stdout, stderr } = await place.run(['chats', '--json'])

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { guard } from './guard.ts'
 import { limitBodies } from './json-body.ts'
-import { asProblem, Problem, problemResponse } from './problem.ts'
+import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
 import { rawPath, refuseMalformedPaths } from './raw-path.ts'
 import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
@@ -31,7 +31,7 @@ export function createApp(world: ApiWorld): Hono {
 
   app.onError((error) => {
     const problem = asProblem(error)
-    if (problem.code === 'internal') world.reportFault?.(error)
+    if (isFault(problem)) world.reportFault?.(error)
     return problemResponse(problem)
   })
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
