@@ -35,8 +35,8 @@ insert into chats (id, source, format, title, title_source, revision) values (?,
 export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
   const held = prepared<ChatRow>(db, FIND_CHAT).get(write.id)
   // A tombstone of a chat that was never seen says nothing of any chat, nor does the end of one that was purged.
-  const saysLittle = write.ownRow.kind === 'gone' || write.ownRow.kind === 'unread'
-  if (held === undefined && saysLittle && write.messages.length === 0) return nothing(write.id)
+  const saysNothing = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
+  if (held === undefined && saysNothing && write.messages.length === 0) return nothing(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
   const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
   let isTouched = isOwnRowNew

@@ -69,13 +69,16 @@ function placeAllAgain(): unknown[] {
   return places()
 }
 
-/** @returns after how many steps that read messages of the chat */
-function cutShort(afterSteps: number): void {
+/** Ends the program amid a pass, once so many steps wrote messages and so many messages were written anew. */
+function cutShort(after: { readonly steps: number; readonly changed?: number }): void {
   const steps = indexer.steps()
-  for (let read = 0; read < afterSteps;) {
+  let [read, changed] = [0, 0]
+  while (read < after.steps || changed < (after.changed ?? 0)) {
     const step = steps.next()
     if (step.done === true) throw new Error('the pass ended before it was cut short')
-    if ((step.value.outcome?.added ?? 0) > 0) read += 1
+    const outcome = step.value.outcome ?? { added: 0, changed: 0 }
+    if (outcome.added + outcome.changed > 0) read += 1
+    changed += outcome.changed
   }
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
   indexer.restart()
@@ -94,7 +97,7 @@ test('a chat that is read in several portions stands as one that is read at once
 
 test('while a long chat is read, each message that is there stands at its place in the chat', () => {
   writeLong()
-  cutShort(3)
+  cutShort({ steps: 3 })
   expect(waiting()).toHaveLength(1)
   const named = ids.filter((_, at) => at % 50 !== 49)
   const thread = indexer.thread('long').filter(([, position]) => position !== null)
@@ -106,7 +109,7 @@ test.each([1, 2, 4])(
   'a long chat whose reading was cut short after %i portions is finished by the next pass',
   (portions) => {
     writeLong()
-    cutShort(portions)
+    cutShort({ steps: portions })
     indexer.pass()
     const read = places()
     expect(waiting()).toEqual([])
@@ -117,7 +120,7 @@ test.each([1, 2, 4])(
 
 test('what was read of a long chat kept its makeshift places when the rest was deleted before the next pass', () => {
   writeLong()
-  cutShort(3)
+  cutShort({ steps: 3 })
   const held = indexer.mirror.prepare<[], string>('select id from messages').pluck().all()
   for (const id of ids.filter((one) => !held.includes(one))) store.delete(`bubbleId:long:${id}`)
   indexer.pass('reconcile')
@@ -128,7 +131,7 @@ test('what was read of a long chat kept its makeshift places when the rest was d
   expect(placeAllAgain()).toEqual(read)
 })
 
-test('a long chat written anew was left half placed when the last rows alone were read after a kill', () => {
+test('a long chat that was written anew, of which a kill left the last rows unread, is finished by the next pass', () => {
   writeLong()
   indexer.pass()
   store.db.transaction(() => {
@@ -139,22 +142,9 @@ test('a long chat written anew was left half placed when the last rows alone wer
       store.message('long', `m${at}`, { type: 2, text: said(`m${at} again`), createdAt })
     }
   })()
-  cutShortOfChanges()
+  cutShort({ steps: 1, changed: MESSAGES - 100 })
   indexer.pass()
   const read = places()
   expect(waiting()).toEqual([])
   expect(placeAllAgain()).toEqual(read)
 })
-
-/** Stops the pass before the last portion of what changed. */
-function cutShortOfChanges(): void {
-  const steps = indexer.steps()
-  let changed = 0
-  while (changed < MESSAGES - 100) {
-    const step = steps.next()
-    if (step.done === true) throw new Error('the pass ended before it was cut short')
-    changed += step.value.outcome?.changed ?? 0
-  }
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
-  indexer.restart()
-}
