@@ -2,25 +2,17 @@ import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Store } from '../../src/sample/cursor-home.ts'
-import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { wordOf } from '../helpers/fill-store.ts'
+import { placeWithLoss } from '../helpers/place-with-loss.ts'
+import { getJson, untilReady, type Workplace } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 const PAGE = 16_384
 
 let place: Workplace
-let store: Store
 
 beforeEach(async () => {
-  place = new Workplace()
-  store = place.cursor.global()
-  fillStore(store, { chats: 4, messagesPerChat: 6 })
-  const { daemon, url } = await place.serve()
-  await untilReady(url)
-  store.delete('bubbleId:chat-1:m1-2')
-  await getJson(url, '/api/sync', { method: 'POST' })
-  await daemon.stop()
+  ;({ place } = await placeWithLoss())
 })
 
 afterEach(() => place.remove())

@@ -7,21 +7,15 @@ import { compact } from '../../src/mirror/purge/compact.ts'
 import type { Damage } from '../../src/mirror/upkeep/check-pages.ts'
 import type { Store } from '../../src/sample/cursor-home.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { placeWithLoss } from '../helpers/place-with-loss.ts'
+import { getJson, untilReady, type Workplace } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 let place: Workplace
 let store: Store
 
 beforeEach(async () => {
-  place = new Workplace()
-  store = place.cursor.global()
-  fillStore(store, { chats: 4, messagesPerChat: 6 })
-  const { daemon, url } = await place.serve()
-  await untilReady(url)
-  store.delete('bubbleId:chat-1:m1-2')
-  await getJson(url, '/api/sync', { method: 'POST' })
-  await daemon.stop()
+  ;({ place, store } = await placeWithLoss())
 })
 
 afterEach(() => place.remove())
