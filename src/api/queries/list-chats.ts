@@ -78,8 +78,7 @@ export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
 export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
   const { limit, offset } = request
   return inSnapshot(db, () => {
-    const words = request.titleWords?.trim() ?? ''
-    const scores = bothScores(words === '' ? null : matchTitles(db, words), request.scores)
+    const scores = readScores(db, request)
     if (scores !== null && request.sort === null) return listByScore(db, request, scores)
     const filter = bindFilter(request, scores)
     const sql = FIND_CHATS[request.sort ?? 'newest']
@@ -87,18 +86,22 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
       .prepare<[object], number>(sql)
       .pluck()
       .all({ ...filter, limit, offset })
-    const total = db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
-    return { items: readChats(db, nums), total, limit, offset }
+    return { items: readChats(db, nums), total: countChats(db, filter), limit, offset }
   })
 }
 
-/** Where two things are asked for at once, the chats that answer both; the titles say in which order. */
-function bothScores(
-  titles: ReadonlyMap<number, number> | null,
-  others: ReadonlyMap<number, number> | null,
-): ReadonlyMap<number, number> | null {
-  if (titles === null || others === null) return titles ?? others
-  return new Map([...titles].filter(([num]) => others.has(num)))
+/**
+ * The chats that answer what is asked of their titles, and of more; the titles say in which order. A title that is not
+ * listed, such as that of a draft, keeps none away that matches less well.
+ */
+function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
+  const words = request.titleWords?.trim() ?? ''
+  if (words === '') return request.scores
+  for (const titles of matchTitles(db, words)) {
+    const scores = new Map([...titles].filter(([num]) => request.scores?.has(num) ?? true))
+    if (countChats(db, bindFilter(request, scores)) > 0) return scores
+  }
+  return new Map()
 }
 
 /** The scores are not in the database, so the order is made here; ties stand newest first. */
@@ -109,6 +112,9 @@ function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<n
   const ranked = found.toSorted((left, right) => (scores.get(right) ?? 0) - (scores.get(left) ?? 0))
   return { items: readChats(db, ranked.slice(offset, offset + limit)), total: ranked.length, limit, offset }
 }
+
+const countChats = (db: Mirror, filter: object): number =>
+  db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
 
 function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
   return {

@@ -19,10 +19,10 @@ const indexes = new WeakMap<Mirror, TitleIndex>()
 
 /**
  * Row numbers of the chats whose title matches these words, forgiving typos and unfinished words, with a score that
- * grows with the match. All words must match; where no title has all of them, any will do. A number may belong to a
- * chat that is gone: what the caller selects by it decides.
+ * grows with the match: the titles that match all words, and behind each answer what to take where nothing in it is
+ * wanted, any of the words in the end. A number may belong to a chat that is gone: what the caller selects by it decides.
  */
-export function matchTitles(db: Mirror, words: string): Map<number, number> {
+export function* matchTitles(db: Mirror, words: string): Generator<ReadonlyMap<number, number>> {
   const { titles } = freshIndex(db)
   const forgiving = { fuzzy: 0.2, prefix: true }
   const ways: readonly (() => SearchResult[])[] = [
@@ -32,9 +32,8 @@ export function matchTitles(db: Mirror, words: string): Map<number, number> {
   ]
   for (const way of ways) {
     const hits = way()
-    if (hits.length > 0) return new Map(hits.map((hit) => [Number(hit.id), hit.score]))
+    if (hits.length > 0) yield new Map(hits.map((hit) => [Number(hit.id), hit.score]))
   }
-  return new Map()
 }
 
 const SWAPPED_LENGTH_MAX = 24

@@ -160,6 +160,21 @@ describe('finding titles', () => {
     expect(ids({ titleWords: 'sharding' })).toEqual(['cache'])
   })
 
+  it('a title of a draft, which is not listed, hid those that match less well', () => {
+    mirror.addChat({ id: 'draft', title: 'Redirect the logni', createdAt: 9, columns: { is_draft: 1 } })
+    expect(ids({ titleWords: 'logni' }).sort()).toEqual(['login', 'old login'])
+    expect(ids({ titleWords: 'logni', includeEmpty: true })).toEqual(['draft'])
+    expect(ids({ titleWords: 'logni', sort: 'oldest', archived: true })).toEqual([])
+  })
+
+  it('a chat elsewhere that has all words hid those of the project that have one', () => {
+    const project = mirror.addProject('shop')
+    mirror.addChat({ id: 'here', title: 'Sharding', createdAt: 9, project })
+    mirror.addChat({ id: 'elsewhere', title: 'Sharding and replicas', createdAt: 10 })
+    expect(ids({ titleWords: 'sharding replicas', projectNums: [project] })).toEqual(['here'])
+    expect(ids({ titleWords: 'sharding replicas' })).toEqual(['elsewhere'])
+  })
+
   it('a chat that is gone is not found', () => {
     expect(ids({ titleWords: 'redirect' })).toEqual(['login'])
     mirror.writer.prepare("delete from chats where id = 'login'").run()
