@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { arrangeThread } from '../indexer/arrange-thread.ts'
 import { identityAt } from '../indexer/file-identity.ts'
-import { openWriter, type Mirror } from '../mirror/open.ts'
+import { bringHome, openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
 import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../mirror/salvage/set-aside.ts'
 import { notePurged } from '../mirror/purge/note-purged.ts'
@@ -117,18 +117,9 @@ export class KeptMirror {
   }
 
   #setAside(): void {
-    if (!this.#isInPlace) this.#bringHome()
+    if (this.#db !== null && !this.#isInPlace) bringHome(this.#db)
     this.close()
     if (existsSync(this.#path)) setAside(this.#path, this.#now())
-  }
-
-  /** To a file that is elsewhere now, and to the one that is to be saved, what is not in it yet. */
-  #bringHome(): void {
-    try {
-      this.#db?.pragma('wal_checkpoint(truncate)')
-    } catch {
-      // What the file itself holds is saved all the same.
-    }
   }
 
   *#salvagePending(): Generator<void, boolean> {

@@ -54,6 +54,15 @@ export function openReader(path: string, keptKb = 8000): Mirror {
   return db
 }
 
+/** Writes what is in the WAL alone to the file, wherever that lies now: nobody finds the one by the other any more. */
+export function bringHome(db: Mirror): void {
+  try {
+    db.pragma('wal_checkpoint(truncate)')
+  } catch {
+    // What the file itself holds is there all the same.
+  }
+}
+
 function createPrivately(path: string): void {
   if (existsSync(path)) {
     if (!isWindows) chmodSync(path, 0o600)
