@@ -103,3 +103,17 @@ test('what another source tells of a chat half read is placed with all of it', (
   expect(times()).toContainEqual(['m2', 500, 'neighbour'])
   expect(waiting()).toEqual([])
 })
+
+test('a message that another source holds too stands once while a long chat is read', () => {
+  const other = opened.source('profile')
+  const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [message('m2')], vanished: [] } as const]
+  writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats }, arrangeThread)
+  writeTwoParts()
+  expect(list(`select id from messages where is_orphan = 0 order by id`)).toEqual([['m1'], ['m2'], ['m4']])
+})
+
+test('a message that went while a long chat is read is gone at once', () => {
+  writeTwoParts()
+  write({ messages: [message('m3')], vanished: [asMessageId('m1')], ...part(false) })
+  expect(list('select id from messages where is_live = 0')).toEqual([['m1']])
+})
