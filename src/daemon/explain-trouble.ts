@@ -1,8 +1,10 @@
+import type { Damage } from '../mirror/upkeep/check-pages.ts'
+import { damageToldBy } from '../mirror/upkeep/damage-told.ts'
 import { Trouble } from '../model/trouble.ts'
 import { isOfFullDisk } from './disk-full.ts'
-import { MIRROR_DAMAGED, TERMS_DAMAGED } from './ingest.ts'
 
-export const isOfMirror = ({ code }: Trouble): boolean => code === MIRROR_DAMAGED || code === TERMS_DAMAGED
+/** What of the mirror is damaged, by what was told of a failure. */
+export const damageIn = ({ code }: Trouble): Damage => damageToldBy(code)
 
 /** What kept indexing from going on, in words for a person. */
 export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
@@ -15,7 +17,7 @@ export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
       'Make room; it goes on by itself.',
     )
   }
-  if (error instanceof Trouble && (code === 'stopped' || isOfMirror(error))) return error
+  if (error instanceof Trouble && (code === 'stopped' || damageIn(error) !== 'none')) return error
   const hint = error instanceof Trouble ? `${error.hint} ` : ''
   return new Trouble(
     code,

@@ -5,8 +5,8 @@ import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
 import { Follow } from './follow.ts'
 import { deferred, type Deferred } from './deferred.ts'
-import { explainTrouble, isOfMirror } from './explain-trouble.ts'
-import { startIngest, TERMS_DAMAGED, type Ingest } from './ingest.ts'
+import { damageIn, explainTrouble } from './explain-trouble.ts'
+import { startIngest, type Ingest } from './ingest.ts'
 import { collectGarbage, GIVE_BACK_MS } from './heap-limits.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
 import type { Logger } from './log.ts'
@@ -263,7 +263,7 @@ export class Indexing {
   #onRunTrouble(error: unknown, orders: readonly Order[]): void {
     const trouble = explainTrouble(error, this.#setup.mirrorPath)
     if (trouble.code === 'stopped') return
-    if (isOfMirror(trouble)) return this.#onRunDamage(trouble, orders)
+    if (damageIn(trouble) !== 'none') return this.#onRunDamage(trouble, orders)
     this.#trouble = trouble
     this.#log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
     for (const drained of this.#drained.splice(0)) drained.reject(this.#trouble)
@@ -283,7 +283,7 @@ export class Indexing {
     this.#damages += 1
     // What comes back though it was mended is not mended in a circle.
     const delayMs = this.#damages > 2 ? RETRY_MS : 0
-    const suspected = trouble.code === TERMS_DAMAGED && this.#damages === 1 ? 'terms' : 'rows'
+    const suspected = this.#damages === 1 ? damageIn(trouble) : 'rows'
     const goOn = (): void => {
       this.#isHeldUp = false
       for (const { id } of orders) this.#pacer.nudge(id, 'reconcile')

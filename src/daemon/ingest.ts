@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
 import type { Estimate } from '../mirror/estimates.ts'
+import { mirrorDamaged } from '../mirror/upkeep/damage-told.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { diskFull, isOfFullDisk } from './disk-full.ts'
@@ -17,10 +18,6 @@ import type {
 } from './ingest-messages.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult, RestoreSlice } from './restore-orders.ts'
-
-/** The codes of failures that say that the mirror's own file, or only its full-text tables, are damaged. */
-export const MIRROR_DAMAGED = 'mirror-damaged'
-export const TERMS_DAMAGED = 'terms-damaged'
 
 /** The ingest worker as the rest of the daemon sees it: one thing at a time, the next waits. */
 export interface Ingest {
@@ -119,8 +116,6 @@ type Failure = FromWorker & { readonly kind: 'failed' }
 
 function troubleOf({ code, message, hint, damage }: Failure, mirrorPath: string): Trouble {
   if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  const isDamage = damage !== 'none'
-  const damaged = damage === 'terms' ? TERMS_DAMAGED : MIRROR_DAMAGED
-  if (isDamage) return new Trouble(damaged, `The mirror is damaged: ${message}.`, 'It is looked after by itself.')
+  if (damage !== 'none') return mirrorDamaged(message, damage)
   return new Trouble(code, message, hint ?? 'See the log for what went before.')
 }

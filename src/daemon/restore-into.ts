@@ -1,6 +1,5 @@
 import { Trouble } from '../model/trouble.ts'
-import { explainTrouble, isOfMirror } from './explain-trouble.ts'
-import { TERMS_DAMAGED } from './ingest.ts'
+import { damageIn, explainTrouble } from './explain-trouble.ts'
 import type { Indexing } from './indexing.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult } from './restore-orders.ts'
 
@@ -29,7 +28,8 @@ export async function restoreInto(
   } catch (error) {
     if (error instanceof Trouble && isOfArchive(error)) throw error
     const trouble = explainTrouble(error, mirrorPath)
-    if (isOfMirror(trouble)) indexing.onDamage(trouble.code === TERMS_DAMAGED ? 'terms' : 'rows')
+    const damage = damageIn(trouble)
+    if (damage !== 'none') indexing.onDamage(damage)
     if (trouble.code === 'stopped' || trouble.code === 'disk-full') throw trouble
     const why = error instanceof Error ? error.message : String(error)
     throw new Trouble(

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Question, QuestionKind, Questions } from '../api/questions.ts'
+import { mirrorDamaged } from '../mirror/upkeep/damage-told.ts'
 import { Trouble } from '../model/trouble.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { SearchReply } from './search-messages.ts'
@@ -248,6 +249,4 @@ export class SearchPool {
 }
 
 const failureOf = ({ message, isDamage }: Extract<SearchReply, { kind: 'failed' }>): Error =>
-  isDamage
-    ? new Trouble('mirror-damaged', `The mirror is damaged: ${message}.`, 'It is looked after: ask again in a moment.')
-    : new Error(`a search failed: ${message}`)
+  isDamage ? mirrorDamaged(message) : new Error(`a search failed: ${message}`)

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isDamage } from '../../mirror/upkeep/check-pages.ts'
+import { damageToldBy, mirrorDamaged } from '../../mirror/upkeep/damage-told.ts'
 import { Trouble } from '../../model/trouble.ts'
 
 export interface BadParameter {
@@ -64,20 +65,13 @@ const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Trouble) return new Problem(503, error.code, `${error.message} ${error.hint}`)
-  if (isDamage(error)) return mirrorDamaged
+  if (error instanceof Error && isDamage(error)) return asProblem(mirrorDamaged(error.message))
   if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The body broke off.')
   return new Problem(500, 'internal', 'The daemon made a mistake answering this. Its log tells more.')
 }
 
-/** Met before whoever looks after the mirror knows of it. */
-const mirrorDamaged = new Problem(
-  503,
-  'mirror-damaged',
-  'The mirror is damaged. The daemon mends it by itself: ask again in a moment.',
-)
-
 /** Whether it is to be reported to whoever runs the program, and not to the client alone. */
-export const isFault = ({ code }: Problem): boolean => code === 'internal' || code === mirrorDamaged.code
+export const isFault = ({ code }: Problem): boolean => code === 'internal' || damageToldBy(code) !== 'none'
 
 /** A client that went away amid its body, or sent what is no chunk: its own mistake. */
 const isBrokenOff = (error: unknown): boolean =>

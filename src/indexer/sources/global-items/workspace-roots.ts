@@ -12,9 +12,8 @@ export function workspaceRoots(path: string): RootOf {
   const folder = join(dirname(dirname(path)), 'workspaceStorage')
   const known = new Map<string, string | null>()
   return (id) => {
-    const root = known.get(id) ?? (isName(id) && !known.has(id) ? rootOrNull(join(folder, id)) : null)
-    known.set(id, root)
-    return root
+    if (!known.has(id)) known.set(id, isName(id) ? rootOrNull(join(folder, id)) : null)
+    return known.get(id) ?? null
   }
 }
 
