@@ -7,6 +7,7 @@ import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
 import { idleCpu } from './idle-cpu.ts'
 import { keptFolder } from './kept-store.ts'
+import { leastWork } from './least-work.ts'
 import { longChat } from './long-chat.ts'
 import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
@@ -24,6 +25,7 @@ const LARGE_GB = 1.5
 
 const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map([
   ['first-ingest', firstIngest],
+  ['least-work', leastWork],
   ['term-cost', termCost],
   ['memory', memory],
   ['bytes-read', bytesRead],

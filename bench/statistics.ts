@@ -15,6 +15,12 @@ export function short(number: number): string {
 
 export const megabytes = (bytes: number): string => short(bytes / 1e6)
 
+/** A line of a table: what was timed, its median, how many times its floor in the same round that is, and all rounds. */
+export function lineBesideFloor(what: string, times: readonly number[], floors: readonly number[]): string[] {
+  const ratios = times.map((time, round) => time / (floors[round] ?? Number.NaN))
+  return [what, short(median(times)), short(median(ratios)), times.map(short).join(', ')]
+}
+
 /** A table as Markdown has it, its columns aligned. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))

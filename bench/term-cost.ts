@@ -6,11 +6,11 @@ import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
 import type { Part } from '../src/model/part.ts'
 import { columnNames, searchColumns } from '../src/text/columns.ts'
 import { costOf } from './read-and-parse.ts'
-import { median, megabytes, short, table } from './statistics.ts'
+import { lineBesideFloor, megabytes, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 /** As the backlog writes them: so many messages to a transaction, or so much text. */
-const MESSAGES_MAX = 4000
+export const MESSAGES_MAX = 4000
 const LENGTH_MAX = 8 * 1024 * 1024
 
 interface Round {
@@ -30,11 +30,9 @@ export async function termCost(shop: Workshop): Promise<void> {
     indexing: indexAgain(path, shop),
     plain: indexPlain(path, shop),
   }))
-  const line = (what: string, pick: (round: Round) => number): string[] => {
-    const times = rounds.map(pick)
-    const ratios = rounds.map((round) => pick(round) / round.plain)
-    return [what, short(median(times)), short(median(ratios)), times.map(short).join(', ')]
-  }
+  const floors = rounds.map(({ plain }) => plain)
+  const line = (what: string, pick: (round: Round) => number): string[] =>
+    lineBesideFloor(what, rounds.map(pick), floors)
   shop.say(
     table(
       [`CPU of indexing, ${megabytes(measureText(path))} MB of text`, 'median ms', 'x floor', 'runs'],
@@ -43,7 +41,8 @@ export async function termCost(shop: Workshop): Promise<void> {
   )
 }
 
-const eachText = (mirror: Mirror): IterableIterator<{ key: number; parts: string }> =>
+/** The texts that are indexed, oldest first. */
+export const eachText = (mirror: Mirror): IterableIterator<{ key: number; parts: string }> =>
   mirror
     .prepare<[], { key: number; parts: string }>(
       'select key, parts from messages cross join bodies on bodies.num = body where is_shadowed = 0 order by key',
