@@ -6,11 +6,12 @@ const ESCAPE = '\u001b'
 /** A text without what only a terminal reads: `\u001b[31mfailed` says `failed`, and holds no word that begins with an m. */
 export function withoutOrders(text: string): string {
   if (!text.includes(ESCAPE)) return text
-  // Colours stand inside words too, where something was looked for. Whatever moves the cursor parts them.
-  return text.replaceAll(order, (_, given: string, kind: string) =>
-    kind === 'm' || (kind === 'K' && given === '') ? '' : ' ',
-  )
+  return text.replaceAll(order, (_, given: string, kind: string) => shownFor(given, kind))
 }
+
+/** Colours stand inside words too, where something was looked for. Whatever moves the cursor parts them. */
+export const shownFor = (given: string, kind: string): '' | ' ' =>
+  kind === 'm' || (kind === 'K' && given === '') ? '' : ' '
 
 const jsonBeginning = /^\s*[[{]\s*["[{]/
 const escaped = /\\(?:u([\da-f]{4})|([^]))/gi

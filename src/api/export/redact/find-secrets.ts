@@ -1,10 +1,11 @@
 import { lintSource } from '@secretlint/core'
 import { secretLintProfiler } from '@secretlint/profiler'
 import { rules as preset } from '@secretlint/secretlint-rule-preset-recommend'
+import { asRead } from './as-read.ts'
 import { findPrivateKeys, type SecretSpan } from './private-keys.ts'
 import { rules } from './rules.ts'
 
-/** What is looked through at once takes some 30 ms; between two windows others have their turn. UTF-16 units. */
+/** Some 30 ms, and as much again where it holds escapes; between two windows others have their turn. UTF-16 units. */
 const WINDOW_LENGTH = 512 * 1024
 /** No secret is longer: each is whole in one window at least. */
 const OVERLAP = 32 * 1024
@@ -29,12 +30,21 @@ export async function* findSecrets(text: string): AsyncGenerator<void, readonly 
   const spans: SecretSpan[] = []
   for (let at = 0; at === 0 || at + OVERLAP < text.length; at += WINDOW_LENGTH - OVERLAP) {
     const window = at === 0 && text.length <= WINDOW_LENGTH ? text : text.slice(at, at + WINDOW_LENGTH)
-    for (const { kind, start, end } of [...findOurs(window), ...(await findTheirs(window))]) {
+    for (const { kind, start, end } of await findIn(window)) {
       spans.push({ kind, start: start + at, end: end + at })
     }
     yield
   }
   return joined(spans)
+}
+
+/** As it stands, and as it is read: a secret may hold what looks like an escape, and begin behind one. */
+async function findIn(text: string): Promise<SecretSpan[]> {
+  const found = [...findOurs(text), ...(await findTheirs(text))]
+  const reading = asRead(text)
+  if (reading === null) return found
+  const read = [...findOurs(reading.text), ...(await findTheirs(reading.text))]
+  return [...found, ...read.map((span) => reading.given(span))]
 }
 
 function findOurs(text: string): SecretSpan[] {

@@ -150,6 +150,50 @@ test.each(innocent)('is left as it is: %s', async (text) => {
   expect(await find(text)).toEqual([])
 })
 
+const colour = '\u001b[01;31m\u001b[K'
+const plain = '\u001b[m\u001b[K'
+
+/** As programs print it for a terminal, and as JSON within JSON holds what they printed. */
+const printed: readonly (readonly [how: string, text: (secret: string) => string])[] = [
+  ['in a colour', (secret) => `${colour}${secret}${plain}`],
+  ['where its beginning is coloured', (secret) => `${colour}${secret.slice(0, 8)}${plain}${secret.slice(8)}`],
+  [
+    'found in its midst',
+    (secret) => `a ${secret.slice(0, 9)}${colour}${secret.slice(9, 12)}${plain}${secret.slice(12)} b`,
+  ],
+  ['on a line of its own', (secret) => String.raw`{"out": "first\n${secret}\nlast"}`],
+  ['behind a tab, twice in JSON', (secret) => String.raw`"{\"out\": \"first\\t${secret}\"}"`],
+  ['in a colour, in JSON', (secret) => String.raw`{"out": "\u001b[31m${secret}\u001b[0m"}`],
+]
+
+test.each(printed)('a secret that a program printed is found %s', async (_, text) => {
+  for (const [kind, secret] of [
+    ['github-token', `ghp_${random(36)}`],
+    ['aws-access-key', `AKIA${upper(16)}`],
+    ['npm-token', `npm_${random(36)}`],
+    ['jwt', jwt],
+  ] as const) {
+    const found = await find(text(secret))
+    expect(found.map(([each]) => each)).toEqual([kind])
+    const left = text(secret).replace(found[0]?.[1] ?? '', '')
+    for (const part of [secret.slice(0, 6), secret.slice(-6)]) expect(left).not.toContain(part)
+  }
+})
+
+test.each(['     1|', 'L1:', '.env:1:', '.env-1-', '+', '-'])(
+  'a setting in a file that is told by %j is found',
+  async (before) => {
+    const secret = 'a7Bc93kDq2m!'
+    const text = `${before}SHOP_ENV=test\n${before}SHOP_PASSWORD=${secret}\n${before}SHOP_LANG=C`
+    expect(await find(text)).toEqual([['named-secret', secret]])
+  },
+)
+
+test('a setting that is named behind the escape of a line end is found', async () => {
+  const text = String.raw`{"env": "HOME=/home/ada\nSHOP_API_KEY=a7Bc93kDq2mZ\nLANG=C"}`
+  expect(await find(text)).toEqual([['named-secret', 'a7Bc93kDq2mZ']])
+})
+
 test('a secret over the edge of what is looked through at once is found, and once', async () => {
   const secret = `ghp_${random(36)}`
   const key = pem('RSA PRIVATE KEY')
