@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type Sqlite from 'better-sqlite3'
+import { Trouble } from './model/trouble.ts'
 
 /**
  * better-sqlite3 is installed in two versions, for no single one runs everywhere: 13 is built for Node-API 10, which Node
@@ -21,6 +22,30 @@ function isInstalled(name: string): boolean {
 }
 
 const form = Number(process.versions.napi) >= NODE_API && isInstalled(FORMS.napi) ? FORMS.napi : FORMS.plain
-const Database = load(form) as typeof Sqlite
+
+/** The compiled half is loaded with the first database: by then it may be that of another Node, or never compiled. */
+const Database = new Proxy(load(form) as typeof Sqlite, {
+  construct(Form, given: unknown[], made) {
+    try {
+      return Reflect.construct(Form, given, made) as Sqlite.Database
+    } catch (error) {
+      throw isAboutAddon(error) ? addonTrouble(error) : error
+    }
+  },
+})
+
+// The package that looks for the compiled half gives its error no code, but the list of where it looked.
+const isAboutAddon = (error: unknown): boolean =>
+  error instanceof Error &&
+  ('tries' in error || ('code' in error && ['ERR_DLOPEN_FAILED', 'MODULE_NOT_FOUND'].includes(String(error.code))))
+
+function addonTrouble(cause: unknown): Trouble {
+  return new Trouble(
+    'sqlite-addon',
+    `The installed better-sqlite3 was not compiled for this Node, ${process.versions.node}.`,
+    'Run "npm ci" again with this Node, in the folder of cursordex.',
+    { cause },
+  )
+}
 
 export default Database

@@ -15,6 +15,8 @@ export interface Answers {
    * @throws Trouble as `get` does, then; and later on where the text breaks off
    */
   text(path: string, query: URLSearchParams): AsyncIterable<string>
+  /** What was missing in what was answered last, for it is still being read. Not given where nothing can be. */
+  missing?(): string | null
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import { displayWidth, fitting } from './display-width.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 
 /** Null is a value that is not known: it has no bar, and is told apart from 0. */

@@ -3,6 +3,8 @@ import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { UNREAD_HEADER } from '../api/http/unread.ts'
+import { identityAt } from '../indexer/file-identity.ts'
 import { Trouble } from '../model/trouble.ts'
 import { withQuery } from './answers.ts'
 import type { Answers } from './answers.ts'
@@ -14,6 +16,7 @@ const daemonFile = z.object({
   pid: z.number().int().positive(),
   url: z.url({ protocol: /^http$/ }),
   startedAt: z.string().optional(),
+  folder: z.string().nullish(),
 })
 const health = z.object({ status: z.literal('ok'), startedAt: z.string().optional() })
 
@@ -25,7 +28,8 @@ export interface Daemon {
 /**
  * The daemon of a data folder, or null where none runs: its `daemon.json` is missing or half written, its process is
  * gone, it does not answer within a second, or another daemon answers at its address. Then the file was left by one that
- * was killed, and the other has a mirror of its own, which must not be told as this folder's, let alone purged.
+ * was killed, or came with a copy of its folder, and the other has a mirror of its own, which must not be told as this
+ * folder's, let alone purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
   const sight = await lookForDaemon(dataDir)
@@ -42,7 +46,8 @@ async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly heal
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url, startedAt } = parsed.data
+  const { pid, url, startedAt, folder } = parsed.data
+  if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
   return { pid, url, health: await healthOf(url, startedAt) }
 }
 
@@ -51,8 +56,10 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
   const token = (await readIfThere(join(dataDir, 'token')))?.trim() || null
+  let missing: string | null = null
   const exchange = async (call: Call) => {
     const reply = await send(daemon.url, { ...call, token })
+    missing = reply.missing
     const body = jsonOf(reply.text)
     if (reply.status >= 400) throw troubleOfProblem(reply.status, call.path, body)
     if (body !== undefined) return body
@@ -62,7 +69,11 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
     origin: 'daemon',
     get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
     post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
-    text: (path, query) => receiveText(daemon.url, { method: 'GET', path: withQuery(path, query), token }),
+    text: (path, query) => {
+      const call = { method: 'GET', path: withQuery(path, query), token } as const
+      return receiveText(daemon.url, call, (incoming) => (missing = missingIn(incoming)))
+    },
+    missing: () => missing,
     close: async () => {},
   }
 }
@@ -76,16 +87,32 @@ interface Call {
   readonly withinMs?: number
 }
 
-async function* receiveText(url: string, call: Call): AsyncGenerator<string> {
+async function* receiveText(
+  url: string,
+  call: Call,
+  onHead: (incoming: IncomingMessage) => void,
+): AsyncGenerator<string> {
   const incoming = await open(url, call)
+  onHead(incoming)
   const status = incoming.statusCode ?? 0
   if (status >= 400) throw troubleOfProblem(status, call.path, jsonOf(await textOf(url, incoming)))
   yield* stretchesOf(url, incoming)
 }
 
-async function send(url: string, call: Call): Promise<{ readonly status: number; readonly text: string }> {
+interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly missing: string | null
+}
+
+async function send(url: string, call: Call): Promise<Reply> {
   const incoming = await open(url, call)
-  return { status: incoming.statusCode ?? 0, text: await textOf(url, incoming) }
+  return { status: incoming.statusCode ?? 0, text: await textOf(url, incoming), missing: missingIn(incoming) }
+}
+
+function missingIn({ headers }: IncomingMessage): string | null {
+  const missing = headers[UNREAD_HEADER]
+  return typeof missing === 'string' ? missing : null
 }
 
 async function textOf(url: string, incoming: IncomingMessage): Promise<string> {

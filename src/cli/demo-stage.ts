@@ -44,6 +44,7 @@ export class DemoStage implements Companion {
       mkdirSync(this.#root, { mode: 0o700 })
       writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
     } catch (cause) {
+      if (cause instanceof Trouble) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
       const remedy = `Name a folder that you may write to, and that has room, in ${temporary}.`
       throw new Trouble('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })

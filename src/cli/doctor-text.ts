@@ -1,7 +1,7 @@
 import type { ListComparison } from '../api/queries/compare-lists.ts'
 import type { ReasonCount, SourceFindings } from '../api/queries/examine-source.ts'
 import { bytesText, countText, localTime, numberText } from './formats.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 import { renderTable } from './table.ts'
 

@@ -1,5 +1,5 @@
 import type { Colours } from './screen.ts'
-import { printable } from './printable.ts'
+import { printable } from '../text/printable.ts'
 
 /** A stretch of text, and whether it is what was searched for. Not printable as it is. */
 export interface Span {

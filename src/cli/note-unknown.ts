@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { decodeAnswer, type Session } from './session.ts'
 import type { Answers } from './answers.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 
 const answer = z.object({ total: z.number() })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { bytesText, countText, numberText } from './formats.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 import { renderTable } from './table.ts'
 

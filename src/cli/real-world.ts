@@ -6,6 +6,7 @@ import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
 import { localTimeZone } from './local-time-zone.ts'
 import type { MirrorWorld } from './mirror-answers.ts'
+import { printable } from '../text/printable.ts'
 import type { World } from './world.ts'
 
 /**
@@ -16,7 +17,8 @@ export function realWorld(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
   const note = (text: string): void => {
-    stderr.write(`${text}\n`)
+    // It may name a folder of Cursor's, or tell what stands in it.
+    stderr.write(`${printable(text)}\n`)
   }
   return {
     ...realSurroundings(),

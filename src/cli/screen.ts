@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import pc from 'picocolors'
 import type { Environment } from '../settings.ts'
+import { wantsColours } from '../text/colours.ts'
 
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
@@ -36,11 +37,4 @@ function drawsBlocks(env: Environment): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG']
   if (!locale) return env['OS'] === 'Windows_NT' || env['TERM_PROGRAM'] !== undefined
   return /utf-?8/i.test(locale)
-}
-
-// no-color.org: set and not empty is a no, whatever else is said.
-function wantsColours(isTerminal: boolean, env: Environment): boolean {
-  if (env['NO_COLOR']) return false
-  if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'
-  return isTerminal && env['TERM'] !== 'dumb'
 }

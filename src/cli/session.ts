@@ -5,6 +5,7 @@ import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
 import { inputOf } from './options.ts'
+import { printableLine } from '../text/printable.ts'
 import { printTo } from './print.ts'
 import { screenOf } from './screen.ts'
 import type { Screen } from './screen.ts'
@@ -40,6 +41,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     onSettings(settings)
     return settings
   }
+  const note = printTo(world.stderr)
   return {
     argv,
     get stdin() {
@@ -47,7 +49,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     },
     screen: screenOf(world.stdout, world.env, () => world.timeZone),
     print: printTo(world.stdout),
-    note: printTo(world.stderr),
+    note,
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
@@ -65,6 +67,9 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       try {
         await question(answers)
       } finally {
+        // Also where it failed: what was not found may be among what is missing.
+        const missing = answers.missing?.() ?? null
+        if (missing !== null) await note(`${printableLine(missing)}\n`)
         await answers.close()
       }
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Answers } from './answers.ts'
 import { bytesText, countText, durationText, localTime, numberText } from './formats.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 import { renderTable } from './table.ts'
 

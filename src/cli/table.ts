@@ -1,6 +1,6 @@
 import { displayWidth, fitting, fittingEnd } from './display-width.ts'
 import type { Span } from './highlight.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 
 export interface Column {

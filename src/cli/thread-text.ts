@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { displayWidth, fitting } from './display-width.ts'
 import { countText, durationText, localTime } from './formats.ts'
-import { printable, printableLine } from './printable.ts'
+import { printable, printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 
 export const chatHead = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { displayWidth } from './display-width.ts'
 import { countText, localTime, numberText } from './formats.ts'
-import { printableLine } from './printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Screen } from './screen.ts'
 import { renderTable } from './table.ts'
 import type { Column } from './table.ts'

@@ -9,7 +9,7 @@ import type { EventHub } from './event-hub.ts'
 import type { Indexing } from './indexing.ts'
 import type { LazyReader } from './lazy-reader.ts'
 import { asksForToken, type AllowedHosts } from './listen.ts'
-import type { Logger } from './log.ts'
+import { stackWithoutText, type Logger } from './log.ts'
 import type { Purging } from './purge/purging.ts'
 import type { SearchPool } from './search-pool.ts'
 
@@ -41,8 +41,9 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiW
     reasons: indexing.reasons,
     uptimeMs: world.now() - parts.startedAtMs,
     progress: indexing.vitals.progress,
+    wasAllRead: indexing.reading.wasAllRead,
     resources: indexing.vitals.resources([...searches.pids, ...estimation.pids]),
-    lagMs: indexing.lagMs,
+    lagMs: indexing.reading.lagMs,
     mirrorPath: parts.path,
     estimation: estimation.state,
   })
@@ -62,7 +63,7 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiW
     purging: parts.purging,
     subscribe: (listener) => parts.hub.subscribe(listener),
     reportFault: (error) => {
-      parts.log.error({ stack: error instanceof Error ? error.stack : null }, 'a request failed')
+      parts.log.error({ stack: stackWithoutText(error) }, 'a request failed')
       if (isDamage(error)) indexing.onDamage('none')
     },
   })

@@ -11,12 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { identityAt } from '../indexer/file-identity.ts'
 import { isSystemLitter } from '../model/system-litter.ts'
 import { Trouble } from '../model/trouble.ts'
 
 /**
  * Makes the folder that holds mirror, lock and token, for this user alone.
- * @throws Trouble `foreign-data-folder`, `foreign-data-file`, `shared-data-folder` or `no-data-folder`
+ * @throws Trouble `foreign-data-folder`, `foreign-data-file`, `shared-data-folder`, `no-data-folder` or
+ *   `readonly-data-folder`
  */
 export function prepareDataFolder(dataDir: string): void {
   try {
@@ -39,9 +41,24 @@ export function prepareDataFolder(dataDir: string): void {
     )
   }
   if ((stat.mode & OTHERS) !== 0) refuseShared(dataDir)
-  chmodSync(dataDir, 0o700)
+  try {
+    chmodSync(dataDir, 0o700)
+  } catch (error) {
+    throw isReadOnly(error) ? readOnly(dataDir, error) : error
+  }
   for (const name of OWN_FILES) makeOurs(join(dataDir, name), us)
 }
+
+const isReadOnly = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EROFS'
+
+/** Such as a backup that is mounted, or a disk that the system found faulty. */
+const readOnly = (dataDir: string, cause: unknown): Trouble =>
+  new Trouble(
+    'readonly-data-folder',
+    `The data folder ${dataDir} lies on a disk that can only be read.`,
+    'Mount it writable, or copy the folder and name the copy with --data-dir.',
+    { cause },
+  )
 
 const OTHERS = 0o077
 
@@ -115,9 +132,12 @@ export interface DaemonFile {
 
 const daemonFile = (dataDir: string): string => join(dataDir, 'daemon.json')
 
-/** Written beside and renamed: a reader sees the old file or the new one, whole. */
+/**
+ * Written beside and renamed: a reader sees the old file or the new one, whole. It names the folder that it is written
+ * in, so that in a copy of that folder it names no daemon.
+ */
 export function writeDaemonFile(dataDir: string, told: DaemonFile): void {
-  writePrivately(daemonFile(dataDir), `${JSON.stringify(told, null, 2)}\n`)
+  writePrivately(daemonFile(dataDir), `${JSON.stringify({ ...told, folder: identityAt(dataDir) }, null, 2)}\n`)
 }
 
 export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile(dataDir))

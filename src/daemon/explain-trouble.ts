@@ -1,3 +1,4 @@
+import type { Logger } from './log.ts'
 import type { Damage } from '../mirror/upkeep/check-pages.ts'
 import { damageToldBy } from '../mirror/upkeep/damage-told.ts'
 import { Trouble } from '../model/trouble.ts'
@@ -25,3 +26,6 @@ export function explainTrouble(error: unknown, mirrorPath: string): Trouble {
     `${hint}It is tried again in half a minute.`,
   )
 }
+
+export const logTrouble = (log: Pick<Logger, 'error'>, { code, message, hint }: Trouble): void =>
+  log.error({ code }, `${message} ${hint}`)

@@ -48,6 +48,8 @@ export class Follow {
   readonly #followed = new Map<SourceId, Followed>()
   /** The folders of all workspaces, as they were when their workspaces were last listed; null before. */
   #rootsSeen: string | null = null
+  /** Whether a pass over each source that there was has ended since the start. */
+  wasAllRead = false
 
   constructor(places: Places, world: FollowWorld) {
     this.#places = places
@@ -90,6 +92,16 @@ export class Follow {
     const { sources } = this
     const files = sources.flatMap((source) => source.files)
     this.#world.watch([...this.#roots(), ...sources.map((source) => source.folder)], files)
+  }
+
+  /** The mirror was made anew: until it was read again, what every source holds may be missing there. */
+  readAnew(): void {
+    this.wasAllRead = false
+    for (const [id, followed] of this.#followed) {
+      followed.signature = undefined
+      followed.end = null
+      this.#world.nudge(id, 'reconcile')
+    }
   }
 
   /** @param isAll false: only those of which something may be expected */
@@ -151,6 +163,7 @@ export class Follow {
       // What has no end was not there any more: its workspace is deleted. Should it come back, it is found anew.
       const ended = new Set(outcome.ends.map(({ id }) => id))
       for (const { id } of orders) if (outcome.isWhole && !ended.has(id)) this.#followed.delete(id)
+      this.wasAllRead ||= this.ends.length === this.#followed.size
     }
   }
 

@@ -5,7 +5,7 @@ import { Trouble } from '../model/trouble.ts'
 import type { EventHub } from './event-hub.ts'
 import { Follow } from './follow.ts'
 import { deferred, type Deferred } from './deferred.ts'
-import { damageIn, explainTrouble } from './explain-trouble.ts'
+import { damageIn, explainTrouble, logTrouble } from './explain-trouble.ts'
 import { startIngest, type Ingest } from './ingest.ts'
 import { collectGarbage, GIVE_BACK_MS } from './heap-limits.ts'
 import type { IngestSetup, RunOutcome, StepNews } from './ingest-messages.ts'
@@ -57,6 +57,7 @@ export class Indexing {
   #isHeldUp = false
   #isRunning = false
   #drained: Deferred<void>[] = []
+  readonly #missed: Order[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
@@ -87,7 +88,7 @@ export class Indexing {
       explain: (error) => explainTrouble(error, setup.mirrorPath),
       checkTerms: () => termsCheck.run(),
       onBacklog: (backlog) => this.noteBacklog(backlog),
-      onMade: () => this.#follow.sources.forEach(({ id }) => this.#pacer.nudge(id, 'reconcile')),
+      onMade: () => this.#follow.readAnew(),
     })
     this.#watch = startWatch(
       (folder) => this.#follow.onEvent(folder),
@@ -159,8 +160,7 @@ export class Indexing {
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
     const { changed, added, gone, ends } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
     await this.whenDrained()
-    const tookMs = Math.round(performance.now() - startedAt)
-    return { changed, added, gone, tookMs, reasons: sourceReasons(ends) }
+    return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
 
   get state(): DaemonState {
@@ -192,8 +192,8 @@ export class Indexing {
     this.#timers.later(act, delayMs)
   }
 
-  get lagMs(): number {
-    return this.#follow.lagMs
+  get reading(): Pick<Follow, 'lagMs' | 'wasAllRead'> {
+    return this.#follow
   }
 
   async stop(): Promise<void> {
@@ -263,23 +263,23 @@ export class Indexing {
   #onRunTrouble(error: unknown, orders: readonly Order[]): void {
     const trouble = explainTrouble(error, this.#setup.mirrorPath)
     if (trouble.code === 'stopped') return
-    if (damageIn(trouble) !== 'none') return this.#onRunDamage(trouble, orders)
-    this.#trouble = trouble
-    this.#log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
-    for (const drained of this.#drained.splice(0)) drained.reject(this.#trouble)
+    for (const drained of this.#drained.splice(0)) drained.reject(trouble)
     this.#isHeldUp = true
+    if (damageIn(trouble) !== 'none') return this.#onRunDamage(trouble, orders)
+    // Told once, and waited out once: as long as a disk is full, each pass over what Cursor writes meets that.
+    if (this.#trouble?.code !== trouble.code) logTrouble(this.#log, trouble)
+    this.#trouble = trouble
+    if (this.#missed.push(...orders) > orders.length) return
     this.#timers.later(() => {
       this.#isHeldUp = false
-      for (const { id, depth } of orders) this.#pacer.nudge(id, depth)
+      for (const { id, depth } of this.#missed.splice(0)) this.#pacer.nudge(id, depth)
       this.#pacer.wake()
     }, RETRY_MS)
   }
 
   /** Nothing runs until the mirror is sound; then what was to be done is done. */
   #onRunDamage(trouble: Trouble, orders: readonly Order[]): void {
-    this.#log.error({ code: trouble.code }, `${trouble.message} ${trouble.hint}`)
-    for (const drained of this.#drained.splice(0)) drained.reject(trouble)
-    this.#isHeldUp = true
+    logTrouble(this.#log, trouble)
     this.#damages += 1
     // What comes back though it was mended is not mended in a circle.
     const delayMs = this.#damages > 2 ? RETRY_MS : 0

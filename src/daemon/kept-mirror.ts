@@ -19,12 +19,15 @@ const TERMS_REBUILT =
   'The full-text tables of the mirror were damaged and are made anew from its messages: nothing is lost, and searches say what they miss until it is done.'
 const TERMS_MENDED = (rows: number): string => `${rows} full-text rows of the mirror were wrong and are made anew.`
 
+const BARS_LOST = ' What was purged and Cursor still holds may come in again: purge it once more.'
+
 const count = (value: number): string => value.toLocaleString('en')
 
 /** The sentence that a person reads of what became of a damaged mirror. */
-function tellSalvage(path: string, { file, chats, messages, lost }: SalvageReport): string {
+function tellSalvage(path: string, { file, chats, messages, lost, hasLostBars }: SalvageReport): string {
   const left = lost === 0 ? '' : `, while ${count(lost)} of its rows could not be read`
-  return `The mirror was damaged and is made anew: ${count(messages)} messages of ${count(chats)} chats were saved${left}; the damaged file lies at ${nextTo(path, file)}.`
+  const bars = hasLostBars === 1 ? BARS_LOST : ''
+  return `The mirror was damaged and is made anew: ${count(messages)} messages of ${count(chats)} chats were saved${left}; the damaged file lies at ${nextTo(path, file)}.${bars}`
 }
 
 /** The mirror's one writing connection, and what keeps the mirror sound. A check of pages comes before anything writes. */

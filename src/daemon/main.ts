@@ -18,7 +18,7 @@ import { lazyReader } from './lazy-reader.ts'
 import { inRoom } from './one-order.ts'
 import { asksForToken, listen, type Listening } from './listen.ts'
 import { takeLock } from './lock.ts'
-import { createLog, type LogOutput } from './log.ts'
+import { createLog, stackWithoutText, type LogOutput } from './log.ts'
 import type { Room } from './room.ts'
 import { TermsCheck } from './check-terms.ts'
 import { describeNeighbourhood } from './neighbourhood.ts'
@@ -226,14 +226,15 @@ function daemonArchives(settings: Settings, { world, log, hub, room }: ArchivesP
 }
 
 function startRhythms(parts: Parts, progress: ProgressLine): Schedule {
-  const { indexing, estimation, archives, archiveSchedule } = parts
+  const { indexing, estimation, archives, archiveSchedule, log } = parts
   return startSchedule({
     // Each of these takes as much memory as a process that searches; there is room for one of them.
     checkTermsIfDue: () => (estimation.isAtWork || archives.isBusy ? undefined : indexing.checkTermsIfDue()),
     reconcile: () => indexing.reconcileChanged(),
     // Before it is known that the mirror is sound nothing is archived.
     archive: () => (indexing.state === 'starting' ? undefined : archiveSchedule.tick()),
-    showProgress: () => progress.show(indexing.vitals.progress),
+    showProgress: progress.isSeen ? () => progress.show(indexing.vitals.progress) : null,
+    onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'a rhythm failed'),
   })
 }
 

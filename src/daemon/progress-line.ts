@@ -1,40 +1,62 @@
 import type { Progress } from '../api/http/world.ts'
+import { realSurroundings } from '../settings.ts'
 
 const BAR_WIDTH = 24
+const USUAL_COLUMNS = 80
+
+/** Wipes the line on which the cursor stands; nothing where that is no terminal, or one that knows no such orders. */
+export function wiping(out: NodeJS.WriteStream, { TERM } = realSurroundings().env): string {
+  return out.isTTY && TERM !== 'dumb' ? '\r\u001b[K' : ''
+}
 
 /** Shows the first indexing on a terminal, in one line that is written over; elsewhere it is silent. */
 export class ProgressLine {
   readonly #out: NodeJS.WriteStream
+  readonly #wipe: string
   #isShown = false
 
-  constructor(out: NodeJS.WriteStream) {
+  constructor(out: NodeJS.WriteStream, wipe = wiping(out)) {
     this.#out = out
+    this.#wipe = wipe
+  }
+
+  /** Whether there is a line that can be written over. */
+  get isSeen(): boolean {
+    return this.#wipe !== ''
   }
 
   show(progress: Progress | null): void {
-    if (!this.#out.isTTY) return
+    if (!this.isSeen) return
     if (progress === null) {
       this.clear()
       return
     }
     this.#isShown = true
-    this.#out.write(`\r\u001b[K${progressText(progress)}`)
+    // Some pseudo terminals say that they are 0 wide.
+    this.#out.write(`${this.#wipe}${progressText(progress, this.#out.columns || USUAL_COLUMNS)}`)
   }
 
   clear(): void {
-    if (this.#isShown) this.#out.write('\r\u001b[K')
+    if (this.#isShown) this.#out.write(this.#wipe)
     this.#isShown = false
   }
 }
 
-/** `Reading  ████████                 33%  1,234 of 3,700 rows, 2 s left` */
-export function progressText({ stage, done, total, etaMs }: Progress): string {
+/**
+ * `Reading  ████████                 33%  1,234 of 3,700 rows, 2 s left`, or as much of it as stands in one line: only
+ * one is wiped.
+ */
+export function progressText({ stage, done, total, etaMs }: Progress, columns: number): string {
   const share = total === 0 ? 0 : Math.min(1, done / total)
   const filled = Math.round(share * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   const left = etaMs === null ? '' : `, ${Math.ceil(etaMs / 1000)} s left`
   const [verb, unit] = stage === 'reading' ? ['Reading ', 'rows'] : ['Indexing', 'messages']
-  return `${verb} ${bar} ${Math.floor(share * 100)}%  ${count(done)} of ${count(total)} ${unit}${left}`
+  const percent = `${Math.floor(share * 100)}%`
+  const text = `${count(done)} of ${count(total)} ${unit}`
+  const whole = `${verb} ${bar} ${percent}  ${text}${left}`
+  // Behind a sign in the last column some terminals begin a new line.
+  return whole.length < columns ? whole : `${verb.trim()} ${percent}, ${text}${left}`.slice(0, Math.max(0, columns - 1))
 }
 
 const count = (value: number): string => value.toLocaleString('en')

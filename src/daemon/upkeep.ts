@@ -72,7 +72,9 @@ export class Upkeep {
 
   /** To be asked now and then; does something once a week. */
   async checkTermsIfDue(): Promise<void> {
-    if (this.#running !== null || this.#world.now() - (this.#termsCheckedAtMs ?? 0) < TERMS_CHECK_MS) return
+    const sinceMs = this.#world.now() - (this.#termsCheckedAtMs ?? 0)
+    // Less than none where the clock was set back: nobody waits until the old time comes again.
+    if (this.#running !== null || (sinceMs >= 0 && sinceMs < TERMS_CHECK_MS)) return
     const isSound = await this.#world.checkTerms()
     this.#running ??= this.#untilSound({ task: 'check-terms', suspected: isSound ? 'none' : 'terms' }).finally(
       () => (this.#running = null),

@@ -9,8 +9,13 @@ interface Job {
   bytesRead: number
   done: number
   total: number
+  /** Rows of the passes that ended within it, and how far the one that goes on was when it was last heard of. */
+  before: number
+  heard: number
 }
 
+/** From so many rows on a pass is one over a store that was not read yet, and no few new messages. */
+const LARGE_PASS = 100
 const MINUTE_MS = 60_000
 
 /** What was read within one second. */
@@ -50,13 +55,20 @@ export class Vitals {
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
     this.#noteBytes(bytesRead)
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
-    // A few new messages may be read while the backlog of a large store is indexed: that is still the stage.
-    if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
+    if (this.#job !== null) this.#noteStage(total, backlog)
     const job = this.#job
     if (job === null) return
     job.bytesRead += bytesRead
-    job.total = Math.max(job.total, total, backlog ?? 0)
-    job.done = backlog === null ? Math.max(job.done, done) : job.total - backlog
+    if (backlog !== null) {
+      job.total = Math.max(job.total, backlog)
+      job.done = job.total - backlog
+    } else if (job.stage === 'reading') noteReading(job, done, total)
+  }
+
+  /** A few new messages that are read while a backlog is indexed are still that stage; another store is not. */
+  #noteStage(total: number, backlog: number | null): void {
+    if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
+    if (backlog === null && total >= LARGE_PASS && this.#job?.stage === 'indexing') this.#job = this.#newJob('reading')
   }
 
   #noteBytes(bytes: number): void {
@@ -74,7 +86,7 @@ export class Vitals {
   }
 
   #newJob(stage: Progress['stage']): Job {
-    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0 }
+    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0, before: 0, heard: 0 }
   }
 
   /** Null while no run has told how much there is to do. */
@@ -112,6 +124,16 @@ export class Vitals {
       bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),
     }
   }
+}
+
+/** One store is read after the other, and each pass counts its own rows. */
+function noteReading(job: Job, done: number, total: number): void {
+  if (total >= LARGE_PASS) {
+    if (done < job.heard) job.before = job.total
+    job.heard = done
+  }
+  job.total = Math.max(job.total, job.before + total)
+  job.done = Math.max(job.done, job.before + done)
 }
 
 /** Resident memory of another process, from /proc; 0 where the system does not tell, or the process ended. */

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { watch as watchFiles, type FSWatcher } from 'chokidar'
+import { identityAt } from '../indexer/file-identity.ts'
 
 export interface Watch {
   /** Watches these folders, and of their files these, from now on too. */
@@ -29,15 +30,33 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
     hasTrouble = true
     onTrouble(error instanceof Error ? error : new Error(String(error)))
   })
-  const followed = new Set<string>()
+  const followed = new Map<string, string>()
   return {
     follow(folders, moreFiles) {
       for (const file of moreFiles) files.add(file)
-      const fresh = folders.filter((folder) => !followed.has(folder))
-      for (const folder of fresh) followed.add(folder)
-      if (fresh.length > 0) watcher.add(fresh)
+      const there = new Map(folders.flatMap((folder) => withIdentity(folder)))
+      const fresh = [...there].filter(([folder, identity]) => followed.get(folder) !== identity)
+      // Of a folder that was removed, and is there again, nothing would be told any more.
+      const lost = folders.filter((folder) => followed.has(folder) && followed.get(folder) !== there.get(folder))
+      for (const folder of lost) followed.delete(folder)
+      if (lost.length > 0) watcher.unwatch(lost)
+      for (const [folder, identity] of fresh) followed.set(folder, identity)
+      if (fresh.length > 0) watcher.add(fresh.map(([folder]) => folder))
     },
     close: () => watcher.close(),
+  }
+}
+
+/**
+ * None where there is no such folder: chokidar would watch the next one above it that there is, such as the user's home,
+ * and list it at each of its events. Whoever asks to follow asks again.
+ */
+function withIdentity(folder: string): [folder: string, identity: string][] {
+  try {
+    const identity = identityAt(folder)
+    return identity === null ? [] : [[folder, identity]]
+  } catch {
+    return []
   }
 }
 

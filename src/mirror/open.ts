@@ -15,7 +15,8 @@ const isWindows = process.platform === 'win32'
 /**
  * The one connection that writes, migrated to this program's schema. The file is 0600 in a 0700 folder from the
  * moment it exists; SQLite gives its WAL the same mode.
- * @throws Trouble `mirror-newer` when a later version of the program wrote the file
+ * @throws Trouble `mirror-newer` when a later version of the program wrote the file, `mirror-foreign` when none did
+ *   whose schema is known
  */
 export function openWriter(path: string): Mirror {
   refuseNewer(path)
@@ -31,7 +32,7 @@ export function openWriter(path: string): Mirror {
     // What malloc once took for pages seldom goes back, and the system keeps the file's pages too.
     db.pragma('cache_size = -4000')
     db.pragma('cell_size_check = on')
-    migrate(db)
+    migrate(db, path)
   } catch (error) {
     db.close()
     throw error
@@ -90,13 +91,27 @@ function refuseNewer(path: string): void {
 
 const versionOf = (db: Mirror): number => Number(db.pragma('user_version', { simple: true }))
 
-function migrate(db: Mirror): void {
-  const done = versionOf(db)
-  for (const [index, sql] of migrations.entries()) {
-    if (index < done) continue
+/** All of them or none: until an upgrade is done, the version that wrote the mirror can still open it. */
+function migrate(db: Mirror, path: string): void {
+  const missing = migrations.slice(versionOf(db))
+  if (missing.length === 0) return
+  try {
     db.transaction(() => {
-      db.exec(sql)
-      db.pragma(`user_version = ${index + 1}`)
+      for (const sql of missing) db.exec(sql)
+      db.pragma(`user_version = ${migrations.length}`)
     })()
+  } catch (error) {
+    // So SQLite tells of a table or a column that is not there; a full disk and a damaged page have codes of their own.
+    throw isOfSchema(error) ? foreign(path, error) : error
   }
 }
+
+const isOfSchema = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
+
+const foreign = (path: string, { message }: Error): Trouble =>
+  new Trouble(
+    'mirror-foreign',
+    `The mirror at ${path} cannot be brought to this version of cursordex: ${message}. It stays as it is.`,
+    'Run the cursordex that wrote it, or point --data-dir at another folder.',
+  )

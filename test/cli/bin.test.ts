@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
 
 const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
 
@@ -18,4 +20,21 @@ test('the compiled program finds its shipped settings, and refuses wrong ones wi
   const { status, stdout, stderr } = start('status', '--port', 'http')
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(/^http\.port is "http" \(flag --port\)\.\n/)
+})
+
+test('a store that cannot be read is named without the control characters in the name of its folder', () => {
+  const home = new CursorHome()
+  try {
+    const folder = join(home.userDir, 'workspaceStorage', 'a\u001b]0;b\u0007\u009b31m')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'state.vscdb'), 'no database '.repeat(100))
+    const places = ['--cursor-user-dir', home.userDir, '--cursor-home', '', '--data-dir', join(home.root, 'data')]
+    const { status, stderr } = start('chats', ...places)
+    expect(status).toBe(0)
+    expect(stderr).toContain(String.raw`a\x1b]0;b\x07\x9b31m/state.vscdb`)
+    // oxlint-disable-next-line no-control-regex
+    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  } finally {
+    home.remove()
+  }
 })

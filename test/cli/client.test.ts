@@ -223,3 +223,28 @@ test('a token that cannot be read is named', async () => {
   mkdirSync(join(dataDir, 'token'))
   await expect(daemonAnswers(dataDir)).rejects.toMatchObject({ code: 'unreadable' })
 })
+
+test('what the daemon has not read yet is told with the answer, and of the last answer only', async () => {
+  const answers = await daemonAnswers(dataDir)
+  expect(answers?.missing?.()).toBeNull()
+  answer = (request, response) => {
+    if (request.url === '/api/chats') response.setHeader('cursordex-unread', '400 rows are missing here.')
+    healthy(request, response, { here: true })
+  }
+  await answers?.get('/api/chats', new URLSearchParams())
+  expect(answers?.missing?.()).toBe('400 rows are missing here.')
+  await answers?.get('/api/search', new URLSearchParams())
+  expect(answers?.missing?.()).toBeNull()
+})
+
+test('what is missing in a text, such as an export, is told like that of a list', async () => {
+  const answers = await daemonAnswers(dataDir)
+  answer = (request, response) => {
+    response.setHeader('cursordex-unread', '400 rows are missing here.')
+    healthy(request, response, 'a chat')
+  }
+  for await (const stretch of answers?.text('/api/chats/c/export', new URLSearchParams()) ?? []) {
+    expect(stretch).toBe('"a chat"')
+  }
+  expect(answers?.missing?.()).toBe('400 rows are missing here.')
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Trouble } from '../../src/model/trouble.ts'
 import { Paper, type Reply, run } from './fake-world.ts'
 import type { Call } from './fake-world.ts'
 
@@ -88,6 +89,20 @@ test.each(['chats', 'losses'])('%s of a project that nobody knows says so, and o
   expect(exitCode).toBe(0)
   expect(err).toContain('No chat is of a project "nope": list them with: cursordex projects\n')
   expect(err).not.toContain('"shop"')
+})
+
+test('what the daemon has still to read is said below a list, also where it is empty', async () => {
+  const told = await run(['chats'], () => ({ total: 0, items: [] }), {}, '400 rows are missing here.\u001b[2J')
+  expect([told.exitCode, told.out, told.err]).toEqual([0, '', 'No chats.\n400 rows are missing here.\\x1b[2J\n'])
+})
+
+test('that a chat is not known is told with what the daemon has still to read', async () => {
+  const nobody = () => {
+    throw new Trouble('not-found', 'There is no chat "c".', '')
+  }
+  const told = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
+  expect(told).toMatchObject({ exitCode: 1, isClosed: true })
+  expect(told.err).toMatch(/^400 rows are missing here\.\n.*There is no chat "c"/)
 })
 
 test('half a name of a model or mode, and tokens of an unknown project, are told as unknown and not as nothing', async () => {

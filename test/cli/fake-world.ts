@@ -58,6 +58,7 @@ export async function run(
   argv: readonly string[],
   reply: Reply = () => ({}),
   world: Partial<World> = {},
+  missing: string | null = null,
 ): Promise<Run> {
   const calls: Call[] = []
   const [stdout, stderr] = [new Paper(), new Paper()]
@@ -80,6 +81,7 @@ export async function run(
           const answer = await take({ method: 'GET', path, query: query.toString() })
           for (const stretch of Array.isArray(answer) ? answer : [answer]) yield String(stretch)
         },
+        missing: () => missing,
         close: async () => {
           isClosed = true
         },

@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { prepareDataFolder } from '../../src/daemon/data-folder.ts'
 import { fillStore } from '../helpers/fill-store.ts'
-import { getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { cursordexBin, getJson, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { pause } from '../helpers/wait-until.ts'
 
 const hasModes = process.platform !== 'win32'
@@ -15,6 +16,12 @@ beforeEach(() => {
   place = new Workplace()
 })
 afterEach(() => place.remove())
+
+/** Runs it where this folder is mounted so that it can only be read, which nobody else sees. */
+const readOnlyShell = (folder: string, argv: readonly string[]) =>
+  spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT_AND_RUN, folder, ...argv], { encoding: 'utf8' })
+const MOUNT_AND_RUN = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+const canMount = process.platform === 'linux' && readOnlyShell('/proc', ['true']).status === 0
 
 /** Every entry of the folder, itself included, that others may do anything with. */
 function openEntries(folder: string): string[] {
@@ -92,6 +99,7 @@ test('daemon.json tells the process to signal, its address, its start and its ve
     url,
     startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     version: (await getJson<{ version: string }>(url, '/api/health')).version,
+    folder: expect.any(String),
   })
   // By this a command knows that who answers there is this folder's daemon.
   expect(await getJson(url, '/api/health')).toMatchObject({ startedAt: told['startedAt'] })
@@ -224,4 +232,12 @@ test('without a reason to ask for a token none is made', async () => {
   const { url } = await place.serve()
   await untilReady(url)
   expect(readdirSync(place.dataDir)).not.toContain('token')
+})
+
+test.runIf(canMount)('a data folder that can only be read was told as a bug in cursordex', async () => {
+  await place.run(['sync'])
+  for (const command of ['serve', 'status']) {
+    const run = readOnlyShell(place.dataDir, [process.execPath, cursordexBin, command, ...place.flags])
+    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(/can only be read\.\nMount it writable/)])
+  }
 })

@@ -72,6 +72,37 @@ test('a source is asked for when it is found, and is up to date once its pass en
   expect([...watched]).toEqual([join(home.userDir, 'workspaceStorage'), dirname(home.globalPath)])
 })
 
+test('all counts as read once each source that there was had its pass, and stays so when one appears', () => {
+  follow.discover()
+  const [first] = follow.sources
+  newWorkspace()
+  follow.discover()
+  const [, second] = follow.sources
+  const readOne = (source: typeof first): void => {
+    if (source === undefined) throw new Error('two sources are to be found')
+    const end = { id: source.id, kind: source.kind, path: source.path, state: 'busy', detail: null, again: [] } as const
+    const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true }
+    follow.begin([{ id: source.id, depth: 'nudge' }])({ ...outcome, ends: [{ ...end, pendingLoss: null }] })
+  }
+  readOne(first)
+  expect(follow.wasAllRead).toBe(false)
+  readOne(second)
+  expect(follow.wasAllRead).toBe(true)
+  mkdirSync(join(home.userDir, 'workspaceStorage', 'ws2'))
+  follow.discover()
+  readOne(first)
+  expect([follow.sources.length, follow.wasAllRead]).toEqual([3, true])
+})
+
+test('a mirror that was made anew passed for ready before all was read into it', () => {
+  begin()
+  expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])
+  follow.readAnew()
+  expect([follow.isUpToDate, follow.wasAllRead, takeNudges()]).toEqual([false, false, ['reconcile']])
+  runAll({}, 'reconcile')
+  expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])
+})
+
 test('what vanished in great number is compared again when it can be settled, once, and again while it cannot be', async () => {
   begin()
   const pendingLoss = { rows: 200, of: 400, confirmableAtMs: clock.now() + 45_000 }

@@ -3,10 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { TermsCheck } from '../../src/daemon/check-terms.ts'
+import { EventHub } from '../../src/daemon/event-hub.ts'
+import { Indexing } from '../../src/daemon/indexing.ts'
 import { startIngest } from '../../src/daemon/ingest.ts'
 import { KeptPlace } from '../../src/daemon/kept-place.ts'
 import { takeLock } from '../../src/daemon/lock.ts'
+import type { Logger } from '../../src/daemon/log.ts'
+import { Timers } from '../../src/daemon/timers.ts'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 let folder: string
@@ -24,8 +30,9 @@ test.runIf(existsSync('/dev/full'))(
     const lock = takeLock(folder)
     const place = new KeptPlace(folder, lock, told)
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([])
-    const read = (): unknown => JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))
-    await waitUntil('daemon.json to be written anew', () => JSON.stringify(read()) === JSON.stringify(told))
+    const read = (): object => JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8')) as object
+    const isTold = (): boolean => JSON.stringify({ ...read(), folder: undefined }) === JSON.stringify(told)
+    await waitUntil('daemon.json to be written anew', isTold)
     place.leave()
     lock.release()
   },
@@ -43,4 +50,45 @@ test.each(codes)('a mirror that has no room (%s) is told as a full disk, with wh
     message: `The disk that holds ${setup.mirrorPath} is full.`,
     hint: 'Make room and try again.',
   })
+})
+
+test('a disk that stays full had each pass over what Cursor writes told in the log, and tried again for itself', async () => {
+  const lines: string[] = []
+  const log = { error: (_: unknown, text: string) => lines.push(text), debug: () => undefined, info: () => undefined }
+  const kept = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
+  const thread: Worker = Object.assign(new EventEmitter(), {
+    postMessage({ kind }: { kind?: string }) {
+      const full = { kind: 'failed', code: 'SQLITE_FULL', message: '', hint: null, damage: 'none' }
+      const answers = new Map<unknown, unknown>([
+        [undefined, { kind: 'open' }],
+        ['upkeep', { kind: 'kept', outcome: kept }],
+      ])
+      if (kind === 'stop') thread.emit('exit')
+      else setImmediate(() => thread.emit('message', answers.get(kind) ?? full))
+    },
+  }) as unknown as Worker
+  const home = new CursorHome(folder)
+  home.global()
+  const nothing = () => undefined
+  const indexing = new Indexing(
+    thread,
+    { mirrorPath: join(folder, 'mirror.db'), userDirs: [home.userDir], homes: [], disabledKinds: [] },
+    {
+      readers: { shut: nothing, reopen: nothing },
+      termsCheck: { isAtWork: false, stop: nothing } as unknown as TermsCheck,
+      log: log as unknown as Logger,
+      hub: new EventHub(),
+      now: Date.now,
+    },
+  )
+  await indexing.open()
+  const later = vi.spyOn(Timers.prototype, 'later')
+  for (let index = 0; index < 5; index += 1) {
+    await expect(indexing.sync({ full: false })).rejects.toMatchObject({ code: 'disk-full' })
+  }
+  expect(lines).toHaveLength(1)
+  expect(later.mock.calls.filter(([, delayMs]) => delayMs === 30_000)).toHaveLength(1)
+  later.mockRestore()
+  await indexing.stop()
+  home.close()
 })

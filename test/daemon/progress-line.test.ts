@@ -1,17 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ProgressLine, progressText } from '../../src/daemon/progress-line.ts'
+import { ProgressLine, progressText, wiping } from '../../src/daemon/progress-line.ts'
 
-function paper(isTTY: boolean) {
+function paper(isTTY: boolean, columns = 80) {
   const stream = new PassThrough()
-  const out = Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream
+  const out = Object.assign(stream, { isTTY, columns }) as unknown as NodeJS.WriteStream
   return { out, read: () => String(stream.read() ?? '') }
 }
 
 const progress = { stage: 'reading', done: 1234, total: 3700, bytesPerSecond: 10, etaMs: 1500 } as const
 
 test('the bar tells share, rows and time left', () => {
-  expect(progressText(progress)).toBe('Reading  ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
+  expect(progressText(progress, 80)).toBe('Reading  ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
 })
 
 test.each([
@@ -24,15 +24,15 @@ test.each([
     'Indexing ████████████████████████ 100%  9 of 5 messages, 0 s left',
   ],
 ] as const)('%j is a bar within its bounds', (given, text) => {
-  expect(progressText(given)).toBe(text)
+  expect(progressText(given, 80)).toBe(text)
 })
 
 test('on a terminal the line is written over, and wiped when it is done', () => {
   const { out, read } = paper(true)
-  const line = new ProgressLine(out)
+  const line = new ProgressLine(out, wiping(out, {}))
   line.show(progress)
   line.show(progress)
-  expect(read().split('\r\u001b[K')).toEqual(['', progressText(progress), progressText(progress)])
+  expect(read().split('\r\u001b[K')).toEqual(['', progressText(progress, 80), progressText(progress, 80)])
   line.show(null)
   expect(read()).toBe('\r\u001b[K')
   line.show(null)
@@ -42,7 +42,30 @@ test('on a terminal the line is written over, and wiped when it is done', () => 
 
 test('where nobody watches nothing is written', () => {
   const { out, read } = paper(false)
-  const line = new ProgressLine(out)
+  const line = new ProgressLine(out, wiping(out, {}))
+  line.show(progress)
+  line.clear()
+  expect(read()).toBe('')
+})
+
+test.each([20, 40, 60, 68, 69, 80])('in %i columns the line is one, for only one is written over', (columns) => {
+  const { out, read } = paper(true, columns)
+  new ProgressLine(out, wiping(out, {})).show(progress)
+  const shown = read().replace('\r\u001b[K', '')
+  expect(shown.length).toBeLessThan(columns)
+  expect(shown).toContain('Reading')
+  expect(shown).toContain('33%')
+})
+
+test('a terminal that does not tell its width is taken for a usual one', () => {
+  const { out, read } = paper(true, 0)
+  new ProgressLine(out, wiping(out, {})).show(progress)
+  expect(read()).toBe(`\r\u001b[K${progressText(progress, 80)}`)
+})
+
+test('a terminal that knows no orders is given none', () => {
+  const { out, read } = paper(true)
+  const line = new ProgressLine(out, wiping(out, { TERM: 'dumb' }))
   line.show(progress)
   line.clear()
   expect(read()).toBe('')

@@ -1,17 +1,73 @@
-import { expect, test, vi } from 'vitest'
-import { startSchedule } from '../../src/daemon/schedule.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startSchedule, type Schedule } from '../../src/daemon/schedule.ts'
 
-const given = vi.hoisted((): unknown[] => [])
-vi.mock('node-cron', () => ({
-  schedule: (...[, , options]: unknown[]) => {
-    given.push(options)
-    return { destroy: () => undefined }
-  },
-}))
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
-test('a machine that slept over a rhythm finds no foreign warning in the log', () => {
-  const nothing = () => undefined
-  startSchedule({ reconcile: nothing, checkTermsIfDue: nothing, archive: nothing, showProgress: nothing }).stop()
-  expect(given).toHaveLength(3)
-  for (const options of given) expect(options).toMatchObject({ suppressMissedWarning: true })
+let done: string[]
+let schedule: Schedule
+let archive: () => void
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 5, 9, 57, 30) })
+  done = []
+  archive = () => done.push('archive')
+  schedule = startSchedule({
+    reconcile: () => done.push('reconcile'),
+    checkTermsIfDue: () => done.push('check'),
+    archive: () => archive(),
+    showProgress: null,
+    onFault: (error) => done.push(String(error)),
+  })
+})
+afterEach(() => {
+  schedule.stop()
+  vi.useRealTimers()
+})
+
+/** What was done while time went on. */
+function pass(ms: number): string[] {
+  done = []
+  vi.advanceTimersByTime(ms)
+  return done
+}
+
+const count = (what: string): number => done.filter((each) => each === what).length
+
+test('jobs are looked at each minute, what changed is compared at full tens of them, the index halfway between', () => {
+  expect(pass(30_000)).toEqual(['archive'])
+  expect(pass(2 * MINUTE_MS)).toEqual(['archive', 'reconcile', 'archive'])
+  expect(pass(5 * MINUTE_MS)).toEqual(['archive', 'archive', 'archive', 'archive', 'archive', 'check'])
+  pass(HOUR_MS)
+  expect([count('archive'), count('reconcile'), count('check')]).toEqual([60, 6, 6])
+})
+
+test('where the clock was set back by a day no archive was made, and nothing compared, for a day', () => {
+  vi.setSystemTime(Date.now() - 24 * HOUR_MS)
+  pass(HOUR_MS)
+  expect(count('archive')).toBeGreaterThanOrEqual(60)
+  expect(count('reconcile')).toBeGreaterThanOrEqual(6)
+  expect(count('check')).toBeGreaterThanOrEqual(6)
+})
+
+test('a clock that was set ahead by 25 years had the daemon walk through each of their minutes', () => {
+  vi.setSystemTime(Date.now() + 25 * 365 * 24 * HOUR_MS)
+  expect(pass(MINUTE_MS)).toEqual(['reconcile', 'archive', 'check'])
+  pass(HOUR_MS)
+  expect(count('archive')).toBe(60)
+})
+
+test('where nobody sees the progress the daemon is woken once a minute, and not each second besides', () => {
+  expect(vi.getTimerCount()).toBe(1)
+})
+
+test('what fails at a rhythm is told, and keeps nothing else from going on', () => {
+  archive = () => {
+    throw new Error('a fault')
+  }
+  expect(pass(3 * MINUTE_MS)).toEqual(['Error: a fault', 'Error: a fault', 'reconcile', 'Error: a fault'])
+})
+
+test('what was stopped does nothing more', () => {
+  schedule.stop()
+  expect(pass(HOUR_MS)).toEqual([])
 })

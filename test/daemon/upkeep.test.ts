@@ -65,6 +65,13 @@ test('the full-text tables are compared once a week, however often it is asked',
   expect(happened.slice(2)).toEqual(['check-terms terms', 'backlog 0'])
 })
 
+test('full-text tables that were compared under a clock that ran ahead by years were not compared again for years', async () => {
+  const { upkeep, happened } = upkeepOf([{ ...sound, termsCheckedAtMs: WEEK_MS * 1000 }])
+  await upkeep.check()
+  await upkeep.checkTermsIfDue()
+  expect(happened.slice(2)).toEqual(['check-terms', 'backlog 0'])
+})
+
 test('a notice stands as long as the file it speaks of', async () => {
   const notices = [
     { path: '/nowhere/mirror-damaged.db', text: 'gone' },

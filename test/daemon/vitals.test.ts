@@ -77,6 +77,34 @@ test('indexing what was read is a stage of its own, over as many runs as it take
   expect(vitals.progress).toBeNull()
 })
 
+test('a second profile that is read while the first one is indexed passed for the end of that', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 300, total: 300 }))
+  vitals.noteStep(step({ backlog: 290 }))
+  vitals.beginRun()
+  vitals.noteStep(step({ done: 20, total: 280 }))
+  expect(vitals.progress).toMatchObject({ stage: 'reading', done: 20, total: 280 })
+  vitals.noteStep(step({ done: 280, total: 280 }))
+  vitals.noteStep(step({ backlog: 500 }))
+  expect(vitals.progress).toMatchObject({ stage: 'indexing', done: 0, total: 500 })
+})
+
+test('rows of one store after the other add up, where the second one passed for read', () => {
+  const vitals = new Vitals(new FakeClock().now)
+  vitals.beginRun()
+  for (const [done, total] of [
+    [300, 400],
+    [400, 400],
+    [0, 250],
+    [100, 250],
+    [1, 3],
+  ] as const) {
+    vitals.noteStep(step({ done, total }))
+  }
+  expect(vitals.progress).toMatchObject({ stage: 'reading', done: 500, total: 650 })
+})
+
 test('bytes add up over the runs, and the longest read is remembered', () => {
   const vitals = new Vitals(new FakeClock().now)
   vitals.noteStep(step({ bytesRead: 10, longestReadMs: 7.123 }))

@@ -92,7 +92,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   git: ['model'],
   settings: ['model', 'text'],
   sample: ['model', 'sqlite'],
-  sqlite: [],
+  sqlite: ['model'],
   model: [],
 }
 

@@ -4,6 +4,7 @@ import { answerQuestion } from '../../src/api/questions.ts'
 import { takeUsageFile } from '../../src/daemon/take-usage-file.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { tokensAnswer } from '../../src/cli/tokens-text.ts'
+import { liveOf } from '../hostile/values/still-world.ts'
 import { Indexer } from './in-process.ts'
 
 const HOST = '127.0.0.1:4870'
@@ -19,6 +20,7 @@ export class TokenWorld {
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => this.indexer.mirror,
     now: Date.now,
+    live: () => liveOf(this.indexer.path),
     ask: async (question: Parameters<typeof answerQuestion>[1]) =>
       Promise.resolve(answerQuestion(this.indexer.mirror, question, 60_000)),
     importUsage: async (file: Parameters<typeof takeUsageFile>[1]) =>

@@ -33,6 +33,15 @@ test('a repeated pass changes nothing, however thorough', () => {
   }
 })
 
+test('a comparison that finds little to read tells how much that is, and not how many rows there are', () => {
+  for (const chatId of ['a', 'b', 'c', 'd']) writeChat(chatId)
+  indexer.pass()
+  store.delete('bubbleId:b:m2')
+  const steps = [...indexer.steps('reconcile')]
+  expect(steps.flatMap(({ outcome }) => outcome?.chatIds ?? [])).toEqual(['b'])
+  expect(Math.max(...steps.map(({ total }) => total))).toBeLessThanOrEqual(1)
+})
+
 test('the newest chat is read first', () => {
   for (let chat = 0; chat < 60; chat += 1)
     writeChat(

@@ -8,13 +8,13 @@ import { killRounds } from './kill-rounds.ts'
 test('a position that is written before its rows is noticed', async () => {
   const build = new FaultyBuild({
     file: 'indexer/sources/composer-kv/index.ts',
-    replace: 'yield* readDirty(file, pass, found, null)',
+    replace: 'yield* readDirty(file, pass, found)',
     by: `{
       const { identity, signature } = file;
       const [watermark, watermarkKey] = [found.top?.rowid ?? 0, found.top?.key ?? null];
       const position = { identity, signature, watermark, watermarkKey };
       writeBatch(mirror, { ...emptyBatch, source: num, nowMs: request.now(), position }, arrangeThread);
-      yield* readDirty(file, pass, found, null);
+      yield* readDirty(file, pass, found);
     }`,
   })
   try {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PurgeReport, PurgeState } from '../../src/api/http/purge-shapes.ts'
@@ -51,6 +51,14 @@ async function archived(scope: string | null = null): Promise<void> {
     return state === 'verified'
   })
 }
+
+test('a purge in a copy of the data folder, made while the daemon ran, removed from the mirror of the original', async () => {
+  const copy = join(place.place.root, 'copy')
+  cpSync(place.dataDir, copy, { recursive: true })
+  const { exitCode, stderr } = await place.purgeSecret(2, { flags: ['--data-dir', copy] })
+  expect([exitCode, await searchFor(secretOf(2))]).toEqual([0, 1])
+  expect([stderr, findBytes(copy, secretOf(2))]).toEqual([expect.any(String), []])
+})
 
 test('a dry run tells what would go, and changes not one byte', async () => {
   await archived()

@@ -14,6 +14,7 @@ import { archivesHere } from '../helpers/archives-here.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { PurgeHere } from '../helpers/purge-world.ts'
+import { liveOf } from '../hostile/values/still-world.ts'
 
 const HOST = '127.0.0.1:4870'
 const home = new CursorHome()
@@ -50,9 +51,7 @@ async function allAnswers(indexer: Indexer): Promise<Answers> {
     mirror: () => reader,
     now: indexer.now,
     ask: async (question) => answerQuestion(reader, question, 60_000),
-    live: () => {
-      throw new Error('nobody asks')
-    },
+    live: () => liveOf(indexer.path),
     histories: new Histories({}),
     sync: () => Promise.reject(new Error('nobody asks')),
     archives: archivesHere(indexer.folder, indexer.path),

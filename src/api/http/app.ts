@@ -22,7 +22,11 @@ import { statusRoutes } from './routes/status.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { securityHeaders } from './security-headers.ts'
+import { tellUnread } from './unread.ts'
 import type { ApiWorld } from './world.ts'
+
+/** What is answered out of the mirror alone; a search says among its warnings what is missing there. */
+const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)
 
 /** The HTTP side of the daemon, whole; `fetch` of what it gives is a server's handler. */
 export function createApp(world: ApiWorld): Hono {
@@ -37,6 +41,7 @@ export function createApp(world: ApiWorld): Hono {
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
   app.use(securityHeaders(), guard(world.access), refuseMalformedPaths(), limitBodies())
+  for (const path of READ_FROM_MIRROR) app.use(path, tellUnread(world))
   for (const routes of [
     healthRoutes(world),
     statusRoutes(readStatus),

@@ -19,7 +19,9 @@ export function textStream(
   const out = new StreamingApi(writable, readable)
   send(stretches, out).catch((error: unknown) => {
     onFault(error)
-    for (const controller of controllers) controller.error(error)
+    // The server prints what it is given, and what is no JSON is quoted by its error.
+    const told = error instanceof SyntaxError ? new Error('the text broke off') : error
+    for (const controller of controllers) controller.error(told)
   })
   return out.responseReadable
 }

@@ -43,6 +43,8 @@ export interface LiveState {
   readonly reasons: readonly string[]
   readonly uptimeMs: number
   readonly progress: Progress | null
+  /** Whether all that there was at its start has been read. Not given where no daemon runs. */
+  readonly wasAllRead?: boolean
   readonly resources: Resources
   /** From a commit seen in a source to its being searchable; null before the first. */
   readonly lagMs: number | null

@@ -6,7 +6,7 @@ import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from 
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
 import { noteUnknown } from '../note-unknown.ts'
 import { emptyText, notePage } from '../page-note.ts'
-import { printableJson } from '../printable.ts'
+import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderTable } from '../table.ts'

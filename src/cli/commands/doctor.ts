@@ -18,7 +18,7 @@ import { renderDoctor } from '../doctor-text.ts'
 import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from '../doctor-text.ts'
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
-import { printableJson } from '../printable.ts'
+import { printableJson } from '../../text/printable.ts'
 import type { Place, Session } from '../session.ts'
 
 interface DoctorOptions extends JsonOption {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
-import { printableJson } from '../printable.ts'
+import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 import { renderStatus, statusAnswer } from '../status-text.ts'

@@ -4,7 +4,7 @@ import { Trouble } from '../../model/trouble.ts'
 import { durationText, numberText } from '../formats.ts'
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
-import { printableJson } from '../printable.ts'
+import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
 

@@ -21,6 +21,8 @@ export class DamagedFile {
   /** Pages that something names and that are no such pages any more, and rows of which bytes are missing. */
   badPages = 0
   badRows = 0
+  /** Tables of which something could not be read on the way down from their root. */
+  readonly unread = new Set<string>()
   readonly #file: PageFile
   readonly #shapes: readonly Shape[]
   readonly #roots: ReadonlyMap<string, number>
@@ -61,11 +63,13 @@ export class DamagedFile {
   }
 
   *#rowsBelow(root: number, shape: Shape): Generator<FoundRows> {
+    const badBefore = this.badPages + this.badRows
     for (const page of this.#pagesBelow(root, shape.isIndex)) {
       const rows = page.rows.filter((row) => fits(shape, row))
       this.badRows += page.badRows + page.rows.length - rows.length
       yield { shape, rows }
     }
+    if (this.badPages + this.badRows > badBefore) this.unread.add(shape.table)
   }
 
   /** @param isIndex what pages of this tree are; null where that is not known */

@@ -5,6 +5,7 @@ import { emptyBatch } from '../batch.ts'
 import { noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
 import { fillTerms } from '../upkeep/rebuild-terms.ts'
+import { noteDone } from '../upkeep/upkeep-times.ts'
 import { writeBatch } from '../write-batch.ts'
 import { mendLinks, readNames } from './mend-links.ts'
 import { PageFile } from './page-file.ts'
@@ -70,11 +71,20 @@ export function* salvage(db: Mirror, { path, file, nowMs, arrange }: Saving): Ge
     yield
     yield* tellAnew(db, nowMs, arrange)
     noteUndigested(db)
+    if (hasLostBars(db, damaged)) noteDone(db, 'bars-lost', nowMs)
     db.prepare(END).run(nowMs, lost + damaged.badRows + badBodies, file)
   } finally {
     pages.close()
     if (db.open) db.pragma('foreign_keys = on')
   }
+}
+
+const HAS_PURGED = `select exists (select 1 from purges) or exists (select 1 from tombstones)`
+
+/** Whether something was purged, and a page is lost that kept it from coming in again, or the salt of its hashes. */
+function hasLostBars(db: Mirror, { unread }: DamagedFile): boolean {
+  const isHit = unread.has('tombstones') || unread.has('purge_salt')
+  return isHit && db.prepare<[], number>(HAS_PURGED).pluck().get() === 1
 }
 
 function* inPortions<Item extends { readonly rows: readonly unknown[] }>(items: Iterable<Item>): Generator<Item[]> {
@@ -114,9 +124,15 @@ export interface SalvageReport {
   readonly chats: number
   readonly messages: number
   readonly lost: number
+  /** 1 where what was purged may come in again. */
+  readonly hasLostBars: number
 }
 
-const LIST_DONE = `select file, chats, messages, lost from salvages where done_at is not null order by file`
+const LIST_DONE = `
+select file, chats, messages, lost,
+  exists (select 1 from upkeep where task = 'bars-lost' and upkeep.done_at = salvages.done_at) as hasLostBars
+from salvages where done_at is not null order by file
+`
 
 /** What was saved, and from where, as long as the damaged file lies there. */
 export const listSalvages = (db: Mirror, path: string): SalvageReport[] =>

@@ -1,6 +1,7 @@
 import type { Mirror } from '../open.ts'
 
-export type UpkeepTask = 'check-terms'
+/** `bars-lost`: a mirror was made anew that no longer knows all that was purged. */
+export type UpkeepTask = 'check-terms' | 'bars-lost'
 
 const READ = `select done_at from upkeep where task = ?`
 const NOTE = `

@@ -24,7 +24,8 @@ export interface TestWorld {
   dispose(): void
 }
 
-const live: LiveState = {
+/** At rest. */
+export const live: LiveState = {
   state: 'ready',
   reasons: [],
   uptimeMs: 5,

@@ -5,6 +5,7 @@ import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRe
 import { readBounds, readClock } from '../dates.ts'
 import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
+import { unreadText } from '../unread.ts'
 import type { ApiWorld } from '../world.ts'
 
 /** Deeper pages cost more with every hit that is skipped. */
@@ -56,10 +57,17 @@ export function searchRoutes(world: ApiWorld): Hono {
       limit: query.limit,
       offset: query.offset,
     }
+    const unread = unreadText(world.live())
     const answer = await world.ask({ kind: 'search', request })
     if (answer.isPartial && answer.items.length === 0) {
       throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Ask for rarer words.')
     }
-    return c.json({ ...answer, limit: query.limit, offset: query.offset })
+    return c.json({
+      ...answer,
+      totalIsExact: answer.totalIsExact && unread === null,
+      warnings: [...answer.warnings, ...(unread === null ? [] : [unread])],
+      limit: query.limit,
+      offset: query.offset,
+    })
   })
 }

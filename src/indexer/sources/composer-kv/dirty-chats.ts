@@ -11,6 +11,12 @@ export interface DirtyChat {
 /** Chats in which something changed. */
 export class DirtyChats {
   readonly #chats = new Map<ChatId, { newestRowid: number; suspects: Set<string> }>()
+  #rows = 0
+
+  /** How many rows were added. */
+  get rows(): number {
+    return this.#rows
+  }
 
   /** @returns false when the key names no chat */
   add(ref: RowRef, isSuspect = false): boolean {
@@ -18,6 +24,7 @@ export class DirtyChats {
     if (chatId === undefined) return false
     let chat = this.#chats.get(chatId)
     if (chat === undefined) this.#chats.set(chatId, (chat = { newestRowid: 0, suspects: new Set() }))
+    this.#rows += 1
     chat.newestRowid = Math.max(chat.newestRowid, ref.rowid)
     if (isSuspect) chat.suspects.add(ref.key)
     return true

@@ -131,9 +131,9 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
   const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
   if (isFirst) yield* inBulk(mirror, () => readNewest(file, pass))
-  if (found !== null) yield* readDirty(file, pass, found, null)
+  if (found !== null) yield* readDirty(file, pass, found)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {
-    const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth, counts)
+    const again = (): Generator<PassStep, Found> => reconcile(file, pass, depth)
     found = yield* isFirst ? inBulk(mirror, again) : again()
   }
   if (depth !== 'full') yield* compareSome(file, pass, depth, found.top)
@@ -185,7 +185,7 @@ function* compareSome(file: OpenFile, pass: Pass, depth: PassDepth, top: Found['
     }
     yield { ...readingStep, bytesRead: next.value.bytesRead, longestReadMs: next.value.elapsedMs }
   }
-  yield* readDirty(file, pass, { dirty, top, isAlarmed: false }, null)
+  yield* readDirty(file, pass, { dirty, top, isAlarmed: false })
   if (sweep !== null) saveSweep(mirror, num, sweep)
 }
 
@@ -203,12 +203,7 @@ function againAfter(
 const isCountEqual = (mirror: Mirror, num: number, counts: RowCounts): boolean =>
   counts.chatRows === held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
 
-function* reconcile(
-  file: OpenFile,
-  pass: Pass,
-  depth: PassDepth,
-  counts: RowCounts | null,
-): Generator<PassStep, Found> {
+function* reconcile(file: OpenFile, pass: Pass, depth: PassDepth): Generator<PassStep, Found> {
   const { mirror, num, request } = pass
   const found = findByKeys(file, mirror, num)
   if (depth === 'full') {
@@ -220,7 +215,7 @@ function* reconcile(
   const gone = judgeMissing(mirror, num, found, request)
   for (const row of found.missing) if (gone.has(row.key)) found.dirty.add(row)
   const verdict = request.depth === 'full' ? allGone : goneByKeys(gone)
-  yield* readDirty(file, pass, { ...found, verdict }, counts?.chatRows ?? null)
+  yield* readDirty(file, pass, { ...found, verdict })
   // Not before: at a first pass the workspaces' lists, which place most chats, are still to be read.
   if (depth === 'reconcile' || depth === 'full') yield* placeByContext(file, pass)
   return found
@@ -240,7 +235,6 @@ function* readDirty(
   file: OpenFile,
   pass: Pass,
   found: Found & { readonly verdict?: Verdict },
-  total: number | null,
 ): Generator<PassStep, void> {
   const { mirror, num, request } = pass
   const queue = found.dirty.newestFirst()
@@ -251,7 +245,7 @@ function* readDirty(
   for (const group of groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict)) {
     for (const step of readGroup(file, pass, group)) {
       done += step.done
-      yield { ...step, done, total: Math.max(total ?? 0, done) }
+      yield { ...step, done, total: Math.max(found.dirty.rows, done) }
     }
     if (request.now() - letInAtMs < LET_IN_EVERY_MS) continue
     letInAtMs = request.now()

@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { printable, printableJson, printableLine } from '../../src/cli/printable.ts'
+import { printable, printableJson, printableLine } from '../../src/text/printable.ts'
 
 const hostile: readonly [name: string, text: string, shown: string][] = [
   ['OSC 52, which fills the clipboard', '\u001b]52;c;cm0gLXJm\u0007', '\\x1b]52;c;cm0gLXJm\\x07'],

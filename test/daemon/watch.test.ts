@@ -1,0 +1,113 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startWatch, type Watch } from '../../src/daemon/watch.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+
+let root: string
+let folder: string
+let file: string
+let seen: string[]
+let watch: Watch
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'cursordex-watch-'))
+  folder = join(root, 'globalStorage')
+  file = join(folder, 'state.vscdb')
+  seen = []
+  watch = startWatch(
+    (where, name) => seen.push(join(where, name)),
+    (error) => seen.push(String(error)),
+  )
+})
+afterEach(async () => {
+  await watch.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** Events of what was written before it was watched in earnest are lost: it is written again. */
+const untilTold = (path: string): Promise<unknown> =>
+  waitUntil(`an event of ${path}`, () => {
+    appendFileSync(path, '.')
+    return seen.includes(path)
+  })
+
+/** Inodes of what this process has the system watch. */
+function watchedInodes(): number[] {
+  const tellings = readdirSync('/proc/self/fdinfo').flatMap((name) => readIfThere(join('/proc/self/fdinfo', name)))
+  return tellings
+    .flatMap((text) => [...text.matchAll(/^inotify .* ino:([0-9a-f]+)/gm)].map(([, ino]) => `0x${ino}`))
+    .map(Number)
+}
+
+/** A descriptor may be closed meanwhile, such as that of the list itself. */
+function readIfThere(path: string): string[] {
+  try {
+    return [readFileSync(path, 'utf8')]
+  } catch {
+    return []
+  }
+}
+
+test.runIf(process.platform === 'linux')(
+  'where a folder of Cursor was not there the home folder was watched, and listed whenever a file in it was written',
+  async () => {
+    const home = join(root, 'home')
+    mkdirSync(home)
+    mkdirSync(folder)
+    writeFileSync(file, '')
+    watch.follow([join(home, '.cursor'), join(home, '.cursor', 'projects')], [])
+    watch.follow([folder], [file])
+    await untilTold(file)
+    const watched = watchedInodes()
+    expect(watched).toContain(statSync(folder).ino)
+    expect(watched).not.toContain(statSync(home).ino)
+  },
+)
+
+test('a folder that appears is watched when it is asked for again', async () => {
+  watch.follow([folder], [file])
+  mkdirSync(folder)
+  writeFileSync(file, '')
+  watch.follow([folder], [file])
+  await untilTold(file)
+  expect(seen).toContain(file)
+})
+
+/** Makes the folder, with a file in it, and waits until what happens there is told. */
+async function followNew(): Promise<void> {
+  mkdirSync(folder)
+  writeFileSync(file, '')
+  seen = []
+  watch.follow([folder], [file])
+  await untilTold(file)
+}
+
+const untilMissed = (): Promise<unknown> => waitUntil('the folder to be missed', () => seen.includes(folder))
+
+test('of a folder that was moved away, and is there again, events came no more', async () => {
+  await followNew()
+  renameSync(folder, `${folder}.away`)
+  await untilMissed()
+  await followNew()
+  expect(seen).toContain(file)
+})
+
+test('a folder that is removed and made again, of the same inode perhaps, is watched', async () => {
+  await followNew()
+  rmSync(folder, { recursive: true })
+  await untilMissed()
+  watch.follow([folder], [file])
+  await followNew()
+  expect(seen).toContain(file)
+})

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
+import { keepSound } from '../helpers/guard/healed.ts'
+import { PurgeHome } from '../helpers/purge-home.ts'
+import { chatsOf } from '../helpers/purge-world.ts'
+
+let home: PurgeHome
+beforeEach(() => {
+  home = new PurgeHome()
+  home.chat('a', ['plum', 'pear'])
+  home.chat('b', ['fig', 'quince'])
+  home.pass()
+})
+afterEach(() => home.remove())
+
+/** Nonsense over the first page of a table. */
+function spoilTable(table: string): void {
+  const [root, size] = home.ask(({ mirror }) => {
+    mirror.pragma('wal_checkpoint(truncate)')
+    const page = mirror.prepare('select rootpage from sqlite_master where name = ?').pluck().get(table)
+    return [Number(page), Number(mirror.pragma('page_size', { simple: true }))] as const
+  })
+  const path = join(home.folder, 'mirror.db')
+  writeFileSync(path, readFileSync(path).fill(0xa5, (root - 1) * size, root * size))
+}
+
+/** What is said of the mirror that was made anew. */
+function salvaged(): string {
+  const kept = new KeptMirror(join(home.folder, 'mirror.db'), Date.now)
+  try {
+    return keepSound(kept)
+      .notices.map(({ text }) => text)
+      .join('\n')
+  } finally {
+    kept.close()
+  }
+}
+
+test.each(['tombstones', 'purge_salt'])(
+  'where a damaged page of %s lets purged chats in again, nothing told of it',
+  async (table) => {
+    await home.purging.purge(chatsOf('a'))
+    spoilTable(table)
+    expect(salvaged()).toMatch(
+      /lies at .*\. What was purged and Cursor still holds may come in again: purge it once more\.$/,
+    )
+    home.pass()
+    expect(home.messages('a')).toEqual(['a1', 'a2'])
+    await home.purging.purge(chatsOf('a'))
+    home.pass()
+    expect([home.messages('a'), home.messages('b')]).toEqual([[], ['b1', 'b2']])
+  },
+)
+
+test('where nothing was ever purged, or what keeps it out was saved, a damaged mirror tells of no purge', async () => {
+  spoilTable('tombstones')
+  expect(salvaged()).toMatch(/made anew: .*\.db\.$/)
+  await home.purging.purge(chatsOf('a'))
+  spoilTable('losses')
+  expect(salvaged()).not.toContain('purge')
+  home.pass()
+  expect([home.messages('a'), home.messages('b')]).toEqual([[], ['b1', 'b2']])
+})
