@@ -7,6 +7,7 @@ import { proveChat } from '../../src/api/archives/prove-chat.ts'
 import { unpackLines } from '../../src/api/archives/unpack-lines.ts'
 import { lineHash } from '../../src/archive/chat-file.ts'
 import type { ChatEntry } from '../../src/archive/manifest.ts'
+import { leastOfThree, startCpuClock } from '../helpers/cpu-time.ts'
 import { plant } from '../helpers/harms.ts'
 import { archivedChat, archivedMessage, linesOf, plantChat, plantRun } from '../helpers/made-archive.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
@@ -146,14 +147,17 @@ test('what a thousandfold packed line would be is not unpacked to its end', asyn
   expect(bytes).toBeLessThan(130 * 1024 * 1024)
   const zeros = plant(dir, gzipSync(Buffer.alloc(400 * 1024 * 1024)))
   const claim = { id: 'bad', content: zeros, bytes: 400_000, messages: [] }
-  const startedAt = process.cpuUsage()
-  expect(await proveChat(dir, zeros, { ...claim, bytes: 1 })).toMatchObject({ kind: 'damaged' })
-  expect(await proveChat(dir, zeros, null)).toMatchObject({
-    kind: 'damaged',
-    why: expect.stringMatching(/begins with/),
-  })
+  const proving = async (): Promise<number> => {
+    const cpuMs = startCpuClock()
+    expect(await proveChat(dir, zeros, { ...claim, bytes: 1 })).toMatchObject({ kind: 'damaged' })
+    expect(await proveChat(dir, zeros, null)).toMatchObject({
+      kind: 'damaged',
+      why: expect.stringMatching(/begins with/),
+    })
+    return cpuMs()
+  }
   // Unpacking all of it would take a second.
-  expect(process.cpuUsage(startedAt).user).toBeLessThan(300_000)
+  expect(await leastOfThree(300, proving)).toBeLessThan(300)
 })
 
 test('half a character within a text is mended, and times that are none are unknown', async () => {

@@ -9,7 +9,7 @@ export interface Reading {
 
 /** What a terminal or JSON reads as no letter, also where JSON holds JSON: behind `\n` or a colour a word begins. */
 // oxlint-disable-next-line no-control-regex
-const unread = /(?:\u001b|\\{1,8}u001[bB])\[([\d;:?]*)([@-~])|\\{1,8}[nrt]/g
+const unread = /(?:\u001b|(?<!\\)\\+u001[bB])\[([\d;:?]*)([@-~])|(?<!\\)\\+[nrt]/g
 
 /** The text without colours, and with blanks for what moves the cursor or ends a line; null where it holds none. */
 export function asRead(text: string): Reading | null {

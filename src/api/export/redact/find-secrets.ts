@@ -35,7 +35,14 @@ export async function* findSecrets(text: string): AsyncGenerator<void, readonly 
     }
     yield
   }
-  return joined(spans)
+  return joined(spans).map((span) => withoutEscape(span, text))
+}
+
+/** A backslash before the quote behind a secret is of the quote: without it JSON within JSON is none any more. */
+function withoutEscape({ kind, start, end }: SecretSpan, text: string): SecretSpan {
+  let last = end
+  if (/["'`]/.test(text.charAt(end))) while (last > start + 1 && text.charAt(last - 1) === '\\') last -= 1
+  return { kind, start, end: last }
 }
 
 /** As it stands, and as it is read: a secret may hold what looks like an escape, and begin behind one. */

@@ -113,6 +113,21 @@ export const rules: readonly SecretRule[] = [
   },
   {
     kind: 'named-secret',
+    // In XML, such as the settings of Maven or NuGet.
+    shape: new RegExp(
+      String.raw`<[\w.:-]{0,80}(?:${NAMES})s?(?:\s[^<>]{0,200})?>\s{0,40}(?<secret>[^<>\s]{8,4096})(?=\s{0,40}<\\{0,4}/)`,
+      'gi',
+    ),
+    isSecret: isRandom,
+  },
+  {
+    kind: 'user-password',
+    // Told to curl. Others take a user and a group there.
+    shape: /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{0,4}\\{0,3}["'`]?[^\s:"'`\\]{1,200}:(?<secret>[^\s"'`]{6,200})/g,
+    isSecret: isRandom,
+  },
+  {
+    kind: 'named-secret',
     // Between others: `Server=db;Password=…;Database=shop`.
     shape: /(?<![^\s;"'`])(?:password|pwd)\s?=\s?(?<secret>[^\s;"'`]{8,200})(?=;\s?[a-z][\w ]{1,40}=)/gi,
     isSecret: isBareSecret,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
 import { isNamedSecret } from '../../../../src/api/export/redact/rules.ts'
+import { leastOfThree, startCpuClock } from '../../../helpers/cpu-time.ts'
 
 async function find(text: string): Promise<readonly (readonly [kind: string, secret: string])[]> {
   const steps = findSecrets(text)
@@ -88,6 +89,20 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
   ['named-secret', 'c0rrect-h0rse', (secret) => `const password = '${secret}'`],
   ['named-secret', 'c0rrect-h0rse', (secret) => `{"db_password": "${secret}"}`],
   ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`{\"apiKey\": \"${secret}\"}`],
+  ['named-secret', 'c0rrect-h0rse', (secret) => `<server><id>repo</id><password>${secret}</password></server>`],
+  [
+    'named-secret',
+    'c0rrect-h0rse',
+    (secret) => `<clearTextPassword xml:space="keep">\n  ${secret}\n</clearTextPassword>`,
+  ],
+  ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`"<dbPassword>${secret}<\/dbPassword>"`],
+  ['user-password', 'c0rrect-h0rse', (secret) => `curl -u ada:${secret} https://x.example.com`],
+  ['user-password', 'c0rrect:h0rse', (secret) => `curl -sS --user 'ada:${secret}' https://x.example.com`],
+  [
+    'user-password',
+    'c0rrect-h0rse',
+    (secret) => String.raw`{\"command\": \"curl -u \\\"ada:${secret}\\\" https://x\"}`,
+  ],
   // As JSON that escapes more than it needs prints them.
   [
     'url-password',
@@ -144,6 +159,9 @@ const innocent = [
   'postgres://localhost:5432/orders',
   'token: "your-token-here", secret: "<your secret>", password: "********"',
   `0x${hex(40)} and commit ${hex(40)}`,
+  'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
+  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2',
+  '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
 
 test.each(innocent)('is left as it is: %s', async (text) => {
@@ -277,6 +295,20 @@ test.each(whole)('of %s nothing stays in clear, %#', async (secret, text) => {
   expect((await find(text(secret))).map(([, each]) => each)).toEqual([secret])
 })
 
+test('JSON within JSON is JSON still where a setting that is quoted in it was masked', async () => {
+  for (const depth of [1, 2, 3]) {
+    const texts = [`DB_PASSWORD=c0rrect-h0rse`, `curl -u "ada:c0rrect-h0rse"`, `password='c0rrect-h0rse'`]
+    let [text, left] = [JSON.stringify({ texts }), '']
+    for (let level = 1; level < depth; level += 1) text = JSON.stringify({ text })
+    for (const [, secret] of await find(text)) text = text.replaceAll(secret, '***')
+    let read: unknown = { text }
+    for (let level = 1; level <= depth; level += 1) read = JSON.parse((read as { text: string }).text)
+    left = JSON.stringify(read)
+    expect(left).toContain('***')
+    expect(left).not.toContain('c0rrect-h0rse')
+  }
+})
+
 /** What invites a pattern to try the same signs over and over. */
 test('looking through the messages of a long chat leaves nothing behind that the next ones wait for', async () => {
   const marks = (): number => performance.getEntriesByType('mark').length
@@ -327,16 +359,26 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   '1',
   ' ',
   '\\',
+  '<password ',
+  '<password> ',
+  '<password>aaaaaaaa ',
+  '<a',
+  ' -u a',
+  ' -u a:',
 ].map((piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(1_500_000 / piece.length))] as const)
 
 test.each(hostile)('a megabyte and more of %s keeps nobody waiting', async (_, text) => {
+  expect(await leastOfThree(100, () => longestStepMs(text))).toBeLessThan(100)
+})
+
+/** Of the processor, from one turn of others to the next. */
+async function longestStepMs(text: string): Promise<number> {
   const steps = findSecrets(text)
   let longestMs = 0
   for (let isDone = false; !isDone;) {
-    const startedAt = process.cpuUsage()
+    const cpuMs = startCpuClock()
     isDone = (await steps.next()).done === true
-    const { user, system } = process.cpuUsage(startedAt)
-    longestMs = Math.max(longestMs, (user + system) / 1000)
+    longestMs = Math.max(longestMs, cpuMs())
   }
-  expect(longestMs).toBeLessThan(100)
-})
+  return longestMs
+}
