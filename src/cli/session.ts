@@ -4,6 +4,8 @@ import { Trouble } from '../model/trouble.ts'
 import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './answers.ts'
+import { fleetingLine } from './fleeting-line.ts'
+import type { FleetingLine } from './fleeting-line.ts'
 import { inputOf } from './options.ts'
 import { printableLine } from '../text/printable.ts'
 import { printTo } from './print.ts'
@@ -29,6 +31,8 @@ export interface Session {
   readonly print: (text: string) => Promise<void>
   /** To stderr: what is said about the output, and is none of it. */
   readonly note: (text: string) => Promise<void>
+  /** On stderr: how far a long command is. */
+  readonly progress: FleetingLine
   readonly serve: (command: Command) => Promise<void>
   /** Serves a sample Cursor home, which is gone afterwards. */
   readonly demo: (command: Command) => Promise<void>
@@ -50,6 +54,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     screen: screenOf(world.stdout, world.env, () => world.timeZone),
     print: printTo(world.stdout),
     note,
+    progress: fleetingLine(world.stderr, world.env, note),
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')

@@ -22,23 +22,19 @@ export type ArchiveAnswer = z.infer<typeof archiveAnswer>
 
 const EVERY_MS = 200
 
+export const chatsDone = ({ done, total }: { readonly done: number; readonly total: number }): string =>
+  `${numberText(done)} of ${numberText(total)} chats`
+
 /** Waits until an archive is made, and shows on a terminal how far it is. @returns it, made or failed */
-export async function watchArchive(answers: Answers, name: string, session: Session): Promise<ArchiveAnswer> {
-  let shown = ''
-  const show = async (text: string): Promise<void> => {
-    if (session.screen.width === null || text === shown) return
-    shown = text
-    await session.note(text)
-  }
+export async function watchArchive(answers: Answers, name: string, { progress }: Session): Promise<ArchiveAnswer> {
   for (;;) {
     const path = `/api/archives/${encodeURIComponent(name)}`
     const run = decodeAnswer(archiveAnswer, await answers.get(path, new URLSearchParams()))
     if (run.state !== 'running') {
-      await show(shown === '' ? '' : '\r\u001b[K')
+      await progress.show('')
       return run
     }
-    const { progress } = run
-    if (progress) await show(`\r\u001b[K${numberText(progress.done)} of ${numberText(progress.total)} chats`)
+    if (run.progress) await progress.show(chatsDone(run.progress))
     await sleep(EVERY_MS)
   }
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -82,6 +82,9 @@ async function discard({ path, handle, isFile }: Place): Promise<void> {
 
 function troubleOf(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof Trouble) return error
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+    return new Trouble('output', `${file} is a folder.`, 'Name a file in it.', { cause: error })
+  }
   if (error.code === 'EEXIST') {
     return new Trouble('output-exists', `${file} is there already.`, 'Choose another name, or add --force.')
   }

@@ -20,8 +20,8 @@ export function takeLock(dataDir: string, waitMs = 0): Lock {
   if (lock !== null) return lock
   throw new Trouble(
     'already-running',
-    `Another cursordex daemon owns the data folder ${dataDir}.`,
-    'Use the one that runs (cursordex status), stop it, or choose another folder with --data-dir.',
+    `Another cursordex owns the data folder ${dataDir}: a daemon, or a command that writes there.`,
+    'Use the daemon that runs (cursordex status) or stop it, wait for the command, or choose another folder with --data-dir.',
     { exitCode: 3 },
   )
 }

@@ -2,9 +2,8 @@ import { Writable } from 'node:stream'
 import { pino, type Logger } from 'pino'
 import pc from 'picocolors'
 import { realSurroundings } from '../settings.ts'
-import { wantsColours } from '../text/colours.ts'
 import { printable } from '../text/printable.ts'
-import { wiping } from './progress-line.ts'
+import { lineWipe, wantsColours } from '../text/terminal.ts'
 
 export type { Logger }
 
@@ -17,8 +16,9 @@ export type LogOutput = NodeJS.WriteStream & { readonly fd: number }
 export function createLog(level: string, stderr: LogOutput): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
   if (!stderr.isTTY) return pino(options, pino.destination({ fd: stderr.fd, sync: true }))
-  const wipe = wiping(stderr)
-  const colours = pc.createColors(wantsColours(true, realSurroundings().env))
+  const { env } = realSurroundings()
+  const wipe = lineWipe(true, env)
+  const colours = pc.createColors(wantsColours(true, env))
   const pretty = new Writable({
     write(chunk: Buffer, _encoding, done) {
       // A progress line may stand there; it is drawn again below.

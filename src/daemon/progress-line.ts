@@ -1,13 +1,9 @@
 import type { Progress } from '../api/http/world.ts'
-import { realSurroundings } from '../settings.ts'
+import { realSurroundings, type Surroundings } from '../settings.ts'
+import { lineWipe } from '../text/terminal.ts'
 
 const BAR_WIDTH = 24
 const USUAL_COLUMNS = 80
-
-/** Wipes the line on which the cursor stands; nothing where that is no terminal, or one that knows no such orders. */
-export function wiping(out: NodeJS.WriteStream, { TERM } = realSurroundings().env): string {
-  return out.isTTY && TERM !== 'dumb' ? '\r\u001b[K' : ''
-}
 
 /** Shows the first indexing on a terminal, in one line that is written over; elsewhere it is silent. */
 export class ProgressLine {
@@ -15,9 +11,9 @@ export class ProgressLine {
   readonly #wipe: string
   #isShown = false
 
-  constructor(out: NodeJS.WriteStream, wipe = wiping(out)) {
+  constructor(out: NodeJS.WriteStream, { env }: Pick<Surroundings, 'env'> = realSurroundings()) {
     this.#out = out
-    this.#wipe = wipe
+    this.#wipe = lineWipe(out.isTTY, env)
   }
 
   /** Whether there is a line that can be written over. */

@@ -46,6 +46,38 @@ test('for a program a run told neither its checksum nor when it was made nor of 
   expect([exitCode, JSON.parse(out)]).toEqual([0, answer])
 })
 
+/** A daemon that archives and restores, and says once of each how far it is. */
+function atWork() {
+  const restoring = deferred<void>()
+  let looks = 0
+  return async ({ method, path }: Call) => {
+    if (path === '/api/archives') return made
+    if (method === 'POST') return restoring.promise.then(() => restored)
+    if (path !== '/api/status') return (looks += 1) > 1 ? made : { ...made, state: 'running', progress: halfway }
+    setTimeout(() => restoring.resolve(), 50)
+    return { archives: { atWork: { act: 'restore', ...halfway } } }
+  }
+}
+
+const halfway = { done: 1, total: 2 }
+
+test('how far an archive and a restore are is told on a terminal, in a line that is gone behind it', async () => {
+  for (const act of ['run', 'restore']) {
+    const stderr = new Paper(80)
+    const { exitCode } = await run(['archive', act], atWork(), { stderr })
+    expect([exitCode, stderr.text]).toEqual([0, '\r\u001b[K1 of 2 chats\r\u001b[K'])
+  }
+})
+
+test.each([
+  ['one that knows no orders', { stderr: new Paper(80), env: { TERM: 'dumb' } }],
+  ['a file, while the output goes to one', { stderr: new Paper(), stdout: new Paper(80) }],
+])('an archive and a restore wrote the orders of a terminal to %s', async (_, world) => {
+  const archived = await run(['archive', 'run'], atWork(), world)
+  const back = await run(['archive', 'restore'], () => restored, world)
+  expect([archived.exitCode, back.exitCode, world.stderr.text]).toEqual([0, 0, ''])
+})
+
 test('"archive" alone tells the four commands below it, as the README says', async () => {
   const { exitCode, out, err } = await run(['archive'])
   expect([exitCode, err]).toEqual([0, ''])
@@ -104,9 +136,9 @@ test('a restore on a terminal that is done well ends well, though the daemon wou
     looked.resolve()
     throw new Trouble('http-503', 'Not now.', 'Try again.')
   }
-  const stdout = new Paper(80)
-  const { exitCode, err } = await run(['archive', 'restore'], answers, { stdout })
-  expect([exitCode, err, stdout.text]).toEqual([0, '\r\u001b[K', expect.stringContaining('5 messages came back')])
+  const stderr = new Paper(80)
+  const { exitCode, out } = await run(['archive', 'restore'], answers, { stderr })
+  expect([exitCode, stderr.text, out]).toEqual([0, '', expect.stringContaining('5 messages came back')])
 })
 
 describe('a restore that finds no archive', () => {

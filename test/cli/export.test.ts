@@ -118,6 +118,11 @@ describe('into a file', () => {
     expect(readFileSync(file, 'utf8')).toBe(`one ${hostile}`)
   })
 
+  test.each([[[]], [['--force']]])('a folder was "there already", and --force no help: %j', async (flags) => {
+    const { exitCode, err } = await exportTo(folder, flags)
+    expect([exitCode, err]).toEqual([1, `${folder} is a folder.\nName a file in it.\n`])
+  })
+
   test.skipIf(process.platform === 'win32')(
     'what a link leads to is replaced, and a device is written to',
     async () => {
@@ -180,11 +185,8 @@ describe('into a file', () => {
     expect([readdirSync(folder), readFileSync(file, 'utf8')]).toEqual([['chat.md'], 'mine'])
   })
 
-  test.each([
-    ['a folder that is not there', () => join(folder, 'nowhere', 'chat.md')],
-    ['a folder', () => folder],
-  ])('%s is trouble with its remedy, not a bug', async (_, place) => {
-    const { exitCode, err } = await exportTo(place(), ['--force'])
+  test('a folder that is not there is trouble with its remedy, not a bug', async () => {
+    const { exitCode, err } = await exportTo(join(folder, 'nowhere', 'chat.md'), ['--force'])
     expect(exitCode).toBe(1)
     expect(err).toMatch(/could not be written \(E\w+\)\.\nChoose a place/)
   })

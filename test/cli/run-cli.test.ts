@@ -92,6 +92,7 @@ test('the flags of the settings are taken before and after the command', async (
 })
 
 const wrong: readonly [argv: readonly string[], sentence: RegExp][] = [
+  [['statu'], /^Unknown command 'statu'. Did you mean status\?\n$/],
   [['serach', 'x'], /^Unknown command 'serach'. Did you mean search\?\n$/],
   [['zzzzzzzz'], /^Unknown command 'zzzzzzzz'. See: cursordex --help\n$/],
   [['serve', 'x'], /^Unknown command 'x'/],

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ProgressLine, progressText, wiping } from '../../src/daemon/progress-line.ts'
+import { ProgressLine, progressText } from '../../src/daemon/progress-line.ts'
 
 function paper(isTTY: boolean, columns = 80) {
   const stream = new PassThrough()
@@ -29,7 +29,7 @@ test.each([
 
 test('on a terminal the line is written over, and wiped when it is done', () => {
   const { out, read } = paper(true)
-  const line = new ProgressLine(out, wiping(out, {}))
+  const line = new ProgressLine(out, { env: {} })
   line.show(progress)
   line.show(progress)
   expect(read().split('\r\u001b[K')).toEqual(['', progressText(progress, 80), progressText(progress, 80)])
@@ -42,7 +42,7 @@ test('on a terminal the line is written over, and wiped when it is done', () => 
 
 test('where nobody watches nothing is written', () => {
   const { out, read } = paper(false)
-  const line = new ProgressLine(out, wiping(out, {}))
+  const line = new ProgressLine(out, { env: {} })
   line.show(progress)
   line.clear()
   expect(read()).toBe('')
@@ -50,7 +50,7 @@ test('where nobody watches nothing is written', () => {
 
 test.each([20, 40, 60, 68, 69, 80])('in %i columns the line is one, for only one is written over', (columns) => {
   const { out, read } = paper(true, columns)
-  new ProgressLine(out, wiping(out, {})).show(progress)
+  new ProgressLine(out, { env: {} }).show(progress)
   const shown = read().replace('\r\u001b[K', '')
   expect(shown.length).toBeLessThan(columns)
   expect(shown).toContain('Reading')
@@ -59,13 +59,13 @@ test.each([20, 40, 60, 68, 69, 80])('in %i columns the line is one, for only one
 
 test('a terminal that does not tell its width is taken for a usual one', () => {
   const { out, read } = paper(true, 0)
-  new ProgressLine(out, wiping(out, {})).show(progress)
+  new ProgressLine(out, { env: {} }).show(progress)
   expect(read()).toBe(`\r\u001b[K${progressText(progress, 80)}`)
 })
 
 test('a terminal that knows no orders is given none', () => {
   const { out, read } = paper(true)
-  const line = new ProgressLine(out, wiping(out, { TERM: 'dumb' }))
+  const line = new ProgressLine(out, { env: { TERM: 'dumb' } })
   line.show(progress)
   line.clear()
   expect(read()).toBe('')

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { Trouble } from '../../model/trouble.ts'
 import type { Answers } from '../answers.ts'
-import { countText, numberText } from '../formats.ts'
+import { countText } from '../formats.ts'
 import { addExamples, addJson, addRepeatable } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { newestArchive } from '../list-archives.ts'
@@ -13,6 +13,7 @@ import { printable, printableJson } from '../../text/printable.ts'
 import { refuseEmpty } from '../refuse-empty.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
+import { chatsDone } from '../watch-archive.ts'
 
 const restoredAnswer = z.object({
   name: z.string(),
@@ -111,7 +112,7 @@ const statusAnswer = z.object({
 
 /** Shows on a terminal how far it is, until it is answered. */
 async function watching(asked: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
-  if (session.screen.width === null) return asked
+  if (!session.progress.isSeen) return asked
   const ended = new AbortController()
   const end = (): void => ended.abort()
   asked.then(end, end)
@@ -120,14 +121,14 @@ async function watching(asked: Promise<unknown>, answers: Answers, session: Sess
     // A look that fails shows nothing: what becomes of the restore is told by its own answer.
     if (!ended.signal.aborted) await showProgress(answers, session).catch(() => undefined)
   }
-  await session.note('\r\u001b[K')
+  await session.progress.show('')
   return asked
 }
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
   const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
-  const { act, done, total } = archives.atWork ?? { act: '', done: 0, total: 0 }
-  if (act === 'restore' && total > 0) await session.note(`\r\u001b[K${numberText(done)} of ${numberText(total)} chats`)
+  const { atWork } = archives
+  if (atWork?.act === 'restore' && atWork.total > 0) await session.progress.show(chatsDone(atWork))
 }
 
 function restoredText(restored: z.infer<typeof restoredAnswer>): string {
