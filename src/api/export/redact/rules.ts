@@ -122,8 +122,9 @@ export const rules: readonly SecretRule[] = [
   },
   {
     kind: 'user-password',
-    // Told to curl. Others take a user and a group there.
-    shape: /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{0,4}\\{0,3}["'`]?[^\s:"'`\\]{1,200}:(?<secret>[^\s"'`]{6,200})/g,
+    // Told to curl. Others take a user and a group there, a time, an address, or a host and a path.
+    shape:
+      /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{1,4}\\{0,3}["'`]?[^\s:"'`\\\d][^\s:"'`\\]{0,200}:(?<secret>(?!\/)[^\s"'`]{6,200})/g,
     isSecret: isRandom,
   },
   {

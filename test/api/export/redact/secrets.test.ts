@@ -160,7 +160,8 @@ const innocent = [
   'token: "your-token-here", secret: "<your secret>", password: "********"',
   `0x${hex(40)} and commit ${hex(40)}`,
   'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
-  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2',
+  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2; git push -u https://git.example.com/ada/shop2',
+  'rsync -u ada@host1:/srv/shop2 .; last -u 2026-01-01T10:00:00Z; go test -update:golden2',
   '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
 
