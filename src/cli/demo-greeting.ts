@@ -8,12 +8,14 @@ export interface Counts {
  * What is told once the sample is indexed. Each command finds something.
  * @param counts null where it is not, yet
  * @param place the folder in which npx knows the program
+ * @param isDataKept whether the data folder is one that the user named, and so outlives the sample
  */
 export function demoGreeting(
   counts: Counts | null,
   dataDir: string,
   platform: NodeJS.Platform,
   place = 'this folder',
+  isDataKept = false,
 ): string {
   const folder = quoted(dataDir, platform)
   const held =
@@ -26,7 +28,9 @@ export function demoGreeting(
     '',
     ...demoCommands.map((words) => `  npx cursordex ${words} --data-dir ${folder}`),
     '',
-    'Ctrl-C ends it and removes what was made for it.',
+    isDataKept
+      ? `Ctrl-C ends it and removes the sample; the mirror stays in ${folder}.`
+      : 'Ctrl-C ends it and removes what was made for it.',
     '',
   ].join('\n')
 }

@@ -53,8 +53,10 @@ export class DemoStage implements Companion {
 
   async started(settings: Settings, isStopping: () => boolean): Promise<void> {
     this.#startAgent()
-    const counts = await this.#firstCounts(settings.dataDir, isStopping)
-    if (!isStopping()) await this.#print(demoGreeting(counts, settings.dataDir, process.platform, this.#place))
+    const { dataDir } = settings
+    const counts = await this.#firstCounts(dataDir, isStopping)
+    const isKept = dataDir !== this.folders.dataDir
+    if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
   }
 
   async strike(): Promise<void> {

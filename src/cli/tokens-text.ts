@@ -41,16 +41,20 @@ type TokensAnswer = z.infer<typeof tokensAnswer>
 const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : numberText(value)
 
+/** What two digits would tell as nothing. */
+const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5
+
 function dollars(cents: number | null | undefined): string {
   if (cents === null || cents === undefined) return '-'
-  return cents > 0 && cents < 0.5 ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
+  return isBelowCent(cents) ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
 }
 
 /** Beside messages that have no price the sum is not that of all. */
 function pricedText(priced: Sources['priced']): string {
   if (priced === null) return '-'
   if (priced.cents === null || priced.messages === 0) return 'unpriced'
-  return priced.unpriced === 0 ? dollars(priced.cents) : `at least $${(priced.cents / 100).toFixed(2)}`
+  if (priced.unpriced === 0) return dollars(priced.cents)
+  return isBelowCent(priced.cents) ? 'more than $0.00' : `at least ${dollars(priced.cents)}`
 }
 
 const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>

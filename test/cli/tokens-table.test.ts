@@ -58,6 +58,13 @@ test('the price of some messages is not told as that of all, nor part of a cent 
   expect(listPrice(null, 0, 2)).toBe('unpriced')
 })
 
+test('part of a cent for some messages is not told as "at least $0.00"', async () => {
+  const { totals, ...told } = await world.told()
+  const priced = { cents: 0.184, messages: 1, unpriced: 1 }
+  const cells = renderTokens({ ...told, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
+  expect(cells[4]).toBe('more than $0.00')
+})
+
 test('a CSV of fewer rows than there are says so on stderr, and one of all says nothing', async () => {
   const answer = { ...(await world.told()), rowsTotal: 7 }
   const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)

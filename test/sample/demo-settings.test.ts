@@ -63,6 +63,12 @@ test('a demo that was started from elsewhere tells where its commands work', () 
   )
 })
 
+test('a demo in a folder that was named does not tell that the mirror there is removed', () => {
+  const greeting = demoGreeting(null, '/tmp/d', 'linux', 'this folder', true)
+  expect(greeting).toContain('removes the sample; the mirror stays in /tmp/d.')
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes what was made for it.')
+})
+
 test('who has no Cursor is told of the demonstration', () => {
   expect(describeNeighbourhood([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
 })

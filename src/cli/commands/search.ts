@@ -88,7 +88,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--tool <tool>', 'only messages that call this tool')
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
-  addRepeatable(command, '--path <path>', 'only messages that name this file or folder')
+  addRepeatable(command, '--path <path>', 'only messages with a tool, code or attachment of this file or folder')
   addRepeatable(command, '--chat <chatId>', 'only this chat')
   addDates(command)
   command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
