@@ -1,7 +1,7 @@
 import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/readable.ts'
 import { echo } from './echo.ts'
 import { lexQuery, type QueryToken } from './lex.ts'
-import { readField, splitField, wantsUnit } from './read-field.ts'
+import { readField, splitField, wantsUnit, warnOfDateName } from './read-field.ts'
 import { readChunk, readWords, TERMS_MAX, type Budget } from './read-words.ts'
 import { allOf, anyOf, noneOf, type FieldNode, type QueryNode } from './tree.ts'
 
@@ -131,7 +131,10 @@ const readText = (reader: Reader, token: TermToken): readonly QueryNode[] =>
 /** Null for what is no field, or none that can be meant. */
 function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {
   const split = splitField(token.kind === 'chunk' ? token.text : `${token.field ?? '"'}:`)
-  if (split === null) return null
+  if (split === null) {
+    if (token.kind === 'chunk') warnOfDateName(token.text, reader.warnings)
+    return null
+  }
   const isStarred = token.kind === 'quote' && token.isPrefix
   const field =
     token.kind === 'quote'

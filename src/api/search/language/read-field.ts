@@ -22,6 +22,19 @@ export function splitField(text: string): { readonly name: FieldName; readonly v
   return name === undefined ? null : { name, value }
 }
 
+/** Flags and other programs call it so; a name in code is seldom followed by a date. */
+const otherDateNames = /^(from|since|to|until):(?!:)(.*)$/i
+
+/** Says so where a date stands under a name that is no field's: it is searched for as words. */
+export function warnOfDateName(text: string, warnings: string[]): void {
+  const [, name = '', value = ''] = otherDateNames.exec(text) ?? []
+  if (name === '' || !isDateWord(value)) return
+  const meant = /^(?:from|since)$/i.test(name) ? 'after:' : 'before:'
+  warnings.push(
+    `${echo(text)} was searched for as words: for a date there are after:, before: and on:, here ${meant}${value}.`,
+  )
+}
+
 /** Reads a field, or says why it is taken as words. */
 export function readField(name: FieldName, given: string, source: string, warnings: string[]): FieldNode | null {
   const value = given.trim()
