@@ -122,8 +122,9 @@ export const rules: readonly SecretRule[] = [
   },
   {
     kind: 'user-password',
-    // Told to curl. Others take a user and a group there.
-    shape: /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{0,4}\\{0,3}["'`]?[^\s:"'`\\]{1,200}:(?<secret>[^\s"'`]{6,200})/g,
+    // Told to curl. Others take a user and a group there, or where something lies: git, rsync and pip.
+    shape:
+      /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{0,4}\\{0,8}["'`]?(?!git@)[^\s:"'`\\]{1,200}:(?!(?:\\{0,4}\/){2})(?<secret>[^\s"'`]{6,200})/g,
     isSecret: isRandom,
   },
   {

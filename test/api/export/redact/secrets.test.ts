@@ -161,6 +161,8 @@ const innocent = [
   `0x${hex(40)} and commit ${hex(40)}`,
   'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
   'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2',
+  'git push -u git@github.com:ada/shop2.git main; git push -u https://github.com/ada/shop2.git main',
+  'pip install --user git+https://github.com/ada/shop2.git',
   '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
 
