@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { fileChangedAtMs } from '../indexer/cursor-file.ts'
 import { discoverSources, nurseries, type Places } from '../indexer/discover.ts'
 import { isAtLeast, type Again, type PassDepth, type Source } from '../indexer/source.ts'
@@ -138,7 +138,7 @@ export class Follow {
   /** Whether everything the sources hold at this moment has been read, as far as they can be read. */
   get isUpToDate(): boolean {
     return [...this.#followed.values()].every(
-      ({ source, signature, end }) => (end !== null && end.state !== 'ok') || signature === signatureOf(source),
+      ({ source, signature, end }) => cannotBeRead(source, end) || signature === signatureOf(source),
     )
   }
 
@@ -235,6 +235,10 @@ export class Follow {
     this.#check(followed)
   }
 }
+
+/** What was missing and is there by now can be: it is read for the first time, perhaps for minutes. */
+const cannotBeRead = ({ path }: Source, end: SourceEnd | null): boolean =>
+  end !== null && end.state !== 'ok' && !(end.state === 'missing' && existsSync(path))
 
 /** Changes when an entry of the folder is made or removed. */
 function folderState(path: string): string {

@@ -264,32 +264,32 @@ export class Indexing {
     const trouble = explainTrouble(error, this.#setup.mirrorPath)
     if (trouble.code === 'stopped') return
     for (const drained of this.#drained.splice(0)) drained.reject(trouble)
+    const isWaitedOut = this.#isHeldUp
     this.#isHeldUp = true
     if (damageIn(trouble) !== 'none') return this.#onRunDamage(trouble, orders)
     // Told once, and waited out once: as long as a disk is full, each pass over what Cursor writes meets that.
     if (this.#trouble?.code !== trouble.code) logTrouble(this.#log, trouble)
     this.#trouble = trouble
-    if (this.#missed.push(...orders) > orders.length) return
-    this.#timers.later(() => {
-      this.#isHeldUp = false
-      for (const { id, depth } of this.#missed.splice(0)) this.#pacer.nudge(id, depth)
-      this.#pacer.wake()
-    }, RETRY_MS)
+    this.#missed.push(...orders)
+    if (!isWaitedOut) this.#timers.later(() => this.#goOn(), RETRY_MS)
   }
 
   /** Nothing runs until the mirror is sound; then what was to be done is done. */
   #onRunDamage(trouble: Trouble, orders: readonly Order[]): void {
     logTrouble(this.#log, trouble)
     this.#damages += 1
+    this.#missed.push(...orders.map(({ id }) => ({ id, depth: 'reconcile' }) as const))
     // What comes back though it was mended is not mended in a circle.
     const delayMs = this.#damages > 2 ? RETRY_MS : 0
     const suspected = this.#damages === 1 ? damageIn(trouble) : 'rows'
-    const goOn = (): void => {
-      this.#isHeldUp = false
-      for (const { id } of orders) this.#pacer.nudge(id, 'reconcile')
-      this.#pacer.wake()
-    }
+    const goOn = (): void => this.#goOn()
     this.#timers.later(() => this.#upkeep.check(suspected).then(goOn, () => undefined), delayMs)
+  }
+
+  #goOn(): void {
+    this.#isHeldUp = false
+    for (const { id, depth } of this.#missed.splice(0)) this.#pacer.nudge(id, depth)
+    this.#pacer.wake()
   }
 
   noteBacklog(backlog: number): void {

@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { watch as watchFiles, type FSWatcher } from 'chokidar'
-import { identityAt } from '../indexer/file-identity.ts'
+import { identityOf } from '../indexer/file-identity.ts'
 
 export interface Watch {
   /** Watches these folders, and of their files these, from now on too. */
@@ -49,12 +50,13 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
 
 /**
  * None where there is no such folder: chokidar would watch the next one above it that there is, such as the user's home,
- * and list it at each of its events. Whoever asks to follow asks again.
+ * and list it at each of its events. Whoever asks to follow asks again. Some file systems, such as ext4, give a folder that
+ * is made anew the inode of the one that was removed: when it was made tells the two apart.
  */
 function withIdentity(folder: string): [folder: string, identity: string][] {
   try {
-    const identity = identityAt(folder)
-    return identity === null ? [] : [[folder, identity]]
+    const stat = statSync(folder, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? [] : [[folder, `${identityOf(stat)}:${stat.birthtimeNs}`]]
   } catch {
     return []
   }

@@ -244,6 +244,17 @@ test('what cannot be read does not count as waiting', () => {
   expect(follow.lagMs).toBe(0)
 })
 
+test('a large store that was missing at the start passed for ready, once it appeared, before it was read', () => {
+  rmSync(home.globalPath)
+  follow.discover()
+  runAll({ state: 'missing' })
+  expect(follow.isUpToDate).toBe(true)
+  writeFileSync(home.globalPath, 'a')
+  expect(follow.isUpToDate).toBe(false)
+  runAll()
+  expect(follow.isUpToDate).toBe(true)
+})
+
 test('a workspace that appears is found by the next poll, without an event, and polled each second', () => {
   begin()
   newWorkspace()

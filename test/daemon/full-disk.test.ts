@@ -52,10 +52,15 @@ test.each(codes)('a mirror that has no room (%s) is told as a full disk, with wh
   })
 })
 
-test('a disk that stays full had each pass over what Cursor writes told in the log, and tried again for itself', async () => {
+const missed =
+  'a disk that stays full had each pass over what Cursor writes told in the log, and tried again for itself'
+test.each([
+  [missed, 0],
+  ['so had each pass beside the indexing of what was read before the disk was full', 5],
+])('%s', async (_symptom, backlog) => {
   const lines: string[] = []
   const log = { error: (_: unknown, text: string) => lines.push(text), debug: () => undefined, info: () => undefined }
-  const kept = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
+  const kept = { damage: 'none', news: [], notices: [], backlog, termsCheckedAtMs: null }
   const thread: Worker = Object.assign(new EventEmitter(), {
     postMessage({ kind }: { kind?: string }) {
       const full = { kind: 'failed', code: 'SQLITE_FULL', message: '', hint: null, damage: 'none' }

@@ -11,9 +11,21 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startWatch, type Watch } from '../../src/daemon/watch.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
+
+/** The inode of every folder, where one is given: that of what was removed is soon another's on ext4, and never on tmpfs. */
+let inode: bigint | null = null
+vi.mock(import('node:fs'), async (importOriginal) => {
+  const fs = await importOriginal()
+  const withInode = (...given: Parameters<typeof fs.statSync>) => {
+    const stat = fs.statSync(...given)
+    return typeof stat?.ino === 'bigint' && inode !== null ? Object.assign(stat, { ino: inode }) : stat
+  }
+  return { ...fs, statSync: withInode as typeof fs.statSync }
+})
 
 let root: string
 let folder: string
@@ -31,6 +43,7 @@ beforeEach(() => {
   )
 })
 afterEach(async () => {
+  inode = null
   await watch.close()
   rmSync(root, { recursive: true, force: true })
 })
@@ -110,4 +123,19 @@ test('a folder that is removed and made again, of the same inode perhaps, is wat
   watch.follow([folder], [file])
   await followNew()
   expect(seen).toContain(file)
+})
+
+test('of a folder that was made anew within a moment, as from a backup, with the same inode, events came no more', async () => {
+  inode = 1n
+  const later = join(folder, 'later.vscdb')
+  // As the folder of all workspaces is.
+  watch.follow([root], [later])
+  await followNew()
+  rmSync(folder, { recursive: true })
+  mkdirSync(folder)
+  // What is told of the removal makes the folder be listed, once.
+  await sleep(500)
+  watch.follow([root, folder], [])
+  await untilTold(later)
+  expect(seen).toContain(later)
 })

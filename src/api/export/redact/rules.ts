@@ -106,7 +106,7 @@ export const rules: readonly SecretRule[] = [
     // Bare, under a name that can only be that of a variable: any sign belongs to the value, a quote too, if it goes on.
     // Before it can stand the number of its line, the name of its file, or the mark of what was added or taken away.
     shape: new RegExp(
-      String.raw`(?<![^\s"'\x60|:+-])[A-Z0-9_]{0,80}(?:${NAMES.toUpperCase()})S?=(?<secret>[^\s"'\x60]{1,4096}(?:["'\x60](?![,;:)\]}])[^\s"'\x60]{1,4096}){0,20})`,
+      String.raw`(?<![^\s"'\x60|:+-])[A-Z0-9_]{0,80}(?:${NAMES.toUpperCase()})S?=(?<secret>[^\s"'\x60]{1,4096}(?:["'\x60](?![,;:)\]}]|\\+[nrt])[^\s"'\x60]{1,4096}){0,20})`,
       'g',
     ),
     isSecret: isBareSecret,
@@ -122,9 +122,9 @@ export const rules: readonly SecretRule[] = [
   },
   {
     kind: 'user-password',
-    // Told to curl. Others take a user and a group there, a time, an address, or a host and a path.
+    // Told to curl. Others take a user and a group there, a time, or where something lies: git, rsync and pip.
     shape:
-      /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{1,4}\\{0,3}["'`]?[^\s:"'`\\\d][^\s:"'`\\]{0,200}:(?<secret>(?!\/)[^\s"'`]{6,200})/g,
+      /(?<![^\s"'`])(?:-u|--(?:proxy-)?user)[\s=]{1,4}\\{0,8}["'`]?(?!git@)[^\s:"'`\\\d][^\s:"'`\\]{0,200}:(?!\\{0,4}\/)(?<secret>[^\s"'`]{6,200})/g,
     isSecret: isRandom,
   },
   {

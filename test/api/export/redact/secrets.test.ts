@@ -160,7 +160,9 @@ const innocent = [
   'token: "your-token-here", secret: "<your secret>", password: "********"',
   `0x${hex(40)} and commit ${hex(40)}`,
   'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
-  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2; git push -u https://git.example.com/ada/shop2',
+  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2',
+  'git push -u git@github.com:ada/shop2.git main; git push -u https://github.com/ada/shop2.git main',
+  'pip install --user git+https://github.com/ada/shop2.git',
   'rsync -u ada@host1:/srv/shop2 .; last -u 2026-01-01T10:00:00Z; go test -update:golden2',
   '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
@@ -296,10 +298,14 @@ test.each(whole)('of %s nothing stays in clear, %#', async (secret, text) => {
   expect((await find(text(secret))).map(([, each]) => each)).toEqual([secret])
 })
 
-test('JSON within JSON is JSON still where a setting that is quoted in it was masked', async () => {
-  for (const depth of [1, 2, 3]) {
-    const texts = [`DB_PASSWORD=c0rrect-h0rse`, `curl -u "ada:c0rrect-h0rse"`, `password='c0rrect-h0rse'`]
-    let [text, left] = [JSON.stringify({ texts }), '']
+const depths = [1, 2, 3].flatMap((depth) => [[depth, 'in one line', 0] as const, [depth, 'in lines', 2] as const])
+
+test.each(depths)(
+  'JSON %i deep, %s, is JSON still where a setting that is quoted in it was masked',
+  async (depth, _lines, indent) => {
+    const settings = ['DB_PASSWORD=', 'curl -u "ada:"', `password=''`, 'API_TOKEN=']
+    const texts = settings.map((text, index) => text.replace(/(?=["']?$)/, `c0rrect-h0rse-${index}`))
+    let [text, left] = [JSON.stringify({ texts }, null, indent), '']
     for (let level = 1; level < depth; level += 1) text = JSON.stringify({ text })
     for (const [, secret] of await find(text)) text = text.replaceAll(secret, '***')
     let read: unknown = { text }
@@ -307,8 +313,8 @@ test('JSON within JSON is JSON still where a setting that is quoted in it was ma
     left = JSON.stringify(read)
     expect(left).toContain('***')
     expect(left).not.toContain('c0rrect-h0rse')
-  }
-})
+  },
+)
 
 /** What invites a pattern to try the same signs over and over. */
 test('looking through the messages of a long chat leaves nothing behind that the next ones wait for', async () => {
