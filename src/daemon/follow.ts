@@ -15,6 +15,8 @@ const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
  * it one that our own reading caused: after every event the store is looked at again after these many milliseconds.
  */
 const RECHECK_MS = [20, 60, 250]
+/** Where many workspaces are made or removed at once each has its event: they are listed once for all of these. */
+const GATHER_MS = 100
 
 interface Followed {
   readonly source: Source
@@ -48,6 +50,7 @@ export class Follow {
   readonly #followed = new Map<SourceId, Followed>()
   /** The folders of all workspaces, as they were when their workspaces were last listed; null before. */
   #rootsSeen: string | null = null
+  #isDiscoveryDue = false
   /** Whether a pass over each source that there was has ended since the start. */
   wasAllRead = false
 
@@ -121,7 +124,7 @@ export class Follow {
   /** Something happened in this folder. */
   onEvent(folder: string): void {
     const concerned = [...this.#followed.values()].filter(({ source }) => source.folder === folder)
-    if (concerned.length === 0) this.discover()
+    if (concerned.length === 0) this.#discoverSoon()
     for (const followed of concerned) {
       this.#check(followed)
       for (const delayMs of RECHECK_MS) this.#world.later(() => this.#check(followed), delayMs)
@@ -165,6 +168,15 @@ export class Follow {
       for (const { id } of orders) if (outcome.isWhole && !ended.has(id)) this.#followed.delete(id)
       this.wasAllRead ||= this.ends.length === this.#followed.size
     }
+  }
+
+  #discoverSoon(): void {
+    if (this.#isDiscoveryDue) return
+    this.#isDiscoveryDue = true
+    this.#world.later(() => {
+      this.#isDiscoveryDue = false
+      this.discover()
+    }, GATHER_MS)
   }
 
   #roots(): string[] {

@@ -156,6 +156,17 @@ test('an event before its commit is looked at again, three times', async () => {
   expect(takeNudges()).toEqual(['nudge'])
 })
 
+test('the daemon did not answer for seconds while two hundred workspaces were made: all were listed at each event', async () => {
+  begin()
+  newWorkspace()
+  for (let times = 0; times < 200; times += 1) follow.onEvent(join(home.userDir, 'workspaceStorage'))
+  expect(clock.delays).toEqual([100])
+  await clock.advance(100)
+  expect(follow.sources).toHaveLength(2)
+  follow.onEvent(join(home.userDir, 'workspaceStorage'))
+  expect(clock.delays).toEqual([100])
+})
+
 test('a commit whose event is swallowed, for it follows close on another, is found within 60 ms', async () => {
   begin()
   change()
