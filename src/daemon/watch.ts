@@ -66,5 +66,5 @@ function withIdentity(folder: string): [folder: string, identity: string][] {
 export function watchTrouble(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
   const why = code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches of this system is reached' : error.message
-  return `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second. Raise fs.inotify.max_user_watches to have events back.`
+  return `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second in the global store and where something changed within the hour, elsewhere within a minute. Raise fs.inotify.max_user_watches to have events back.`
 }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startWatch, type Watch } from '../../src/daemon/watch.ts'
+import { startWatch, watchTrouble, type Watch } from '../../src/daemon/watch.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 /** The inode of every folder, where one is given: that of what was removed is soon another's on ext4, and never on tmpfs. */
@@ -138,4 +138,10 @@ test('of a folder that was made anew within a moment, as from a backup, with the
   watch.follow([root, folder], [])
   await untilTold(later)
   expect(seen).toContain(later)
+})
+
+test('without events a message was promised within a second in every store, and took a minute in those long at rest', () => {
+  const told = watchTrouble(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  expect(told).toContain('the limit of watches of this system is reached')
+  expect(told).toContain('elsewhere within a minute')
 })
