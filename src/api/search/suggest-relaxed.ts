@@ -16,6 +16,7 @@ import {
   type Asked,
   type Relaxation,
 } from './relaxations.ts'
+import { rarestTogether } from './rarest-together.ts'
 import type { SearchRequest, SearchSuggestion } from './request.ts'
 
 export interface Relaxed {
@@ -30,7 +31,7 @@ const PAIRS_MAX = 8
 /**
  * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
  * something: without one of the things asked for, else without all of those, else without the words that are excluded, else
- * without two, else with the parts of names apart.
+ * without two, else with the parts of names apart, else as many of the rarest words as stand together.
  */
 export function suggestRelaxed(
   db: Mirror,
@@ -57,6 +58,7 @@ export function suggestRelaxed(
     () => offer([withoutExclusions(without)].filter((each) => each !== null)),
     () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
     () => offer([withNamesApart({ ...asked, names: [], dropped: [] })].filter((each) => each !== null)),
+    () => offer(rarestTogether(db, asked, clock, deadline)),
   ]
   const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
     (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),

@@ -48,3 +48,24 @@ test('a quoted piece of code that nothing holds so was not offered with its word
     [{ text: 'hashmap string vec u8', reason: 'without-word', count: 1 }],
   ])
 })
+
+test('a question typed as a sentence found nothing, and was told nothing', () => {
+  const sentences = openTestMirror()
+  const chat = insertChat(sentences, { id: 'chat' })
+  const said = [
+    'the login page shows a CORS error',
+    'how did the export of the invoice go wrong',
+    'we did fix the order of the routes in the router',
+    'in the morning we fix the lamp',
+    'did the test of the page pass in the end',
+  ]
+  for (const [at, parts] of said.entries()) insertMessage(sentences, chat, { id: `s${at}`, parts })
+  const asked = search(sentences, requestOf('how did we fix the cors error in the login page'))
+  expect(asked.total).toBe(0)
+  expect(asked.suggestions[0]).toEqual({ text: 'cors error the login page', reason: 'without-word', count: 1 })
+  expect(asked.suggestions.length).toBe(2)
+  // What narrows the question is no word of it, and stays.
+  const beside = search(sentences, requestOf('how did we fix the cors error in the login page role:user -invoice'))
+  expect(beside.suggestions.map(({ text }) => text)).toContain('cors error the login page role:user -invoice')
+  sentences.close()
+})

@@ -151,6 +151,20 @@ describe('a misspelt word that finds nothing', () => {
     expect(spellings(ask('migratino'))).toEqual(['migration', 'migraton'])
   })
 
+  test('a word with letters left out was taken for one in which two are others', () => {
+    const letters = openTestMirror()
+    const chat = insertChat(letters, { id: 'chat' })
+    for (const [id, parts] of [
+      ['said', 'too many connections'],
+      ['else', 'an inverted condition'],
+      ['again', 'the condition holds'],
+    ] as const)
+      insertMessage(letters, chat, { id, parts })
+    const answer = search(letters, requestOf('conection'))
+    expect([ids(answer), spellings(answer)]).toEqual([['said'], ['connections', 'condition']])
+    letters.close()
+  })
+
   test('is offered by itself where the word beside it is like none', () => {
     const answer = ask('conection xqz')
     expect(answer).toMatchObject({ total: 0, correctedQuery: null })

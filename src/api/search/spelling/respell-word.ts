@@ -51,7 +51,7 @@ function respellParts(
 ): readonly Spelling[] {
   const [part, ...others] = parts
   if (part === undefined) return []
-  const near = nearestFirst(nearWords(db, part.term, slips(part.term), isOver))
+  const near = nearestFirst(part.term, nearWords(db, part.term, slips(part.term), isOver))
   const found: Spelling[] = []
   for (const { term, distance } of near.slice(0, LOOKED_UP_MAX)) {
     if (isOver()) break
@@ -70,7 +70,24 @@ function respellParts(
 
 type Near = ReturnType<typeof nearWords>
 
-const nearestFirst = (near: Near): Near => near.toSorted((a, b) => a.distance - b.distance)
+const nearestFirst = (typed: string, near: Near): Near =>
+  near
+    .map(({ term, distance }) => ({ term, distance: distance + unlikeness(typed, term) }))
+    .toSorted((a, b) => a.distance - b.distance)
+
+/** Letters are left out or swapped more often than two are replaced: `conection` is `connections` before `condition`. */
+const unlikeness = (typed: string, term: string): number =>
+  Math.min(lettersBeyond(typed, term), lettersBeyond(term, typed)) > 1 ? 0.5 : 0
+
+/** How many letters of a word another one lacks, in whatever order. */
+function lettersBeyond(word: string, other: string): number {
+  const left = Array.from(other)
+  return Array.from(word).filter((letter) => {
+    const at = left.indexOf(letter)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  }).length
+}
 
 const shift = (term: Term, behind: Term, by: number): Term =>
   term.start < behind.start ? term : { ...term, start: term.start + by, end: term.end + by }
