@@ -336,7 +336,7 @@ afterEach(() => place.remove())
 const coverageOf = async (url: string): Promise<TokensAnswer['coverage']> =>
   (await getJson<TokensAnswer>(url, '/api/tokens?groupBy=chat')).coverage
 
-const CHATS = 60
+const CHATS = 30
 const EACH = 50
 
 test.skipIf(process.platform !== 'linux')(
