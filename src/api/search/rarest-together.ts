@@ -7,9 +7,9 @@ import { withoutNodes, type Asked, type Relaxation } from './relaxations.ts'
 import type { SearchRequest } from './request.ts'
 import { countHolders } from './spelling/holders.ts'
 
-/** What is rare in a question may stand in it by chance: so many of its words are begun with, */
+/** What is rare in a question may stand in it by chance: so many of its words are begun with. */
 const BEGUN_MAX = 4
-/** and so many of what comes of it are offered. */
+/** Of what comes of those, so many are offered. */
 const OFFERED_MAX = 2
 /** Words of one question that are tried, the rarest. */
 const WORDS_MAX = 12
@@ -31,8 +31,10 @@ export function rarestTogether(
   deadline: Deadline,
 ): readonly Relaxation[] {
   if (tree?.kind !== 'and') return []
-  const without = (kept: ReadonlySet<QueryNode>): readonly QueryNode[] =>
-    tree.nodes.filter((node) => node.kind === 'words' && !kept.has(node))
+  const keeping = (kept: ReadonlySet<QueryNode>): Relaxation => {
+    const dropped = tree.nodes.filter((node) => node.kind === 'words' && !kept.has(node))
+    return { tree: withoutNodes(tree, new Set(dropped)), filters, names: [], dropped }
+  }
   const words = rarestFirst(db, tree.nodes)
   const ways: { readonly kept: ReadonlySet<QueryNode>; readonly weight: number }[] = []
   while (ways.length < BEGUN_MAX && !deadline.isPassed()) {
@@ -42,8 +44,7 @@ export function rarestTogether(
     let { weight } = begin
     for (const word of words) {
       if (kept.has(word.node)) continue
-      const rest = withoutNodes(tree, new Set(without(new Set([...kept, word.node]))))
-      if (!findsAny(db, rest, { filters, clock }, deadline)) continue
+      if (!findsAny(db, keeping(new Set([...kept, word.node])).tree, { filters, clock }, deadline)) continue
       kept.add(word.node)
       weight += word.weight
     }
@@ -52,8 +53,7 @@ export function rarestTogether(
   return ways
     .toSorted((a, b) => b.weight - a.weight)
     .slice(0, OFFERED_MAX)
-    .map(({ kept }) => without(kept))
-    .map((dropped) => ({ tree: withoutNodes(tree, new Set(dropped)), filters, names: [], dropped }))
+    .map(({ kept }) => keeping(kept))
 }
 
 /** Each once, weighed against the most frequent of them, such as an article. */

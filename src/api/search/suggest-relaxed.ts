@@ -6,6 +6,7 @@ import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { echo } from './language/echo.ts'
 import { printQuery } from './language/print.ts'
 import type { QueryNode } from './language/tree.ts'
+import { rarestTogether } from './rarest-together.ts'
 import {
   fieldOf,
   relaxations,
@@ -16,7 +17,6 @@ import {
   type Asked,
   type Relaxation,
 } from './relaxations.ts'
-import { rarestTogether } from './rarest-together.ts'
 import type { SearchRequest, SearchSuggestion } from './request.ts'
 
 export interface Relaxed {
