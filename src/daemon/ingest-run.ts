@@ -3,6 +3,7 @@ import { closedBy, findFile } from '../indexer/cursor-file.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import { readPendingLoss } from '../indexer/mass-loss.ts'
 import {
+  passSource,
   readingStep,
   type MassRule,
   type PassDepth,
@@ -109,7 +110,7 @@ function* mergeLoose(mirror: Mirror, endsAtMs: number, now: () => number): Gener
 /** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */
 function* passOver(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
   try {
-    return yield* source.pass(mirror, request)
+    return yield* passSource(source, mirror, request)
   } catch (error) {
     const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
     if (!isOfFiles) throw error

@@ -2,6 +2,8 @@ import type { BatchOutcome } from '../mirror/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
+import { noteDecoder } from '../mirror/decoders.ts'
+import { sourceNum } from '../mirror/source-state.ts'
 import type { Survey } from './survey.ts'
 
 /**
@@ -74,6 +76,8 @@ export interface Source {
   readonly path: string
   /** Where several sources hold a chat, the least of these decides: 0 is the fullest. */
   readonly rank: number
+  /** Version of the decoder, from 1. Raise it when the same bytes yield something else: the source is then read anew. */
+  readonly decoder: number
   /** The folder and the files in it whose changes are a reason to look at this source again. */
   readonly folder: string
   readonly files: readonly string[]
@@ -84,4 +88,11 @@ export interface Source {
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
   /** Looks at all that the store holds, known or not, or at what another file of its format holds. Writes nothing. */
   survey?(path?: string): Survey
+}
+
+/** Runs a pass of a source. One that an older decoder read is compared row by row, for all its rows count as changed. */
+export function passSource(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
+  const isOutdated = noteDecoder(mirror, sourceNum(mirror, source), source.decoder)
+  const depth = isOutdated && !isAtLeast(request.depth, 'reconcile') ? 'reconcile' : request.depth
+  return source.pass(mirror, { ...request, depth })
 }

@@ -1,6 +1,8 @@
 import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } from '../mirror/batch.ts'
+import { OUTDATED_ROWID } from '../mirror/decoders.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { packMessage } from '../mirror/pack-message.ts'
+import { barRenumbered } from '../mirror/purge/bar-renumbered.ts'
 import * as held from '../mirror/source-state.ts'
 import { writeBatch } from '../mirror/write-batch.ts'
 import { listRowChats } from '../mirror/write-rows.ts'
@@ -29,7 +31,7 @@ export function* writeWhole(
 ): Generator<PassStep, void> {
   const num = held.sourceNum(mirror, source)
   const { pieces, workspaces, identity, signature, bytesRead, longestReadMs } = content
-  const { changed, goneKeys, goneChats } = compare(mirror, num, content, request)
+  const { changed, goneKeys, droppedKeys, goneChats, outdated } = compare(mirror, num, content, request)
   held.saveCounts(mirror, num, { totalRows: pieces.length + (content.keptKeys?.size ?? 0), nullKeys: 0 }, request.now())
   const steps = inSteps(changed)
   let written = 0
@@ -37,8 +39,10 @@ export function* writeWhole(
   for (const [at, step] of steps.entries()) {
     const isLast = at === steps.length - 1
     const position = { ...held.readPosition(mirror, num), identity, signature }
-    const end = isLast ? { goneKeys, workspaces, position } : {}
-    const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])]
+    const end = isLast ? { goneKeys, droppedKeys, workspaces, position } : {}
+    const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
+      withoutOldReading(mirror, num, chat, outdated.get(chat.id)),
+    )
     const isIndexedLater = written >= INDEXED_AT_ONCE
     const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
     const outcome = writeBatch(mirror, batch, arrangeThread)
@@ -52,7 +56,14 @@ export function* writeWhole(
 interface Difference {
   readonly changed: readonly Piece[]
   readonly goneKeys: readonly string[]
+  readonly droppedKeys: readonly string[]
   readonly goneChats: readonly ChatId[]
+  readonly outdated: ReadonlyMap<ChatId, OutdatedChat>
+}
+
+/** A chat that an older decoder read. `isUntouched`: the store still holds it as it was then. */
+interface OutdatedChat {
+  readonly isUntouched: boolean
 }
 
 function compare(
@@ -75,16 +86,46 @@ function compare(
   const isThere = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
   const missing = [...known.values()].filter((row) => !isThere(row))
   const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isThere(row)).map(({ key }) => key)
-  const gone = judgeMissing(mirror, num, { missing, backKeys }, request)
+  const isDropped = ({ key, rowid }: held.HeldRow): boolean =>
+    rowid === OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
+  const droppedKeys = missing.filter(isDropped).map(({ key }) => key)
+  const lost = missing.filter((row) => !isDropped(row))
+  const gone = judgeMissing(mirror, num, { missing: lost, backKeys }, request)
   const goneKeys = [...gone]
-  const missed = missing.flatMap(({ key }) => (gone.has(key) ? [] : [key]))
+  const missed = lost.flatMap(({ key }) => (gone.has(key) ? [] : [key]))
   const readable = changed.filter((piece) => piece.issue === null || piece.chats.length > 0)
   const stillHeld = new Set(pieces.flatMap((piece) => piece.chats.map(({ id }) => id)))
   const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
   const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
   const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
   const kept = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
-  return { changed, goneKeys, goneChats: absent.filter((id) => !kept.has(id)) }
+  const outdated = listOutdated(mirror, num, { known: known.values(), pieces })
+  return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !kept.has(id)), outdated }
+}
+
+/** The chats of all rows that an older decoder read. A chat can stand in several rows, such as a file for each form. */
+function listOutdated(
+  mirror: Mirror,
+  num: number,
+  { known, pieces }: { readonly known: Iterable<held.HeldRow>; readonly pieces: readonly Piece[] },
+): ReadonlyMap<ChatId, OutdatedChat> {
+  const octets = new Map(pieces.map((piece) => [piece.key, piece.octets]))
+  const outdated = new Map<ChatId, OutdatedChat>()
+  for (const row of known) {
+    if (row.rowid !== OUTDATED_ROWID) continue
+    for (const id of listRowChats(mirror, num, row.key)) {
+      const isUntouched = octets.get(row.key) === row.octets && outdated.get(id)?.isUntouched !== false
+      outdated.set(id, { isUntouched })
+    }
+  }
+  return outdated
+}
+
+/** What a newer decoder yields of a chat: what was purged stays out, and what only the older one yielded goes. */
+function withoutOldReading(mirror: Mirror, num: number, chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
+  if (before === undefined) return chat
+  const spared = barRenumbered(mirror, num, chat)
+  return before.isUntouched ? { ...spared, supersedes: true } : spared
 }
 
 /** At least one step, if an empty one: the position is written even where no piece changed. */

@@ -144,6 +144,11 @@ export interface ChatWrite {
   readonly vanished: readonly MessageId[]
   /** Given where a chat is told in several writes. */
   readonly part?: ChatPart
+  /**
+   * True where the store is as it was, and a newer decoder read it: what the source no longer yields never was a message.
+   * It is removed, and is no loss.
+   */
+  readonly supersedes?: boolean
 }
 
 export interface ChatPart {
@@ -246,6 +251,8 @@ export interface Batch {
   readonly nowMs: number
   readonly rows: readonly RowState[]
   readonly goneKeys: readonly string[]
+  /** Rows that only an older decoder told of, and that hold no chat: nothing of them stays. */
+  readonly droppedKeys: readonly string[]
   /** Reading a row again clears its issue, unless it is named here. */
   readonly issues: readonly RowIssue[]
   readonly chats: readonly ChatWrite[]
@@ -266,6 +273,7 @@ export interface Batch {
 export const emptyBatch = {
   rows: [],
   goneKeys: [],
+  droppedKeys: [],
   issues: [],
   chats: [],
   evidence: [],

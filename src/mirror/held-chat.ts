@@ -2,6 +2,7 @@ import type { ChatId } from '../model/ids.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 import { ARCHIVE } from './source-ranks.ts'
+import { listSuperseded } from './superseded.ts'
 
 /** What is held of a chat, for whoever brings back what is not. */
 export interface HeldChat {
@@ -12,7 +13,7 @@ export interface HeldChat {
   readonly hasProject: boolean
   /** Epoch milliseconds, as its rows and lists say. */
   readonly updatedAtMs: number | null
-  /** Of its messages, whichever source holds or held them. */
+  /** Of its messages, whichever source holds or held them, and of those that only an older decoder took for messages. */
   readonly messageIds: ReadonlySet<string>
 }
 
@@ -41,11 +42,7 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
   const found = prepared<FoundChat>(db, FIND).get(id)
   if (found === undefined) return null
   const { num, isTold, isRemembered, hasProject, updatedAtMs } = found
-  const messageIds = new Set(
-    prepared<{ id: string }>(db, LIST_IDS)
-      .all(num)
-      .map((row) => row.id),
-  )
+  const messageIds = new Set([...prepared<string>(db, LIST_IDS).pluck().all(num), ...listSuperseded(db, id)])
   return {
     isTold: isTold === 1,
     isRemembered: isRemembered === 1,

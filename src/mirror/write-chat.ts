@@ -12,6 +12,7 @@ import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
 import { touchChat } from './revision.ts'
+import { dropSupersededChat } from './superseded.ts'
 import { writeThread } from './write-thread.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -32,8 +33,14 @@ const ADD_CHAT = `
 insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
 `
 
-export function writeChat(db: Mirror, write: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
-  const held = prepared<ChatRow>(db, FIND_CHAT).get(write.id)
+export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
+  const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
+  if (held !== undefined && given.supersedes === true && given.ownRow.kind === 'gone') {
+    const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: batch.source })
+    if (isDropped) return { ...nothing(given.id), changed: 1, isChanged: true }
+  }
+  const write: ChatWrite =
+    given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
   // A tombstone of a chat that was never seen says nothing of any chat, nor does the end of one that was purged.
   const saysNothing = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
   if (held === undefined && saysNothing && write.messages.length === 0) return nothing(write.id)

@@ -10,6 +10,7 @@ on conflict (source, key) do update set
   missed_at = null
 `
 const MARK_GONE = `update source_rows set is_live = 0, missed_at = null where source = ? and key = ?`
+const DROP_ROW = `delete from source_rows where source = ? and key = ?`
 const HAS_ISSUES = `select 1 from row_issues where source = ? limit 1`
 const CLEAR_ISSUE = `delete from row_issues where source = ? and key = ?`
 const NOTE_ISSUE = `
@@ -32,6 +33,10 @@ export function writeRows(db: Mirror, batch: Batch): void {
   for (const key of batch.goneKeys) {
     prepared(db, MARK_GONE).run(batch.source, key)
     if (hasIssues) clear.run(batch.source, key)
+  }
+  for (const key of batch.droppedKeys) {
+    prepared(db, DROP_ROW).run(batch.source, key)
+    clear.run(batch.source, key)
   }
   for (const issue of batch.issues) {
     prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)

@@ -9,6 +9,7 @@ import { placePart } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from './rewrite-in-place.ts'
 import { saveMessage } from './save-message.ts'
+import { dropSuperseded } from './superseded.ts'
 import { takeIn } from './take-in.ts'
 import { noteUnplaced, takePlaced } from './unplaced.ts'
 
@@ -26,6 +27,7 @@ export interface ThreadOutcome {
  * neighbour can move a message that was itself not touched. Where nothing can have moved, the others are left alone.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  if (thread.write.supersedes === true) return supersede(db, thread)
   const part = placePart(db, thread)
   if (part !== null) {
     noteUnplaced(db, thread.chatNum, thread.source)
@@ -38,6 +40,22 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
 }
 
 const digestLater: typeof writeDigest = () => {}
+
+/** As `writeThread`, but what the source no longer yields is removed: only an older decoder took it for a message. */
+function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const next = nextMessages(db, thread)
+  const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
+  const superseded = next.filter(isSuperseded)
+  for (const { held } of superseded) {
+    if (held === null) continue
+    const { key, id, body, is_shadowed: isShadowed } = held
+    dropSuperseded(db, thread.write.id, { key, chat: thread.chatNum, id, body, isShadowed })
+  }
+  takePlaced(db, thread.chatNum)
+  const rest = superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message))
+  const outcome = savePlaced(db, thread, placeAll(db, thread, rest), writeDigest, true)
+  return { ...outcome, changed: outcome.changed + superseded.length }
+}
 
 /** Every message of the chat as it will stand, but for its place. */
 function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {

@@ -8,7 +8,7 @@ import { asSourceId } from '../../../src/model/ids.ts'
 import { decodeDiary } from './decode.ts'
 
 /** A format that no Cursor ever wrote: a folder of diaries, a chat each. It shows what a new format costs. */
-export function diarySources(root: string): Source[] {
+export function diarySources(root: string, decoder = 1): Source[] {
   const path = join(root, 'diaries')
   const source: Source = {
     id: asSourceId('diaries'),
@@ -17,12 +17,13 @@ export function diarySources(root: string): Source[] {
     path,
     folder: path,
     files: [],
+    decoder,
     isAlwaysWarm: false,
     signature: () => (existsSync(path) ? listDiaries(path).map(stateOf).join(' ') : null),
     *pass(mirror, request) {
       const signature = source.signature()
       if (signature === null) return { state: 'missing', detail: null, again: [] }
-      const pieces = listDiaries(path).map(readDiary)
+      const pieces = listDiaries(path).map((diary) => readDiary(diary, decoder))
       const store = { workspaces: [], identity: path, signature, bytesRead: 0, longestReadMs: 0 }
       yield* writeWhole(mirror, source, { ...store, pieces }, request)
       return { state: 'ok', detail: null, again: [] }
@@ -41,7 +42,7 @@ function stateOf(path: string): string {
   return `${path}:${size}:${mtimeNs}`
 }
 
-function readDiary(path: string): Piece {
+function readDiary(path: string, decoder: number): Piece {
   const bytes = readFileSync(path)
   return {
     key: path,
@@ -49,6 +50,6 @@ function readDiary(path: string): Piece {
     checksum: crc32(bytes),
     evidence: [],
     heads: [],
-    ...decodeDiary(path, bytes),
+    ...decodeDiary(path, bytes, decoder),
   }
 }

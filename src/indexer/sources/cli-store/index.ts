@@ -10,6 +10,7 @@ import { listFolder, type Listing, type Place } from './list-stores.ts'
 import { surveyStores } from './survey.ts'
 
 const KIND = 'cli-store'
+const DECODER = 2
 /** What the model saw: with the results of calls, unlike a transcript; without times, unlike the editor's store. */
 const RANK = 1
 
@@ -29,6 +30,7 @@ function cliStoreSource(place: Place): Source {
   const source: Source = {
     id: asSourceId(digest('sha256', `${KIND} ${folder}`).slice(0, 16)),
     kind: KIND,
+    decoder: DECODER,
     path: folder,
     rank: RANK,
     folder,

@@ -37,6 +37,7 @@ import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } fr
 import { allGone, goneByKeys, goneIfFew, type Verdict } from './verdicts.ts'
 
 const KIND = 'composer-kv'
+const DECODER = 2
 /** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
 const COUNT_EVERY_MS = 60_000
 /** During a long first pass, how often rows written meanwhile are let in first. */
@@ -53,6 +54,7 @@ export function composerKvSource(userDir: string): Source {
   const source: Source = {
     id,
     kind: KIND,
+    decoder: DECODER,
     path,
     rank: 0,
     folder,

@@ -9,6 +9,7 @@ import { asSourceId, type SourceId } from '../../../model/ids.ts'
 import { readStore } from './read-store.ts'
 
 const KIND = 'global-items'
+const DECODER = 1
 /** It holds no chats, so that no chat is ever its own. */
 const RANK = 9
 /** The store changes with every message, and these items hardly ever: a change of theirs can wait so long. */
@@ -21,6 +22,7 @@ export function globalItemsSource(userDir: string): Source {
   const source: Source = {
     id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
     kind: KIND,
+    decoder: DECODER,
     path,
     rank: RANK,
     folder,

@@ -43,6 +43,7 @@ export function blobSource(userDir: string, { kind, rank, look }: BlobSource): S
   const source: Source = {
     id: asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16)),
     kind,
+    decoder: 1,
     path,
     rank,
     folder,

@@ -13,6 +13,7 @@ import { folderSignature } from './read.ts'
 import { readFolder, type Memory, type Place } from './read-folder.ts'
 
 const KIND = 'transcripts'
+const DECODER = 2
 /** A transcript has no ids, no times and no results of calls: whatever else holds a chat knows it better. */
 const RANK = 3
 
@@ -46,6 +47,7 @@ function transcriptSource(place: Place): Source {
   const source: Source = {
     id: asSourceId(digest('sha256', `${KIND} ${folder}`).slice(0, 16)),
     kind: KIND,
+    decoder: DECODER,
     path: folder,
     rank: RANK,
     folder,

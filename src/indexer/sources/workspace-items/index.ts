@@ -14,6 +14,7 @@ import { asSourceId } from '../../../model/ids.ts'
 import { readWorkspace } from './read-workspace.ts'
 
 const KIND = 'workspace-items'
+const DECODER = 2
 /** What the global store holds of a chat is newer: a workspace's copy is from before the chat was moved there. */
 const RANK = 2
 
@@ -56,6 +57,7 @@ function workspaceSource(root: string, id: string): Source {
   const source: Source = {
     id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
     kind: KIND,
+    decoder: DECODER,
     path,
     rank: RANK,
     folder,
