@@ -41,10 +41,11 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
 
 const digestLater: typeof writeDigest = () => {}
 
+const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
+
 /** As `writeThread`, but what the source no longer yields is removed: only an older decoder took it for a message. */
 function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const next = nextMessages(db, thread)
-  const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
   const superseded = next.filter(isSuperseded)
   for (const { held } of superseded) {
     if (held === null) continue
