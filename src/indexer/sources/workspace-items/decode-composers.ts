@@ -15,7 +15,8 @@ import {
   wellFormed,
 } from '../records/json-value.ts'
 import type { JsonRecord } from '../records/json-value.ts'
-import { emptyItem, fullest, nameMessage, octetsOf, type ItemContent } from './item-content.ts'
+import { fullest, nameMessage, octetsOf } from '../records/whole-chats.ts'
+import { emptyItem, type ItemContent } from './item-content.ts'
 
 const LIST = 'workspace-heads'
 

@@ -4,13 +4,13 @@ import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { EvidenceMethod } from '../../decoded.ts'
 import { weighEvidence } from '../../projects.ts'
 import type { Piece } from '../../whole-store.ts'
+import { decodeTabs, tabKeys } from '../records/decode-tabs.ts'
 import { parseJson } from '../records/json-value.ts'
 import { decodeComposerRow, decodeComposers } from './decode-composers.ts'
 import { decodePane } from './decode-pane.ts'
 import { decodePrompts } from './decode-prompts.ts'
-import { decodeTabs } from './decode-tabs.ts'
 import { emptyItem, type ItemContent } from './item-content.ts'
-import { CHAT_ROW_PREFIX, COMPOSERS_KEY, OLD_TABS_KEY, PROMPTS_KEY, TABS_KEY } from './keys.ts'
+import { CHAT_ROW_PREFIX, COMPOSERS_KEY, PROMPTS_KEY } from './keys.ts'
 
 /** An item as it was read; `value` is null where it is too large to be. */
 export interface RawItem {
@@ -43,7 +43,10 @@ function decodeValue(key: string, value: Buffer, workspaceId: string): ItemConte
 }
 
 function decodeParsed(key: string, value: unknown, workspaceId: string): ItemContent | null {
-  if (key === TABS_KEY || key === OLD_TABS_KEY) return decodeTabs(value)
+  if (tabKeys.includes(key)) {
+    const tabs = decodeTabs(value)
+    return tabs === null ? null : { ...emptyItem, ...tabs }
+  }
   if (key === COMPOSERS_KEY) return decodeComposers(value)
   if (key === PROMPTS_KEY) return decodePrompts(value, workspaceId)
   if (key.startsWith(CHAT_ROW_PREFIX)) return decodeComposerRow(value, asChatId(key.slice(CHAT_ROW_PREFIX.length)))

@@ -4,7 +4,8 @@ import { asChatId } from '../../../model/ids.ts'
 import { decodeFacts } from '../records/decode-facts.ts'
 import { decodeMessageRecord } from '../records/decode-message.ts'
 import { asRecord, filledStringIn } from '../records/json-value.ts'
-import { emptyItem, madeId, type ItemContent } from './item-content.ts'
+import { madeId } from '../records/whole-chats.ts'
+import { emptyItem, type ItemContent } from './item-content.ts'
 
 /**
  * What the user typed in this workspace, oldest first, without ids, times or answers: `[{text}]`, as one chat. The

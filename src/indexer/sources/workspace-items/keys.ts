@@ -1,14 +1,14 @@
+import { tabKeys } from '../records/decode-tabs.ts'
+
 /**
  * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it
  * is ever asked for by a pattern.
  */
-export const TABS_KEY = 'workbench.panel.aichat.view.aichat.chatdata'
-export const OLD_TABS_KEY = 'workbench.panel.chat.view.chat.chatdata'
 export const COMPOSERS_KEY = 'composer.composerData'
 export const PANE_KEY = 'workbench.panel.composerChatViewPane'
 export const PROMPTS_KEY = 'aiService.prompts'
 
-export const itemKeys: readonly string[] = [TABS_KEY, OLD_TABS_KEY, COMPOSERS_KEY, PANE_KEY, PROMPTS_KEY]
+export const itemKeys: readonly string[] = [...tabKeys, COMPOSERS_KEY, PANE_KEY, PROMPTS_KEY]
 
 /** Where the other table holds chats, as the global store does. */
 export const CHAT_ROW_PREFIX = 'composerData:'

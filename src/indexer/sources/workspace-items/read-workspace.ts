@@ -1,9 +1,9 @@
 import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
 import { normaliseRoot } from '../../root-uri.ts'
 import type { Piece, WholeContent } from '../../whole-store.ts'
+import { eachChatOnce } from '../records/whole-chats.ts'
 import { readWorkspaceRoot } from '../records/workspace-root.ts'
 import { decodeItem, type Workspace } from './decode-item.ts'
-import { fullest } from './item-content.ts'
 import { listItems, readItem } from './read.ts'
 
 export interface Place {
@@ -54,10 +54,4 @@ function readPieces(
     pieces.push(decodeItem(item, workspace))
   }
   return { pieces: eachChatOnce(pieces), bytesRead, longestReadMs }
-}
-
-/** A chat that was moved from one item to another, and left behind in the first, is taken where it is fullest. */
-function eachChatOnce(pieces: readonly Piece[]): readonly Piece[] {
-  const fullestOf = new Set(fullest(pieces.flatMap(({ chats }) => chats)))
-  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter((chat) => fullestOf.has(chat)) }))
 }

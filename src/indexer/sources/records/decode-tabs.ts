@@ -1,13 +1,25 @@
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../whole-store.ts'
-import { decodeChatRecord } from '../records/decode-chat.ts'
-import { asRecord, filledStringIn, firstFilledIn, listIn } from '../records/json-value.ts'
-import type { JsonRecord } from '../records/json-value.ts'
-import { emptyItem, fullest, nameMessage, octetsOf, type ItemContent } from './item-content.ts'
+import { decodeChatRecord } from './decode-chat.ts'
+import { asRecord, filledStringIn, firstFilledIn, listIn } from './json-value.ts'
+import type { JsonRecord } from './json-value.ts'
+import { fullest, nameMessage, octetsOf } from './whole-chats.ts'
+
+/** The items that hold tabs, in a workspace's store and in the global one. The second is the older. */
+export const tabKeys: readonly string[] = [
+  'workbench.panel.aichat.view.aichat.chatdata',
+  'workbench.panel.chat.view.chat.chatdata',
+]
+
+export interface DecodedTabs {
+  readonly chats: readonly WholeChat[]
+  /** Something in here could not be read; the rest stands. */
+  readonly issue: IssueReason | null
+}
 
 /** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null where it is no object. */
-export function decodeTabs(value: unknown): ItemContent | null {
+export function decodeTabs(value: unknown): DecodedTabs | null {
   const data = asRecord(value)
   if (data === null) return null
   const chats: WholeChat[] = []
@@ -20,7 +32,7 @@ export function decodeTabs(value: unknown): ItemContent | null {
       issue ??= decoded.issue
     } else if (listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
   }
-  return { ...emptyItem, chats: fullest(chats), issue }
+  return { chats: fullest(chats), issue }
 }
 
 /** Read as a chat that came after it, whose fields it has under other names. It knows no time but its last. */
