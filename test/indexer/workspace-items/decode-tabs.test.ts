@@ -123,3 +123,43 @@ describe('what was said in a tab', () => {
     expect(chat?.messages.map(({ id }) => id)).toEqual(['u', 'a'])
   })
 })
+
+describe('an unsent draft', () => {
+  const said = { type: 'ai', id: 'a', text: 'b' }
+  const files = { fileSelections: [{ uri: { fsPath: '/m/a.c' } }] }
+  const draft = { type: 'user', id: 'd', messageType: 2, text: '', followup: true, ...files }
+
+  test.each<[string, unknown]>([
+    ['that names files', draft],
+    ['that names nothing', { type: 'user', followup: true }],
+    ['with an empty editor state', { ...draft, initText: '{"root":{"children":[]}}' }],
+    ['with words under a name that is not known', { ...draft, scribble: 'typed and not sent' }],
+    ['of blanks', { ...draft, text: ' \n' }],
+  ])('%s is no message and no issue', (_, bubble) => {
+    const chat = only(said, bubble)
+    expect(chat?.messages.map(({ id }) => id)).toEqual(['a'])
+    expect(chat?.outline).toHaveLength(1)
+    expect(only(bubble)).toMatchObject({ messages: [] })
+  })
+
+  test.each<[string, readonly Record<string, unknown>[], readonly string[]]>([
+    ['with a text was sent', [said, { ...draft, text: 'sent' }], ['a', 'd']],
+    ['before an answer was sent', [draft, said], ['d', 'a']],
+    ['of another type than true is none', [said, { ...draft, followup: 'true' }], ['a', 'd']],
+    ['of the assistant is an answer', [{ ...draft, type: 'ai' }], ['d']],
+  ])('%s', (_, bubbles, ids) => {
+    expect(only(...bubbles)?.messages.map(({ id }) => id)).toEqual(ids)
+  })
+
+  const huge = 'x'.repeat(2_000_000)
+  const odd: readonly unknown[] = [null, 0, '', [], {}, 'true', 1, huge, [true], { true: true }]
+  test.each<[string, Record<string, unknown>]>([
+    ...odd.map((value, at): [string, Record<string, unknown>] => [`followup ${at}`, { ...draft, followup: value }]),
+    ...odd.map((value, at): [string, Record<string, unknown>] => [`files ${at}`, { ...draft, fileSelections: value }]),
+    ['cut off', { followup: true }],
+  ])('that is harmed costs what was said nothing: %s', (_, bubble) => {
+    const piece = pieceOf(keys.tabs, { tabs: [{ tabId: 't1', bubbles: [said, bubble] }] })
+    expect(piece.issue).toBeNull()
+    expect(piece.chats[0]?.messages[0]).toMatchObject({ id: 'a', parts: [{ kind: 'text', text: 'b' }] })
+  })
+})

@@ -2,6 +2,7 @@ import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../whole-store.ts'
 import { decodeChatRecord } from './decode-chat.ts'
+import { decodeText } from './decode-text.ts'
 import { asRecord, filledStringIn, firstFilledIn, listIn } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 import { fullest, nameMessage, octetsOf } from './whole-chats.ts'
@@ -40,13 +41,20 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
   const record = {
     name: tab['chatTitle'],
     lastUpdatedAt: tab['lastSendTime'],
-    conversation: listIn(tab, 'bubbles').map(renamed),
+    conversation: withoutDraft(listIn(tab, 'bubbles')).map(renamed),
   }
   const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
   const facts = { ...decoded.facts, format: 'tab' as const }
   const { outline, embedded: messages, issue } = decoded
   return { chat: { id, facts, outline, messages, octets: octetsOf(tab) }, issue }
 }
+
+/** A tab keeps its input box as its last bubble. Files can stand in it before a word does. */
+const withoutDraft = (bubbles: readonly unknown[]): readonly unknown[] =>
+  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble))) + 1)
+
+const isDraft = (bubble: JsonRecord | null): boolean =>
+  bubble?.['followup'] === true && bubble['type'] !== 'ai' && decodeText(bubble) === null
 
 /** An answer's `rawText` is what the model wrote; its `text` went through the display. What is no object keeps its place. */
 function renamed(element: unknown): unknown {
