@@ -117,7 +117,11 @@ function toolErrorOf(error: unknown): string | null {
 function statusOf(call: Fields): string {
   const extra = asFields(call['additionalData'])
   const isRefused = asFields(payloadOf(call['result']))?.['rejected'] === true
-  if (call['userDecision'] === 'rejected' || isRefused || asText(extra?.['blockReason']) !== null) return 'rejected'
+  const review = asFields(extra?.['reviewData'])
+  const chosen = review?.['status'] === 'Done' ? asText(review['selectedOption']) : null
+  const isTaken = chosen === 'accept' || chosen === 'run'
+  if (chosen?.startsWith('reject') === true) return 'rejected'
+  if (!isTaken && (call['userDecision'] === 'rejected' || isRefused)) return 'rejected'
   const isQuestion = call['name'] === 'ask_question'
   const said = (isQuestion ? asText(extra?.['status']) : null) ?? asText(call['status'])
   const known: Readonly<Record<string, string>> = {

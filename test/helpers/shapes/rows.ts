@@ -115,6 +115,14 @@ function writeTools(store: Store): void {
       additionalData: { blockReason: 'not allowed' },
       result: '{"output":"none"}',
     },
+    ...['accept', 'run', 'reject', 'rejectAndTellWhatToDoDifferently'].flatMap((selectedOption) =>
+      ['Done', 'None'].map((status) => ({
+        name: 'run_terminal_cmd',
+        status: 'completed',
+        additionalData: { blockReason: 'outOfWorkspace', reviewData: { status, selectedOption } },
+        result: json({ output: `after ${selectedOption}`, rejected: false }),
+      })),
+    ),
     {
       name: 'a_tool_of_tomorrow',
       status: 'completed',

@@ -130,11 +130,7 @@ describe('status', () => {
     [{ status: 'completed', result: '{"rejected":true}' }, 'rejected'],
     [{ status: 'completed', result: { rejected: true } }, 'rejected'],
     [{ status: 'completed', result: '{"rejected":"no"}' }, 'completed'],
-    [{ status: 'completed', additionalData: { blockReason: 'not allowed' } }, 'rejected'],
-    [{ status: 'completed', additionalData: { blockReason: '' } }, 'completed'],
-    [{ status: 'completed', additionalData: { reviewData: { status: 'Rejected' } } }, 'rejected'],
-    [{ status: 'completed', additionalData: { reviewData: { decision: 'reject' } } }, 'rejected'],
-    [{ status: 'completed', additionalData: { reviewData: { status: 'accepted' } } }, 'completed'],
+    [{ status: 'completed', result: '{"rejected":false}' }, 'completed'],
     [{ status: 'completed', additionalData: { status: 'pending' } }, 'running'],
     [{ status: 'loading', additionalData: { status: 'submitted' } }, 'completed'],
     [{ status: 'completed', additionalData: { status: 'cancelled' } }, 'cancelled'],
@@ -148,13 +144,61 @@ describe('status', () => {
     expect(toolOf({ name: 'any', ...fields }).status).toBe(status)
   })
 
+  const chosen = (status: unknown, selectedOption: unknown) => ({ reviewData: { status, selectedOption } })
+  const rejected = { result: '{"rejected":true}' }
+
+  test.each<[Record<string, unknown>, Record<string, unknown>, string]>([
+    [chosen('Done', 'accept'), {}, 'completed'],
+    [chosen('Done', 'run'), { userDecision: 'accepted', result: '{"rejected":false}' }, 'completed'],
+    [chosen('Done', 'reject'), {}, 'rejected'],
+    [chosen('Done', 'rejectAndTellWhatToDoDifferently'), { userDecision: 'accepted' }, 'rejected'],
+    [{ reviewData: '{"status":"Done","selectedOption":"reject"}' }, {}, 'rejected'],
+    [chosen('Done', 'anOptionOfTomorrow'), {}, 'completed'],
+    [chosen('Done', 'anOptionOfTomorrow'), rejected, 'rejected'],
+  ])('what the user chose in the dialog decides: %j with %j is %s', (additionalData, fields, status) => {
+    expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
+  })
+
+  test.each<[Record<string, unknown>, Record<string, unknown>, string]>([
+    [chosen('None', 'rejectAndTellWhatToDoDifferently'), { result: '{"output":"ok","rejected":false}' }, 'completed'],
+    [chosen('None', 'reject'), {}, 'completed'],
+    [chosen('None', 'rejectAndTellWhatToDoDifferently'), rejected, 'rejected'],
+    [chosen('None', 'run'), rejected, 'rejected'],
+    [chosen('None', 'accept'), { userDecision: 'rejected' }, 'rejected'],
+    [chosen('Requested', 'reject'), {}, 'completed'],
+    [chosen(undefined, 'reject'), {}, 'completed'],
+    [chosen('None', 'reject'), { status: 'loading', userDecision: 'pending' }, 'running'],
+  ])('the default of a dialog was told as what the user chose: %j with %j is %s', (additionalData, fields, status) => {
+    expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
+  })
+
   test.each<[Record<string, unknown>, string]>([
-    [{ status: 'completed', userDecision: 'accepted', result: '{"output":"done"}' }, 'completed'],
+    [{}, 'completed'],
+    [{ userDecision: 'accepted', result: '{"output":"done"}' }, 'completed'],
     [{ status: 'loading', userDecision: 'pending' }, 'running'],
-    [{ status: 'completed', userDecision: 'accepted', result: '{"rejected":true}' }, 'rejected'],
-  ])('a command that was held back counted as rejected whatever the user said: %j is %s', (fields, status) => {
-    const additionalData = { blockReason: 'not in the list', reviewData: { status: 'Rejected' } }
-    expect(toolOf({ name: 'run_terminal_cmd', additionalData, ...fields }).status).toBe(status)
+    [{ userDecision: 'accepted', result: '{"rejected":true}' }, 'rejected'],
+  ])('a call that was held back counted as rejected whatever became of it: %j is %s', (fields, status) => {
+    const additionalData = { blockReason: 'outOfWorkspace' }
+    expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
+  })
+
+  const cut = '{"status":"Done","selectedOption":"rej'
+  const huge = 'reject'.repeat(200_000)
+  test.each<[string, unknown]>([
+    ...[null, true, 7, '', 'Done', [], ['Done', 'reject'], {}, cut, `${cut}"`, '[]', 'null'].map(
+      (value, at): [string, unknown] => [`review ${at}`, value],
+    ),
+    ...[null, true, 7, '', [], { reject: 1 }, ['reject'], ' '].map((value, at): [string, unknown] => [
+      `option ${at}`,
+      { status: 'Done', selectedOption: value },
+    ]),
+    ['a huge status', { status: huge, selectedOption: 'reject' }],
+  ])('a harmed review says nothing, and costs nothing: %s', (_, reviewData) => {
+    const call = { name: 'run_terminal_cmd', status: 'completed', additionalData: { reviewData }, result: '{"a":1}' }
+    expect(decodeBubble({ type: 2, toolFormerData: call })).toMatchObject({
+      issue: null,
+      message: { parts: [{ name: 'run_terminal_cmd', status: 'completed', output: { a: 1 } }] },
+    })
   })
 })
 

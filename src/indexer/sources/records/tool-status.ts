@@ -1,5 +1,5 @@
 import type { ToolStatus } from '../../../model/part.ts'
-import { asRecord, filledString, filledStringIn, holdsSomething, parsedRecord } from './json-value.ts'
+import { asRecord, filledStringIn, holdsSomething, parsedRecord } from './json-value.ts'
 import type { JsonRecord } from './json-value.ts'
 
 const statusByWord: ReadonlyMap<string, ToolStatus> = new Map([
@@ -46,19 +46,21 @@ function impliedStatus(call: ToolOutcome): ToolStatus {
   return holdsSomething(call.result) ? 'completed' : 'running'
 }
 
-/** Why a call was held back stays in its row when the user has let it go, or has not said yet. */
+/**
+ * Why a call was held back (`blockReason`) stays in its row when the user let it go, and says nothing of what became of
+ * it.
+ */
 function isRejected({ record, additional, result }: ToolOutcome): boolean {
-  const decision = record['userDecision']
-  if (decision === 'rejected' || asRecord(result)?.['rejected'] === true) return true
-  if (decision === 'accepted' || decision === 'pending') return false
-  return isGiven(additional?.['blockReason']) || saysRejected(additional?.['reviewData'])
+  const review = reviewedAs(additional)
+  if (review !== null) return review === 'rejected'
+  return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
 }
 
-const isGiven = (value: unknown): boolean => value !== false && value !== 0 && holdsSomething(value)
-
-function saysRejected(reviewData: unknown): boolean {
-  const review = parsedRecord(reviewData)
-  const words =
-    review === null ? [filledString(reviewData)] : ['status', 'decision'].map((at) => filledStringIn(review, at))
-  return words.some((word) => word !== null && /reject/i.test(word))
+/** What the user chose in the dialog. Before its status is `Done` the option is the dialog's default. */
+function reviewedAs(additional: JsonRecord | null): 'accepted' | 'rejected' | null {
+  const review = parsedRecord(additional?.['reviewData'])
+  if (filledStringIn(review, 'status') !== 'Done') return null
+  const option = filledStringIn(review, 'selectedOption') ?? ''
+  if (/^reject/i.test(option)) return 'rejected'
+  return option === 'accept' || option === 'run' ? 'accepted' : null
 }
