@@ -4,7 +4,7 @@ import type { DoctorReport } from '../src/cli/doctor-text.ts'
 import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
+import { globalEras, heldByWorkspaces, repeatedPrompt, reviewedCalls, writeAllEras } from './helpers/eras/all-eras.ts'
 import { transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
@@ -75,16 +75,20 @@ test('no chat is there twice, and no project', () => {
   expect(new Set(projects.items.map(({ uri }) => uri)).size).toBe(projects.items.length)
 })
 
-const speaking = workspaceEras.flatMap((era) =>
+const unplaced = globalEras.map((era) => ({ ...era, rootUri: null }))
+const speaking = [...workspaceEras, ...unplaced].flatMap((era) =>
   era.chats
     .filter(({ messages, format }) => messages.length > 0 && format !== 'prompts')
     .map((chat) => ({ ...chat, era: era.name, rootUri: era.rootUri })),
 )
 
-test.each(speaking)('chat $id of $era has every message, in its project', async ({ id, format, messages, rootUri }) => {
-  expect(await textsOf(id)).toEqual(messages.map(({ role, text }) => `${role}: ${text}`))
-  expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
-})
+test.each(speaking)(
+  'chat $id of $era has every message and no draft, in its project if it has one',
+  async ({ id, format, messages, rootUri }) => {
+    expect(await textsOf(id)).toEqual(messages.map(({ role, text }) => `${role}: ${text}`))
+    expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
+  },
+)
 
 const named = workspaceEras.flatMap(({ headIds, openIds, rootUri }) =>
   [...headIds, ...openIds].filter((id) => !heldByWorkspaces.has(id)).map((id) => [id, rootUri] as const),
@@ -170,6 +174,11 @@ test('a chat that the store and a transcript both hold is told once', async () =
     `user: ${repeatedPrompt}`,
   ])
   expect(await daemon.get('/api/search?q=%22answered%20by%20both%22')).toMatchObject({ total: 1 })
+})
+
+test('of the calls of which a dialog asked, those count as rejected that the user rejected', async () => {
+  const { byTool } = await daemon.get<{ byTool: readonly { name: string }[] }>('/api/stats')
+  expect(byTool.find(({ name }) => name === 'run_terminal_cmd')).toMatchObject(reviewedCalls)
 })
 
 test('a second look at everything changes nothing', async () => {

@@ -77,7 +77,39 @@ const workspaceItems: SourceCase = {
   },
 }
 
-/** It holds no chats: what it says of them is told by the chat's own store, or waits for it. */
+const globalTabs: SourceCase = {
+  name: "tabs in Cursor's global store",
+  write(root) {
+    open = new CursorHome(root).global()
+    const draft = { ...bubble('b3', 'user', ''), followup: true, fileSelections: [{ uri: { fsPath: '/w/draft.c' } }] }
+    const first = tab('t1', 'Orchard', bubble('b1', 'user', 'plant an appletree'), bubble('b2', 'ai', 'a peartree'))
+    open.item(TABS, { tabs: [{ ...first, bubbles: [...first.bubbles, draft] }] })
+    open.item('workbench.panel.chat.view.chat.chatdata', {
+      tabs: [tab('t2', '', { type: 'user', text: 'where is the figtree' })],
+    })
+    headerListOf30.write(open.db)
+    return [
+      { id: 't1', title: 'Orchard', words: ['appletree', 'peartree'] },
+      { id: 't2', words: ['figtree'] },
+    ]
+  },
+  sources: (root) => [globalItemsSource(join(root, 'Cursor', 'User'))],
+  change() {
+    const first = tab('t1', 'Orchard', bubble('b1', 'user', 'plant an appletree'), bubble('b2', 'ai', 'a peartree'))
+    open?.item(TABS, { tabs: [first, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
+    open?.db.exec(`delete from ItemTable where key = 'workbench.panel.chat.view.chat.chatdata'`)
+    return { come: ['cherrytree'], gone: ['figtree'] }
+  },
+  spoil() {
+    open?.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
+  },
+  release() {
+    open?.close()
+    open = null
+  },
+}
+
+/** They hold no chats: what they say of them is told by the chat's own store, or waits for it. */
 const globalItems: SourceCase = {
   name: "the lists in Cursor's global store",
   write(root) {
@@ -191,4 +223,5 @@ const diaries: SourceCase = {
   spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
 }
 
-for (const format of [composerKv, globalItems, workspaceItems, transcripts, cli, diaries]) describeSource(format)
+for (const format of [composerKv, globalItems, globalTabs, workspaceItems, transcripts, cli, diaries])
+  describeSource(format)

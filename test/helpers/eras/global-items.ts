@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3'
+import type { EraChat } from './workspace-items.ts'
 
 /** What a list says of one chat, as far as a fixture sets it. */
 export interface EraHead {
@@ -17,6 +18,8 @@ export interface GlobalEra {
   readonly heads: readonly EraHead[]
   /** `<chat> <method> <root>`. */
   readonly evidence: readonly string[]
+  /** Chats that it holds itself. */
+  readonly chats: readonly EraChat[]
   /** Writes it into a store that has its tables, in place of what stood there. */
   write(db: Database.Database): void
 }
@@ -53,6 +56,7 @@ export const headerListOf30: GlobalEra = {
     { ...silent, chatId: 'list-4', name: 'A rival answer' },
   ],
   evidence: ['list-1 header-list file:///yard/mill', 'list-2 header-list vscode-remote://ssh-remote%2Bbox/srv/dam'],
+  chats: [],
   write(db) {
     putSecrets(db)
     putItem(db, 'composer.composerHeaders.version', '2')
@@ -126,6 +130,7 @@ export const headerTableOf39: GlobalEra = {
     { ...silent, chatId: 'table-2', name: 'Sift', updatedAtMs: at(6), isArchived: true, isSubagent: false },
   ],
   evidence: ['table-1 header-table file:///yard/mill'],
+  chats: [],
   write(db) {
     putSecrets(db)
     makeHeaderTable(db, '3.9')
@@ -161,6 +166,7 @@ export const headerTableOf319: GlobalEra = {
     { ...silent, chatId: 'table-4', updatedAtMs: at(8), isSubagent: true, isArchived: false, parentChatId: 'table-3' },
   ],
   evidence: ['table-3 header-table file:///yard/bakery'],
+  chats: [],
   write(db) {
     putSecrets(db)
     makeHeaderTable(db, '3.19')
@@ -188,6 +194,7 @@ export const agentProjects: GlobalEra = {
   list: null,
   heads: [],
   evidence: ['member-1 agent-project file:///yard/mill', 'member-2 agent-project file:///c:/Work/Dam'],
+  chats: [],
   write(db) {
     putSecrets(db)
     putItem(db, 'glass.localAgentProjects.v1', [
@@ -204,4 +211,61 @@ export const agentProjects: GlobalEra = {
   },
 }
 
-export const globalEras: readonly GlobalEra[] = [headerListOf30, headerTableOf39, headerTableOf319, agentProjects]
+const tabChat = { format: 'tab', createdAtMs: null } as const
+const emptyDraft = { type: 'user', messageType: 2, text: '', followup: true }
+
+/** Tabs of windows without a folder, under both keys. */
+export const globalTabs: GlobalEra = {
+  name: 'tabs in the global store',
+  list: null,
+  heads: [],
+  evidence: [],
+  chats: [
+    {
+      ...tabChat,
+      id: 'global-tab-1',
+      title: 'Why the sluice leaks',
+      updatedAtMs: at(1),
+      messages: [
+        { id: 'global-u1', role: 'user', text: 'Why does the sluice leak?' },
+        { id: 'global-a1', role: 'assistant', text: 'Its gasket is worn.' },
+        { id: null, role: 'user', text: 'Which gasket fits?' },
+        { id: null, role: 'assistant', text: 'The one of forty millimetres.' },
+      ],
+    },
+    { ...tabChat, id: 'global-tab-2', title: 'New Chat', updatedAtMs: at(2), messages: [] },
+    {
+      ...tabChat,
+      id: 'global-tab-old',
+      title: 'Weir',
+      updatedAtMs: null,
+      messages: [{ id: 'global-old-u', role: 'user', text: 'How high may the weir be?' }],
+    },
+  ],
+  write(db) {
+    putSecrets(db)
+    putItem(db, 'workbench.panel.aichat.view.aichat.chatdata.secret', canary)
+    const told = [
+      { type: 'user', id: 'global-u1', messageType: 2, text: 'Why does the sluice leak?' },
+      { type: 'ai', id: 'global-a1', messageType: 3, text: 'Shown: worn.', rawText: 'Its gasket is worn.' },
+      { type: 'user', text: 'Which gasket fits?' },
+      { type: 'ai', text: 'The one of forty millimetres.' },
+    ]
+    const draft = { ...emptyDraft, id: 'global-draft', fileSelections: [{ uri: { fsPath: '/yard/sluice/gasket.c' } }] }
+    putItem(db, 'workbench.panel.aichat.view.aichat.chatdata', {
+      tabs: [
+        { tabId: 'global-tab-1', chatTitle: 'Why the sluice leaks', lastSendTime: at(1), bubbles: [...told, draft] },
+        { tabId: 'global-tab-2', chatTitle: 'New Chat', lastSendTime: at(2), bubbles: [emptyDraft] },
+      ],
+      selectedTabId: 'global-tab-1',
+    })
+    const old = { type: 'user', id: 'global-old-u', delegate: { a: 'How high may the weir be?' } }
+    putItem(db, 'workbench.panel.chat.view.chat.chatdata', {
+      tabs: [{ tabId: 'global-tab-old', chatTitle: 'Weir', bubbles: [old] }],
+    })
+  },
+}
+
+/** Ages that tell of chats and hold none. */
+export const listEras: readonly GlobalEra[] = [headerListOf30, headerTableOf39, headerTableOf319, agentProjects]
+export const globalEras: readonly GlobalEra[] = [...listEras, globalTabs]

@@ -83,7 +83,7 @@ function gather(home: CursorHome, demo: CursorHome, cursor: string, asked: Asked
     messages: sample(rows.filter(({ key }) => key.startsWith('bubbleId:'))),
     chats: sample(rows.filter(({ key }) => key.startsWith('composerData:'))),
     globalItems: sample(
-      rowsIn(home.globalPath, 'ItemTable').filter(({ key }) => /^(composer\.|glass\.local)/.test(key)),
+      rowsIn(home.globalPath, 'ItemTable').filter(({ key }) => /^(composer\.|glass\.local|workbench\.)/.test(key)),
     ),
     heads: sample(headsIn(home.globalPath)),
     workspaceItems: sample(

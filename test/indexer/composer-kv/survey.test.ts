@@ -120,16 +120,18 @@ describe('tables', () => {
 
   test('of the settings only known names are spoken', () => {
     store.item('composer.composerHeaders', { allComposers: [] })
+    store.item('workbench.panel.aichat.view.aichat.chatdata', { tabs: [] })
     store.item('secret://words', 'x')
     store.item('telemetry.machineId', 'x')
     store.item('cursorAuth/cachedEmail', 'x')
     store.item('somebody.else', 'x')
     store.item(`workbench.panel.composerChatViewPane.${UUID}`, '{}')
     const table = tableOf('ItemTable')
-    expect(table).toMatchObject({ use: 'list', rows: 6, privateRows: 3, unnamedRows: 1 })
-    expect(table?.families.map(({ name }) => name).sort()).toEqual([
-      'composer.composerHeaders',
-      'workbench.panel.composerChatViewPane.<id>',
+    expect(table).toMatchObject({ use: 'list', rows: 7, privateRows: 3, unnamedRows: 1 })
+    expect(table?.families.map(({ name, use }) => `${name} ${use}`).sort()).toEqual([
+      'composer.composerHeaders read',
+      'workbench.panel.aichat.view.aichat.chatdata read',
+      'workbench.panel.composerChatViewPane.<id> noise',
     ])
   })
 })

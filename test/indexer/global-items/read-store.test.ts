@@ -2,17 +2,21 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import type { Glance } from '../../../src/indexer/sources/global-items/read.ts'
 import { readStore } from '../../../src/indexer/sources/global-items/read-store.ts'
 import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
 import {
   canary,
   globalEras,
+  globalTabs,
   headerTableOf39,
+  listEras,
   makeHeaderTable,
   putHeader,
   putItem,
 } from '../../helpers/eras/global-items.ts'
 import type { GlobalEra } from '../../helpers/eras/global-items.ts'
+import { pieceOf, saidIn } from '../workspace-items/items.ts'
 import { contentOf, evidenceOf, issuesOf } from './look.ts'
 
 let home: CursorHome
@@ -27,7 +31,7 @@ afterEach(() => home.remove())
 const pieces = () => contentOf(store.path).pieces
 const atMs = Date.UTC(2026, 5, 1)
 
-describe.each(globalEras.map((era): [string, GlobalEra] => [era.name, era]))('%s', (_, era) => {
+describe.each(listEras.map((era): [string, GlobalEra] => [era.name, era]))('%s', (_, era) => {
   beforeEach(() => era.write(store.db))
 
   it('gives the heads that it lists', () => {
@@ -52,6 +56,118 @@ describe.each(globalEras.map((era): [string, GlobalEra] => [era.name, era]))('%s
     expect(readStore(store.path, first.glance)).toMatchObject({ kind: 'same' })
     expect(pieces()).toEqual(first.content.pieces)
   })
+})
+
+describe('tabs', () => {
+  const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
+  const OLD_TABS = 'workbench.panel.chat.view.chat.chatdata'
+  const tabOf = (tabId: string, ...texts: readonly string[]) => ({
+    tabId,
+    bubbles: texts.map((text, at) => ({ type: at % 2 === 0 ? 'user' : 'ai', id: `${tabId}-${at}`, text })),
+  })
+  const chats = () => pieces().flatMap((piece) => piece.chats)
+  const look = (seen: Glance | null) => {
+    const found = readStore(store.path, seen)
+    if (found.kind !== 'whole') throw new Error(`expected a whole store, got ${found.kind}`)
+    return found
+  }
+
+  it('are chats with their messages and without a place, and nothing else is read', () => {
+    globalTabs.write(store.db)
+    const content = contentOf(store.path)
+    expect(
+      chats().map(({ id, facts }) => [id, facts.name, facts.format, facts.createdAtMs, facts.updatedAtMs]),
+    ).toEqual(globalTabs.chats.map((chat) => [chat.id, chat.title, chat.format, chat.createdAtMs, chat.updatedAtMs]))
+    expect(chats().map(saidIn)).toEqual(
+      globalTabs.chats.map(({ messages }) => messages.map(({ role, text }) => `${role}: ${text}`)),
+    )
+    expect([issuesOf(content.pieces), evidenceOf(content.pieces)]).toEqual([[], []])
+    expect(JSON.stringify(content)).not.toContain(canary)
+  })
+
+  it('have the messages that a workspace with the same tab has', () => {
+    const value = { tabs: [{ tabId: 't', bubbles: [{ type: 'user', text: 'a' }] }] }
+    putItem(store.db, TABS, value)
+    expect(chats()).toEqual(pieceOf(TABS, value).chats)
+  })
+
+  it('under both keys are taken where they are fullest', () => {
+    putItem(store.db, TABS, { tabs: [tabOf('t', 'a'), tabOf('new', 'a')] })
+    putItem(store.db, OLD_TABS, { tabs: [tabOf('t', 'a', 'b'), tabOf('old', 'a')] })
+    expect(pieces().map((piece) => piece.chats.map(({ id, messages }) => [id, messages.length]))).toEqual([
+      [['new', 1]],
+      [
+        ['t', 2],
+        ['old', 1],
+      ],
+    ])
+  })
+
+  it('are not read again where only the lists have changed', () => {
+    globalTabs.write(store.db)
+    const { glance } = look(null)
+    putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a' }])
+    const { content, glance: next } = look(glance)
+    expect(content.pieces.map(({ key }) => key)).toEqual(['composer.composerHeaders'])
+    expect([...(content.keptKeys ?? [])]).toEqual([TABS, OLD_TABS])
+    putItem(store.db, OLD_TABS, null)
+    const { content: last, glance: after } = look(next)
+    expect(last.pieces.map(({ key }) => key)).toEqual(['composer.composerHeaders', TABS])
+    putItem(store.db, 'composer.composerHeaders', [{ composerId: 'b' }])
+    expect([...(look(after).content.keptKeys ?? [])]).toEqual([TABS])
+    expect(contentOf(store.path).keptKeys?.size).toBe(0)
+  })
+})
+
+const soundTab = { tabId: 'sound', bubbles: [{ type: 'user', id: 's', text: 'stays as it is' }] }
+const whole = JSON.stringify({ tabs: [soundTab, { tabId: 'cut', bubbles: [{ type: 'user', text: 'cut off' }] }] })
+const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+const beside = (...tabs: readonly unknown[]): string => JSON.stringify({ tabs: [...tabs, soundTab] })
+const draft = { type: 'user', text: '', followup: true }
+
+test.each<[string, unknown, string | null, readonly string[]]>([
+  ['no bytes', '', 'bad-json', []],
+  ['cut off in a text', whole.slice(0, -8), 'bad-json', []],
+  ['cut off in a key', whole.slice(0, 12), 'bad-json', []],
+  ['bytes that are no text', Buffer.from([0xff, 0xfe, 0, 1]), 'bad-json', []],
+  ['half of it twice', whole + whole, 'bad-json', []],
+  ['a list', '[]', 'not-an-object', []],
+  ['a number', '7', 'not-an-object', []],
+  ['a text', '"tabs"', 'not-an-object', []],
+  ['null', 'null', 'not-an-object', []],
+  ['too large', Buffer.alloc(32 * 1024 * 1024 + 1, 32), 'too-large', []],
+  ['empty', '{}', null, []],
+  ['without tabs', '{"selectedTabId":"a"}', null, []],
+  ['tabs that are no list', '{"tabs":{"a":1}}', null, []],
+  ['tabs of all types', beside(null, 7, 'a', [], {}, true), null, ['sound']],
+  ['a tab without an id that says something', beside({ bubbles: [{ text: 'lost' }] }), 'bad-key', ['sound']],
+  ['an id of another type', beside({ tabId: 7, bubbles: [{ text: 'lost' }] }), 'bad-key', ['sound']],
+  ['bubbles that are no list', beside({ tabId: 'a', bubbles: { text: 'lost' } }), null, ['a', 'sound']],
+  ['bubbles of all types', beside({ tabId: 'a', bubbles: [null, 7, 'x', [], {}] }), null, ['a', 'sound']],
+  ['nested too deep', `{"tabs":[${JSON.stringify(soundTab)},{"tabId":"a","deep":${deep}}]}`, null, ['a', 'sound']],
+  [
+    'a hundred thousand drafts',
+    beside({ tabId: 'a', bubbles: Array.from({ length: 100_000 }, () => draft) }),
+    null,
+    ['a', 'sound'],
+  ],
+  [
+    'names of the language',
+    '{"__proto__":{"tabs":[]},"tabs":[{"tabId":"__proto__","bubbles":[]}]}',
+    null,
+    ['__proto__'],
+  ],
+])('harmed tabs, %s, cost no other item', (_, value, issue, ids) => {
+  const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
+  putItem(store.db, TABS, value)
+  putItem(store.db, 'workbench.panel.chat.view.chat.chatdata', { tabs: [{ tabId: 'other', bubbles: [] }] })
+  putItem(store.db, 'composer.composerHeaders', [{ composerId: 'head' }])
+  const found = pieces()
+  expect(issuesOf(found)).toEqual(issue === null ? [] : [`${TABS} ${issue}`])
+  expect(found.flatMap(({ chats }) => chats.map(({ id }) => id)).toSorted()).toEqual([...ids, 'other'].toSorted())
+  expect(found.flatMap(({ heads }) => heads.map(({ chatId }) => chatId))).toEqual(['head'])
+  const told = found.flatMap(({ chats }) => chats).find(({ id }) => id === 'sound')
+  expect(told === undefined ? [] : saidIn(told)).toEqual(ids.includes('sound') ? ['user: stays as it is'] : [])
 })
 
 test('all ages can stand in one store', () => {

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { globalItemsSource } from '../../../src/indexer/sources/global-items/index.ts'
 import { countLater, type PassDepth, type PassEnd } from '../../../src/indexer/source.ts'
 import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
-import { globalEras, makeHeaderTable, putHeader, putItem } from '../../helpers/eras/global-items.ts'
+import {
+  globalEras,
+  globalTabs,
+  listEras,
+  makeHeaderTable,
+  putHeader,
+  putItem,
+} from '../../helpers/eras/global-items.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
 let home: CursorHome
@@ -42,13 +49,13 @@ const all = (sql: string): unknown[] => indexer.mirror.prepare(sql).all()
 
 test('it looks at the store of the chats, and has a name of its own', () => {
   const source = globalItemsSource(home.userDir)
-  expect(source).toMatchObject({ kind: 'global-items', path: store.path, rank: 9, isAlwaysWarm: true })
+  expect(source).toMatchObject({ kind: 'global-items', path: store.path, rank: 2, isAlwaysWarm: true })
   expect(source.id).toMatch(/^[0-9a-f]{16}$/)
   expect(globalItemsSource(home.userDir).id).toBe(source.id)
 })
 
 test('what lists say of a chat is kept, and makes no chat', () => {
-  for (const era of globalEras) era.write(store.db)
+  for (const era of listEras) era.write(store.db)
   expect(pass().end).toEqual({ state: 'ok', detail: null, again: [] })
   expect(all('select * from chats')).toEqual([])
   expect(all(`select chat_id from heads where list = 'header-list'`)).toHaveLength(4)
@@ -68,6 +75,41 @@ test('a repeated pass changes nothing, however thorough', () => {
     expect(pass(depth)).toMatchObject({ changed: 0, end: { state: 'ok' } })
   }
   expect([all('select * from heads'), all('select * from evidence'), all('select * from source_rows')]).toEqual(before)
+})
+
+test('tabs are chats without a project, and what goes from them is kept', () => {
+  globalTabs.write(store.db)
+  pass()
+  const sql = `select chats.id, project, kind, format, message_count from chats join sources on sources.num = chats.source order by chats.id`
+  const told = { project: null, kind: 'global-items', format: 'tab' }
+  expect(all(sql)).toEqual(
+    globalTabs.chats.map(({ id, messages }) => ({ ...told, id, message_count: messages.length })),
+  )
+  expect(all('select * from row_issues')).toEqual([])
+  putItem(store.db, 'workbench.panel.aichat.view.aichat.chatdata', { tabs: [] })
+  pass('count')
+  expect(all('select id from chats where deleted_at is not null order by id')).toEqual([
+    { id: 'global-tab-1' },
+    { id: 'global-tab-2' },
+  ])
+})
+
+test('a change of the lists costs tabs nothing: they are not read, and stay', () => {
+  globalTabs.write(store.db)
+  pass()
+  const tabs = () => [
+    ...all(`select key, octets, checksum from source_rows where key like 'workbench.%'`),
+    ...all('select id, deleted_at from chats'),
+    ...all('select id, is_live from messages'),
+  ]
+  const before = tabs()
+  expect(before).toHaveLength(2 + 3 + 5)
+  for (const list of [[], null]) {
+    putItem(store.db, 'composer.composerHeaders', list)
+    nowMs += 60_000
+    expect(pass()).toMatchObject({ didRead: true, changed: 0 })
+    expect(tabs()).toEqual(before)
+  }
 })
 
 test('a chat takes its place and its archive mark from the lists', () => {

@@ -1,4 +1,5 @@
 import { isPlainName, type FamilySurvey, type TableSurvey } from '../../survey.ts'
+import { tabKeys } from '../records/decode-tabs.ts'
 import { CHAT_PREFIX, MESSAGE_PREFIX } from './keys.ts'
 
 interface KnownFamily {
@@ -65,6 +66,13 @@ const knownItems: ReadonlyMap<string, boolean> = new Map([
   ['workbench.panel.chat.view.chat.chatdata', true],
   ['workbench.panel.composerChatViewPane', true],
 ])
+/** Those of them that are read in the global store, by another source. */
+const itemsRead: ReadonlySet<string> = new Set([
+  ...tabKeys,
+  'composer.composerHeaders',
+  'glass.localAgentProjectMembership.v1',
+  'glass.localAgentProjects.v1',
+])
 const PANE_START = 'workbench.panel.composerChatViewPane.'
 
 const tableUses: Readonly<Record<string, TableSurvey['use']>> = {
@@ -112,7 +120,7 @@ const family = (
 
 export function judgeItem(key: string): KeyVerdict {
   const isSampled = knownItems.get(key)
-  if (isSampled !== undefined) return family(key, 'noise', isSampled)
+  if (isSampled !== undefined) return family(key, itemsRead.has(key) ? 'read' : 'noise', isSampled)
   if (key.startsWith(PANE_START)) return family(`${PANE_START}<id>`, 'noise')
   return { kind: isPrivate(key) ? 'private' : 'unnamed' }
 }

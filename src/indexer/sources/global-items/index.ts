@@ -6,16 +6,17 @@ import { writeWhole } from '../../write-whole.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { asSourceId, type SourceId } from '../../../model/ids.ts'
+import type { Glance } from './read.ts'
 import { readStore } from './read-store.ts'
 
 const KIND = 'global-items'
-const DECODER = 1
-/** It holds no chats, so that no chat is ever its own. */
-const RANK = 9
+const DECODER = 2
+/** Its tabs are as old as those of the workspaces. */
+const RANK = 2
 /** The store changes with every message, and these items hardly ever: a change of theirs can wait so long. */
 const LOOK_EVERY_MS = 5000
 
-/** What the global store of one Cursor user folder says of chats beside the chats. @param userDir Cursor's `User` folder */
+/** What the global store of one Cursor user folder holds beside the rows of chats. @param userDir Cursor's `User` folder */
 export function globalItemsSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
@@ -51,7 +52,7 @@ const settled: PassEnd = { state: 'ok', detail: null, again: [] }
 const unsettled: PassEnd = { state: 'ok', detail: null, again: [countLater] }
 
 interface Look {
-  readonly glance: string
+  readonly glance: Glance | null
   readonly atMs: number
 }
 
@@ -84,7 +85,7 @@ function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<
   }
   if (found.kind === 'same') yield { ...readingStep, bytesRead: found.bytesRead }
   else yield* writeWhole(mirror, source, found.content, request)
-  noteLook(mirror, source.id, { glance: found.kind === 'same' ? (seen ?? '') : found.glance, atMs })
+  noteLook(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
   held.saveSourceState(mirror, num, 'ok', null, request.now())
   return found.kind === 'same' ? unsettled : settled
 }

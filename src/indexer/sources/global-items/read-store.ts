@@ -3,16 +3,18 @@ import type { WholeContent } from '../../whole-store.ts'
 import { decodeItems } from './decode-item.ts'
 import { decodeHeaderTable } from './decode-table.ts'
 import { workspaceRoots } from './workspace-roots.ts'
-import { findLayout, glance, isLastPage, readHeaderPage, readItems, type HeaderRows, type Layout } from './read.ts'
+import { tabKeys } from '../records/decode-tabs.ts'
+import { findLayout, glance, isLastPage, itemKeys, readHeaderPage, readItem } from './read.ts'
+import type { Glance, HeaderRows, Layout } from './read.ts'
 
 /** `same`: what can be seen without reading is as it was at the look before. */
 export type Found =
-  | { readonly kind: 'whole'; readonly glance: string; readonly content: WholeContent }
+  | { readonly kind: 'whole'; readonly glance: Glance; readonly content: WholeContent }
   | { readonly kind: 'same'; readonly bytesRead: number }
   | ClosedFile
 
 /** @param seen what the last look saw; null to read in any case */
-export function readStore(path: string, seen: string | null): Found {
+export function readStore(path: string, seen: Glance | null): Found {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return file
   try {
@@ -24,19 +26,21 @@ export function readStore(path: string, seen: string | null): Found {
   }
 }
 
-function readOpen(file: OpenFile, path: string, seen: string | null): Found {
+function readOpen(file: OpenFile, path: string, seen: Glance | null): Found {
   // The glance comes first: what is written while the values are read shows at the next one.
   const { layout, look } = file.read((db) => {
     const found = findLayout(db)
-    return { layout: found, look: `${file.identity} ${glance(db, found)}` }
+    const { lists, tabs, heldTabs } = glance(db, found)
+    return { layout: found, look: { lists: `${file.identity} ${lists}`, tabs: `${file.identity} ${tabs}`, heldTabs } }
   })
   if (layout.trouble !== null) return { kind: 'closed', state: 'unreadable', detail: layout.trouble }
-  return look === seen
-    ? { kind: 'same', bytesRead: file.bytesRead }
-    : { kind: 'whole', glance: look, content: readAll(file, path, layout) }
+  const hasSameTabs = look.tabs === seen?.tabs
+  if (hasSameTabs && look.lists === seen.lists) return { kind: 'same', bytesRead: file.bytesRead }
+  return { kind: 'whole', glance: look, content: readAll(file, path, layout, hasSameTabs ? look.heldTabs : null) }
 }
 
-function readAll(file: OpenFile, path: string, layout: Layout): WholeContent {
+/** @param keptTabs items of tabs that are as they were and need not be read; null to read what there is of them */
+function readAll(file: OpenFile, path: string, layout: Layout, keptTabs: readonly string[] | null): WholeContent {
   let longestReadMs = 0
   const timed = <Value>(use: Parameters<typeof file.read<Value>>[0]): Value => {
     const startedAt = performance.now()
@@ -44,11 +48,14 @@ function readAll(file: OpenFile, path: string, layout: Layout): WholeContent {
     longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
     return value
   }
-  const items = timed((db) => readItems(db, layout))
+  const keys = layout.hasItems ? itemKeys.filter((key) => keptTabs === null || !tabKeys.includes(key)) : []
+  // An item a transaction: tabs can be large.
+  const items = keys.flatMap((key) => timed((db) => readItem(db, key)) ?? [])
   const table = layout.columns === null ? null : readTable(timed, layout.columns)
   const values = [...items, ...(table?.rows ?? [])].map(({ value }) => value?.length ?? 0)
   return {
     pieces: [...decodeItems(items), ...(table === null ? [] : [decodeHeaderTable(table, workspaceRoots(path))])],
+    keptKeys: new Set(keptTabs ?? []),
     workspaces: [],
     identity: file.identity,
     signature: file.signature,

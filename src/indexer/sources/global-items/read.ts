@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3'
 import { tryRead } from '../../try-read.ts'
 import { prepared } from '../../../mirror/prepared.ts'
+import { tabKeys } from '../records/decode-tabs.ts'
 
 /**
  * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it
@@ -9,7 +10,8 @@ import { prepared } from '../../../mirror/prepared.ts'
 export const LIST_KEY = 'composer.composerHeaders'
 export const PROJECTS_KEY = 'glass.localAgentProjects.v1'
 export const MEMBERSHIP_KEY = 'glass.localAgentProjectMembership.v1'
-const itemKeys = [LIST_KEY, PROJECTS_KEY, MEMBERSHIP_KEY]
+const listKeys: readonly string[] = [LIST_KEY, PROJECTS_KEY, MEMBERSHIP_KEY]
+export const itemKeys: readonly string[] = [...listKeys, ...tabKeys]
 
 /** Above this a value is not read. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
@@ -74,11 +76,29 @@ from composerHeaders
 const ifThere = (columns: ReadonlySet<HeaderColumn>, column: HeaderColumn, sql: string): string =>
   columns.has(column) ? sql : 'null'
 
-/** What can be seen of the rows without reading a value. Equal glances: nothing to read, as far as can be told cheaply. */
-export function glance(db: Database.Database, { hasItems, columns }: Layout): string {
-  const items = hasItems ? itemKeys.map((key) => tryRead(() => prepared(db, GLANCE_AT_ITEM).get(key))) : null
+/**
+ * What can be seen of the rows without reading a value. Equal glances: nothing to read, as far as can be told cheaply.
+ * Tabs stand apart: the lists change with every chat, and tabs, which are larger, hardly ever.
+ */
+export interface Glance {
+  readonly lists: string
+  readonly tabs: string
+  /** The items of tabs that are there, by their keys. */
+  readonly heldTabs: readonly string[]
+}
+
+export function glance(db: Database.Database, { hasItems, columns }: Layout): Glance {
+  const glanceAt = (key: string) =>
+    hasItems ? tryRead(() => prepared<{ octets: number | null }>(db, GLANCE_AT_ITEM).get(key)) : { value: undefined }
   const table = columns === null ? null : tryRead(() => prepared(db, glanceAtTable(columns)).get())
-  return JSON.stringify([items, table])
+  const tabs = tabKeys.map((key) => ({ key, seen: glanceAt(key) }))
+  // What lies on a damaged page is there, too.
+  const isThere = ({ seen }: (typeof tabs)[number]): boolean => seen === null || typeof seen.value?.octets === 'number'
+  return {
+    lists: JSON.stringify([listKeys.map(glanceAt), table]),
+    tabs: JSON.stringify(tabs),
+    heldTabs: tabs.filter(isThere).map(({ key }) => key),
+  }
 }
 
 const READ_ITEM = `
@@ -95,14 +115,11 @@ export interface RawItem {
   readonly isDamaged: boolean
 }
 
-/** The items that are there. A NULL, by which Cursor deletes, is as none. */
-export function readItems(db: Database.Database, { hasItems }: Layout): RawItem[] {
-  if (!hasItems) return []
-  return itemKeys.flatMap((key): RawItem[] => {
-    const read = tryRead(() => prepared<{ octets: number; value: Buffer | null }>(db, READ_ITEM).get(key))
-    if (read === null) return [{ key, octets: 0, value: null, isDamaged: true }]
-    return read.value === undefined ? [] : [{ key, ...read.value, isDamaged: false }]
-  })
+/** Null where there is no such item. A NULL, by which Cursor deletes, is as none. */
+export function readItem(db: Database.Database, key: string): RawItem | null {
+  const read = tryRead(() => prepared<{ octets: number; value: Buffer | null }>(db, READ_ITEM).get(key))
+  if (read === null) return { key, octets: 0, value: null, isDamaged: true }
+  return read.value === undefined ? null : { key, ...read.value, isDamaged: false }
 }
 
 const readHeaders = (columns: ReadonlySet<HeaderColumn>): string => `
