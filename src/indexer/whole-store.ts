@@ -9,6 +9,8 @@ export interface WholeChat {
   readonly facts: ChatFacts
   readonly outline: Outline
   readonly messages: readonly MessageDraft[]
+  /** Messages that it holds as well, and that stay as the mirror has them. */
+  readonly keptIds?: readonly MessageId[]
   /** What it takes of its piece; left out where the piece is this chat's alone. */
   readonly octets?: number
 }

@@ -164,10 +164,10 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 
 const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
 
-function chatWrite({ id, facts, outline, messages, octets }: WholeChat, piece: Piece): ChatWrite {
+function chatWrite({ id, facts, outline, messages, keptIds = [], octets }: WholeChat, piece: Piece): ChatWrite {
   // Held by its piece, a message is gone when the piece no longer holds it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
-  const embeddedIds = new Set(messages.map((message) => message.id))
+  const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
   return {
     id,
     ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },

@@ -1,4 +1,4 @@
-import type { MessageId } from '../model/ids.ts'
+import type { ChatId, MessageId } from '../model/ids.ts'
 import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
@@ -50,6 +50,18 @@ type Row = readonly [
  */
 export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
   Array.from(prepared(db, SELECT).raw().iterate(chatNum) as IterableIterator<Row>, heldOf)
+
+const FIND_CHAT = `select num from chats where id = ?`
+
+/** What one source holds live of a chat, in its order. */
+export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
+  const chat = prepared<{ num: number }>(db, FIND_CHAT).get(chatId)
+  const held = chat === undefined ? [] : listHeldMessages(db, chat.num)
+  const placeOf = ({ position }: HeldMessage): number => position ?? Infinity
+  return held
+    .filter((message) => message.source === source && message.is_live === 1)
+    .sort((one, other) => (placeOf(one) === placeOf(other) ? one.key - other.key : placeOf(one) - placeOf(other)))
+}
 
 export function findHeldMessage(db: Mirror, chatNum: number, id: MessageId, source: number): HeldMessage | null {
   const row = prepared(db, FIND).raw().get(chatNum, id, source) as Row | undefined

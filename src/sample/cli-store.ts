@@ -10,10 +10,14 @@ create table if not exists blobs (id text primary key, data blob);
 create table if not exists meta (key text primary key, value text);
 `
 
-/** The state of a thread, as far as it is written. Blobs and further states are named by their ids, in their order. */
+/** The state of a thread, as far as it is written. Blobs are named by their ids, in their order. */
 export interface StatePlan {
-  readonly entries: readonly (string | { readonly subtree: string } | { readonly inline: unknown })[]
+  readonly entries: readonly (string | { readonly inline: unknown })[]
   readonly turns?: readonly string[]
+  /** The list of turns as older builds wrote it; newer ones keep it. */
+  readonly oldTurns?: readonly string[]
+  /** What summaries replaced in `entries`. */
+  readonly archives?: readonly string[]
   readonly tokens?: { readonly used: number; readonly limit: number }
   readonly workspaceUris?: readonly string[]
   readonly startedAtMs?: number
@@ -101,17 +105,21 @@ export function writeCliChat(home: string, chat: CliChat): void {
   store.close()
 }
 
-export function encodeState({ entries, turns, tokens, workspaceUris, startedAtMs }: StatePlan): Buffer {
-  const places = entries.map((entry) => {
-    if (typeof entry === 'string') return bytesField(1, Buffer.from(entry, 'hex'))
-    return 'subtree' in entry ? bytesField(2, Buffer.from(entry.subtree, 'hex')) : inlineField(entry.inline)
-  })
+export function encodeState(plan: StatePlan): Buffer {
+  const { entries, turns, oldTurns, archives, tokens, workspaceUris, startedAtMs } = plan
+  const places = entries.map((entry) =>
+    typeof entry === 'string' ? bytesField(1, Buffer.from(entry, 'hex')) : inlineField(entry.inline),
+  )
+  const ids = (number: number, list: readonly string[] = []): Buffer[] =>
+    list.map((id) => bytesField(number, Buffer.from(id, 'hex')))
   const counts = tokens && Buffer.concat([numberField(1, tokens.used), numberField(2, tokens.limit)])
   return Buffer.concat([
     ...places,
+    ...ids(2, oldTurns),
     ...(counts === undefined ? [] : [bytesField(5, counts)]),
-    ...(turns ?? []).map((turn) => bytesField(8, Buffer.from(turn, 'hex'))),
+    ...ids(8, turns),
     ...(workspaceUris ?? []).map((uri) => bytesField(9, Buffer.from(uri))),
+    ...ids(13, archives),
     ...(startedAtMs === undefined ? [] : [numberField(26, startedAtMs)]),
   ])
 }

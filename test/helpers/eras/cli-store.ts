@@ -89,25 +89,132 @@ export const eraList: CliEra = {
   },
 }
 
-/** Messages inside the states, and states inside states. */
+/** Messages inside the state, and the old list of turns beside the new one: of one turn the blob is gone. */
 export const eraTree: CliEra = {
-  name: 'a tree of states with the messages in them, of an old build',
+  name: 'messages in the state itself, with the old list of turns',
   chatId: 'era-cli-tree',
   title: 'Anvil',
   rootUri: `file://${cliRoot}`,
   messages: [told('user', 'Which anvil?'), told('assistant', 'The large one.'), told('user', 'Thank you kindly')],
   write(home) {
     const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-tree'), 'delete')
-    const inner = store.blob(encodeState({ entries: [{ inline: system }, { inline: user('Which anvil?') }] }))
-    const middle = store.blob(
-      encodeState({ entries: [{ subtree: inner }, store.blob([assistant(say('The large one.'))])] }),
-    )
-    const root = store.blob(encodeState({ entries: [{ subtree: middle }, { inline: user('Thank you kindly') }] }))
+    const answer = store.blob([assistant(say('The large one.'))])
+    const entries = [{ inline: system }, { inline: user('Which anvil?') }, answer, { inline: user('Thank you kindly') }]
+    const turns = ['ab'.repeat(32), writeTurn(store, { prompt: 'Thank you kindly', steps: [] })]
+    const root = store.blob(encodeState({ entries, turns, oldTurns: turns }))
     const { name: _, ...rest } = facts('era-cli-tree', root)
     store.fact('0', JSON.stringify({ ...rest, name: 'Anvil' }))
     store.sidecar({ schemaVersion: 1, cwd: cliRoot })
     store.close()
   },
+}
+
+/** What fits no longer was archived when Cursor summarised it. */
+export const eraArchive: CliEra = {
+  name: 'a summary, with an archive of what it replaced',
+  chatId: 'era-cli-archive',
+  title: 'Tongs',
+  rootUri: `file://${cliRoot}`,
+  messages: [
+    told('user', 'How long are the tongs?'),
+    told('assistant', null, ['Shell', { inches: 20 }]),
+    told('user', 'The tongs were measured.'),
+    told('user', 'Make them longer'),
+  ],
+  write(home) {
+    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-archive'))
+    const old = [user('How long are the tongs?'), assistant(call('c1', 'Shell', { command: 'measure' }))]
+    const messages = [...old, result('c1', 'Shell', '{"inches":20}')].map((message) => store.blob(message))
+    const own = [system, summary('The tongs were measured.'), user('Make them longer')]
+    const entries = own.map((message) => store.blob(message))
+    const archives = [store.blob(encodeArchive(messages, entries[1]))]
+    store.facts(facts('era-cli-archive', store.blob(encodeState({ entries, archives }))))
+    store.sidecar({ cwd: cliRoot, title: 'Tongs' })
+    store.close()
+  },
+}
+
+/** After a summary only the turns still tell the beginning. */
+export const eraSummary: CliEra = {
+  name: 'a summary, with turns that tell what it replaced',
+  chatId: 'era-cli-summary',
+  title: 'Horseshoe',
+  rootUri: `file://${cliRoot}`,
+  messages: [
+    told('user', 'Bend the horseshoe'),
+    told('assistant', null, ['shell', null]),
+    told('assistant', 'Bent over the horn.'),
+    told('user', 'The horseshoe was bent.'),
+    told('user', 'Now punch the holes'),
+    told('assistant', 'Eight holes.'),
+  ],
+  write(home) {
+    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-summary'))
+    const turns = [
+      writeTurn(store, {
+        prompt: 'Bend the horseshoe',
+        atMs: summaryAtMs,
+        steps: [shellStep('bend'), textStep('Bent over the horn.')],
+      }),
+      writeTurn(store, {
+        prompt: 'Now punch the holes',
+        atMs: summaryAtMs + 60_000,
+        steps: [textStep('Eight holes.')],
+      }),
+    ]
+    const own = [
+      system,
+      summary('The horseshoe was bent.'),
+      user('Now punch the holes'),
+      assistant(say('Eight holes.')),
+    ]
+    const root = encodeState({ entries: own.map((message) => store.blob(message)), turns, oldTurns: turns })
+    store.facts(facts('era-cli-summary', store.blob(root)))
+    store.sidecar({ cwd: cliRoot, title: 'Horseshoe' })
+    store.close()
+  },
+}
+
+/** When the chat of `eraSummary` was begun. */
+export const summaryAtMs = Date.UTC(2026, 5, 2, 9, 30)
+
+/** What Cursor puts in place of messages that no longer fit. */
+export const summary = (text: string) => ({
+  role: 'user',
+  content: [{ type: 'text', text }],
+  providerOptions: { cursor: { isSummary: true } },
+})
+
+export const encodeArchive = (messages: readonly string[], summaryId?: string): Buffer =>
+  Buffer.concat([
+    ...messages.map((id) => bytesField(1, Buffer.from(id, 'hex'))),
+    bytesField(2, Buffer.from('words of the summary')),
+    ...(summaryId === undefined ? [] : [bytesField(4, Buffer.from(summaryId, 'hex'))]),
+  ])
+
+const words = (text: string) => bytesField(1, Buffer.from(text))
+const timed = (bytes: Buffer, atMs?: number) =>
+  atMs === undefined ? bytes : Buffer.concat([bytes, numberField(9, atMs)])
+
+export const textStep = (text: string, atMs?: number): Buffer => bytesField(1, timed(words(text), atMs))
+export const shellStep = (command: string, callId = '', atMs?: number): Buffer =>
+  bytesField(
+    2,
+    timed(bytesField(1, bytesField(1, Buffer.concat([words(command), bytesField(4, Buffer.from(callId))]))), atMs),
+  )
+
+export interface TurnPlan {
+  readonly prompt: string
+  readonly steps: readonly Buffer[]
+  /** When the prompt was sent. */
+  readonly atMs?: number
+}
+
+/** Writes a turn with its prompt and its steps, each under its id. @returns the turn's id */
+export function writeTurn(store: Pick<CliStore, 'blob'>, { prompt, steps, atMs }: TurnPlan): string {
+  const idOf = (blob: Buffer) => Buffer.from(store.blob(blob), 'hex')
+  const fields = [bytesField(1, idOf(timed(words(prompt), atMs))), ...steps.map((step) => bytesField(2, idOf(step)))]
+  return store.blob(bytesField(1, Buffer.concat([...fields, bytesField(3, Buffer.from('request'))])))
 }
 
 /** Only the turns tell what was said; a row for each fact. */
@@ -174,4 +281,4 @@ export const eraSilent: CliEra = {
   },
 }
 
-export const cliEras: readonly CliEra[] = [eraList, eraTree, eraTurns, eraSession, eraSilent]
+export const cliEras: readonly CliEra[] = [eraList, eraTree, eraArchive, eraSummary, eraTurns, eraSession, eraSilent]

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { bytesField, encodeState, type CliStore } from '../../../src/sample/cli-store.ts'
+import { bytesField, type CliStore } from '../../../src/sample/cli-store.ts'
 import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
 import { CliHome } from './cli-home.ts'
 
@@ -108,18 +108,6 @@ test('a store of which no blob can be read keeps what was held', () => {
   store.drop(store.blob(user('one')))
   expect(home.pass()).toMatchObject({ gone: 0 })
   expect([home.issues, home.texts('a')]).toEqual([['a missing-blob'], ['one']])
-})
-
-test('a state that holds itself is an issue, and the rest is told once', () => {
-  const store = home.store('a')
-  const [below, root] = ['11'.repeat(32), '22'.repeat(32)]
-  const [one, two] = [store.blob(user('one')), store.blob(user('two'))]
-  store.blobAs(below, encodeState({ entries: [{ subtree: root }, two, { subtree: below }] }))
-  store.blobAs(root, encodeState({ entries: [one, { subtree: below }] }))
-  store.facts({ latestRootBlobId: root })
-  home.pass()
-  expect(home.texts('a')).toEqual(['one', 'two'])
-  expect(home.issues).toEqual([`a#${below} blob-cycle`, `a#${root} blob-cycle`])
 })
 
 test.each<[string, unknown, string]>([

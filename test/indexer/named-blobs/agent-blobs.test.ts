@@ -124,6 +124,44 @@ describe('outputs that a message leaves out', () => {
     expect(found('kept')).toBe(1)
   })
 
+  describe('and that a summary took out of the list', () => {
+    const own = () => stateOf([keepBlob(store, SYSTEM), keepBlob(store, toolResult('call-2', 'the newer one'))])
+    const named = (field: number): Buffer => {
+      const old = keepBlob(store, toolResult('call-1', 'the older one'))
+      // An archive names messages in its field 1, a turn its steps in field 2.
+      return stateOf([keepBlob(store, stateOf([old], field === 8 || field === 2 ? 2 : 1))], field)
+    }
+    const outputs = () => ['call-1', 'call-2'].map((id) => toolOf('chat', id))
+    const both = [{ output: 'the older one' }, { output: 'the newer one' }]
+    const state = (field: number) => ({ conversationState: asBase64(Buffer.concat([own(), named(field)])) })
+
+    test.each([
+      ['a turn', 8],
+      ['the old list of turns', 2],
+      ['an archive', 13],
+      ['the one archive of older builds', 11],
+    ])('are joined from %s by a mirror made anew', (_, field) => {
+      chat(['m1', 'm2'], state(field))
+      store.message('chat', 'm1', stub('call-1'))
+      store.message('chat', 'm2', stub('call-2'))
+      indexer.pass()
+      expect(outputs()).toMatchObject(both)
+      expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    })
+
+    test('stay where they were joined before', () => {
+      chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, toolResult('call-1', 'the older one'))])) })
+      store.message('chat', 'm1', stub('call-1'))
+      indexer.pass()
+      chat(['m1', 'm2'], { conversationState: asBase64(own()) })
+      store.message('chat', 'm1', { ...stub('call-1'), text: 'written again' })
+      store.message('chat', 'm2', stub('call-2'))
+      indexer.pass()
+      indexer.pass('full')
+      expect(outputs()).toMatchObject(both)
+    })
+  })
+
   test('give way to what the row itself comes to say', () => {
     const blob = keepBlob(store, toolResult('call-1', 'from the blob'))
     chat(['m1'], { conversationState: asBase64(stateOf([blob])) })

@@ -1,10 +1,11 @@
 import { readingStep, type PassRequest, type PassStep } from '../../source.ts'
 import type { Piece, WholeContent } from '../../whole-store.ts'
 import { writeWhole } from '../../write-whole.ts'
+import { listLiveMessages } from '../../../mirror/held-messages.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { groupStores, type Listing, type StoreGroup } from './list-stores.ts'
-import { piecesOf, storeKeyOf, type Look } from './pieces.ts'
+import { piecesOf, storeKeyOf, type ListHeld, type Look } from './pieces.ts'
 import { readStore } from './read-store.ts'
 
 /** After every key there is. */
@@ -31,13 +32,14 @@ export function* bringStores(whole: Whole): Generator<PassStep, number> {
   const isTouched = ({ stores, stamp }: StoreGroup): boolean => stores.some(({ key }) => stamps.get(key) !== stamp)
   const groups = groupStores(listing.stores)
   const touched = request.depth === 'full' ? groups : groups.filter(isTouched)
+  const listLive: ListHeld = (chatId) => listLiveMessages(mirror, chatId, held.sourceNum(mirror, source))
   let portion: Portion = emptyPortion
   let done = 0
   let busy = 0
   for (const group of touched) {
     const looks = yield* lookAt(group)
     if (looks === null) busy += 1
-    else portion = grown(portion, group, looks)
+    else portion = grown(portion, group, looks, listLive)
     if (portion.octets < PORTION_OCTETS_MAX) continue
     yield* inAll(writeWhole(mirror, source, portionContent(whole, portion), request), done, touched.length)
     done += portion.keys.size
@@ -60,8 +62,13 @@ interface Portion {
 
 const emptyPortion: Portion = { pieces: [], keys: new Set(), octets: 0 }
 
-function grown({ pieces, keys, octets }: Portion, group: StoreGroup, looks: readonly Look[]): Portion {
-  const more = piecesOf(group, looks)
+function grown(
+  { pieces, keys, octets }: Portion,
+  group: StoreGroup,
+  looks: readonly Look[],
+  listLive: ListHeld,
+): Portion {
+  const more = piecesOf(group, looks, listLive)
   return {
     pieces: [...pieces, ...more],
     keys: new Set([...keys, ...group.stores.map(({ key }) => key)]),

@@ -1,11 +1,13 @@
 import { hash as digest } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { HeldMessage } from '../../../mirror/message-columns.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { weighEvidence } from '../../projects.ts'
 import type { Piece, WholeChat } from '../../whole-store.ts'
 import { decodeModelThread, type DecodedThread, type EntryIssue } from '../records/model-messages.ts'
 import { evidenceOf, factsOf } from './decode-facts.ts'
+import { keepTold, type KeptThread } from './keep-told.ts'
 import type { StoreFile, StoreGroup } from './list-stores.ts'
 import type { ReadStore, StoreReading } from './read-store.ts'
 
@@ -19,11 +21,14 @@ export interface Look {
 export const nameMessage = (chatId: ChatId, blobKey: string, occurrence: number): MessageId =>
   asMessageId(`made-${digest('sha256', JSON.stringify(['cli', chatId, blobKey, occurrence])).slice(0, 32)}`)
 
+/** What the mirror holds live of a chat from this source, in its order. */
+export type ListHeld = (chatId: ChatId) => readonly HeldMessage[]
+
 /** Of the stores of one chat: a piece each, and one for each blob that could not be read. The fullest gives the chat. */
-export function piecesOf({ stamp }: StoreGroup, looks: readonly Look[]): readonly Piece[] {
+export function piecesOf({ stamp }: StoreGroup, looks: readonly Look[], listHeld: ListHeld): readonly Piece[] {
   const told = looks.map(tell)
   const giver = told.reduce<Told | null>((best, next) => (isFuller(next, best) ? next : best), null)
-  return told.flatMap((each) => storePieces(each, each === giver, stamp))
+  return told.flatMap((each) => storePieces(each, each === giver ? listHeld : null, stamp))
 }
 
 interface Told {
@@ -35,7 +40,7 @@ interface Told {
   readonly issue: IssueReason | null
 }
 
-const silence: DecodedThread = { messages: [], outline: [], issues: [] }
+const silence: DecodedThread = { messages: [], outline: [], turnIds: new Set(), issues: [] }
 
 function tell({ store, reading }: Look): Told {
   if (reading.kind === 'issue') return { store, read: null, thread: silence, issues: [], issue: reading.reason }
@@ -59,9 +64,10 @@ function isFuller(one: Told, other: Told | null): boolean {
 const givesChat = ({ read, thread, issue }: Told): boolean =>
   issue === null && (thread.messages.length > 0 || read?.sidecar.hasConversation !== false)
 
-function storePieces({ store, read, thread, issues, issue }: Told, isGiver: boolean, stamp: number): Piece[] {
+/** @param listHeld null where another store gives the chat */
+function storePieces({ store, read, thread, issues, issue }: Told, listHeld: ListHeld | null, stamp: number): Piece[] {
   const { key, octets } = store
-  const gives = isGiver && read !== null
+  const gives = listHeld !== null && read !== null
   const own: Piece = {
     ...bare,
     key,
@@ -70,7 +76,7 @@ function storePieces({ store, read, thread, issues, issue }: Told, isGiver: bool
     checksum: read === null ? null : crc32(JSON.stringify([key, gives]), read.checksum),
     stamp,
     issue,
-    ...(gives ? chatPiece(store, read, thread) : {}),
+    ...(gives ? chatPiece(store, read, keepTold(thread, thread.turnIds.size === 0 ? [] : listHeld(store.chatId))) : {}),
   }
   return [own, ...issues.map((each) => blobPiece(key, each, stamp))]
 }
@@ -93,9 +99,9 @@ export const storeKeyOf = (pieceKey: string, isStore: (key: string) => boolean):
 function chatPiece(
   { chatId, folderHash }: StoreFile,
   { facts, sidecar, state }: ReadStore,
-  { messages, outline }: DecodedThread,
+  { messages, outline, keptIds }: KeptThread,
 ): Pick<Piece, 'chats' | 'evidence' | 'paths'> {
-  const chat: WholeChat = { id: chatId, facts: factsOf(chatId, facts, sidecar, state), outline, messages }
+  const chat: WholeChat = { id: chatId, facts: factsOf(chatId, facts, sidecar, state), outline, messages, keptIds }
   const evidence = weighEvidence(chatId, evidenceOf(sidecar, state), { isOnly: true })
   const isHashed = evidence.length === 0 && folderHash !== null
   return { chats: [chat], evidence, paths: isHashed ? [{ chatId, uris: [`md5:${folderHash}`] }] : [] }

@@ -46,7 +46,7 @@ class Tally {
       if (reading.kind === 'read') grow(this.#reached, reading.reached)
       return [{ store, reading }]
     })
-    this.#issues += piecesOf(group, looks).length - looks.length
+    this.#issues += piecesOf(group, looks, () => []).length - looks.length
   }
 
   #count({ path, octets }: StoreFile): void {

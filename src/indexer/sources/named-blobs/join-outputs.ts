@@ -3,16 +3,17 @@ import { listBlobsOfCall } from '../../../mirror/blob-calls.ts'
 import { findHeldRow } from '../../../mirror/source-state.ts'
 import type { OpenAsk } from '../../../mirror/asks.ts'
 import type { PassStep } from '../../source.ts'
-import type { ConversationState } from '../records/conversation-state.ts'
+import { decodeArchive, decodeTurn, type ConversationState } from '../records/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/model-messages.ts'
 import { blobKey, BLOB_PREFIX, decodeBlob } from './agent-kv.ts'
 import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
-import { VALUE_OCTETS_MAX } from './read-state.ts'
+import { readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 
 /**
  * Finds the outputs that messages of a chat leave out, in the blobs that the chat's state names. Each blob is read once
- * to learn whose outputs it holds, and again only when one of those is asked for later.
+ * to learn whose outputs it holds, and again only when one of those is asked for later. What the state's own list does
+ * not tell is looked for in what its summaries replaced, and in its turns.
  */
 export function* joinOutputs(
   pass: BlobPass,
@@ -21,7 +22,33 @@ export function* joinOutputs(
 ): Generator<PassStep, void> {
   const open = new Map<string, number[]>()
   for (const { name, num } of asks) open.set(name, [...(open.get(name) ?? []), num])
-  const named = new Set(state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])))
+  yield* joinFrom(pass, new Set(state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : []))), open)
+  if (open.size > 0) yield* joinFrom(pass, yield* namedBelow(pass, state.archives, decodeArchive), open)
+  if (open.size > 0) yield* joinFrom(pass, yield* namedBelow(pass, state.turns, decodeTurnSteps), open)
+}
+
+const decodeTurnSteps = (bytes: Buffer): Named => ({ messages: decodeTurn(bytes)?.steps ?? [] })
+
+interface Named {
+  readonly messages: readonly string[]
+}
+
+/** The ids that these blobs name. */
+function* namedBelow(
+  pass: BlobPass,
+  ids: readonly string[],
+  decode: (bytes: Buffer) => Named | null,
+): Generator<PassStep, ReadonlySet<string>> {
+  const found = yield* readWhole(pass, ids.map(blobKey))
+  return new Set([...found.values()].flatMap((bytes) => decode(decodeBlob(bytes))?.messages ?? []))
+}
+
+/** @param open numbers of asks by the call's id: those that are answered are taken out */
+function* joinFrom(
+  pass: BlobPass,
+  named: ReadonlySet<string>,
+  open: Map<string, readonly number[]>,
+): Generator<PassStep, void> {
   for (const page of readNamed(pass.file, blobsToRead(pass, named, [...open.keys()]).map(blobKey), VALUE_OCTETS_MAX)) {
     const answers: AnswerWrite[] = []
     const blobCalls: BlobCall[] = []

@@ -39,6 +39,10 @@ export const listToolResults = (message: JsonRecord): readonly ToolResult[] =>
 export interface ModelEntry {
   readonly key: string
   readonly message: JsonRecord
+  /** When it was said, epoch ms, where something beside the message tells. */
+  readonly atMs?: number | null
+  /** True where only the turns still tell of it. */
+  readonly isFromTurn?: boolean
 }
 
 export interface EntryIssue {
@@ -49,6 +53,8 @@ export interface EntryIssue {
 export interface DecodedThread {
   readonly messages: readonly MessageDraft[]
   readonly outline: Outline
+  /** Of the places that only the turns still tell of. */
+  readonly turnIds: ReadonlySet<MessageId>
   /** Of each key at most one; what else its message holds stands. */
   readonly issues: readonly EntryIssue[]
 }
@@ -74,7 +80,8 @@ export function decodeModelThread(
   const issues = new Map<string, IssueReason>()
   const calls = new Calls()
   const places: Place[] = []
-  for (const { key, message } of entries) {
+  const turnIds = new Set<MessageId>()
+  for (const { key, message, atMs = null, isFromTurn = false } of entries) {
     const occurrence = seen.get(key) ?? 0
     seen.set(key, occurrence + 1)
     const said = decodeEntry(message)
@@ -84,13 +91,16 @@ export function decodeModelThread(
     for (const part of said.parts) if (part.kind === 'tool') calls.open(part)
     const parts = [...said.parts, ...results.flatMap((result) => calls.answer(result))]
     if (parts.length === 0 && !said.isGap) continue
-    const { role, sentAtMs, isSimulated } = said
-    places.push({ id: nameMessage(key, occurrence), role: said.isGap ? null : role, parts, sentAtMs, isSimulated })
+    const { role, isSimulated } = said
+    const id = nameMessage(key, occurrence)
+    if (isFromTurn) turnIds.add(id)
+    places.push({ id, role: said.isGap ? null : role, parts, sentAtMs: said.sentAtMs ?? atMs, isSimulated })
   }
   const settled = places.map((place, at) => calls.settle(place, at === places.length - 1))
   return {
     messages: settled.flatMap(draftOf),
     outline: settled.map(({ id, role }): OutlineEntry => ({ id, role, createdAtMs: null, startedAtMs: null })),
+    turnIds,
     issues: [...issues].map(([key, reason]) => ({ key, reason })),
   }
 }
