@@ -53,14 +53,15 @@ export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
 
 const FIND_CHAT = `select num from chats where id = ?`
 
+const placeOf = ({ position }: HeldMessage): number => position ?? Number.MAX_SAFE_INTEGER
+
 /** What one source holds live of a chat, in its order. */
 export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
   const chat = prepared<{ num: number }>(db, FIND_CHAT).get(chatId)
   const held = chat === undefined ? [] : listHeldMessages(db, chat.num)
-  const placeOf = ({ position }: HeldMessage): number => position ?? Infinity
   return held
     .filter((message) => message.source === source && message.is_live === 1)
-    .sort((one, other) => (placeOf(one) === placeOf(other) ? one.key - other.key : placeOf(one) - placeOf(other)))
+    .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
 }
 
 export function findHeldMessage(db: Mirror, chatNum: number, id: MessageId, source: number): HeldMessage | null {

@@ -7,7 +7,7 @@ import { transcriptSources } from '../../src/indexer/sources/transcripts/index.t
 import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
 import { CliStore, cliFolder, encodeState } from '../../src/sample/cli-store.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
-import { assistant, call, result, say, user } from '../helpers/eras/cli-store.ts'
+import { assistant, call, encodeArchive, result, say, summary, user, writeTurn } from '../helpers/eras/cli-store.ts'
 import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras/global-items.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { diarySources } from './made-up/index.ts'
@@ -168,6 +168,25 @@ function tell(store: CliStore, ...messages: readonly unknown[]): CliStore {
   return store
 }
 
+/** A chat of which an archive names a part, and the turns alone tell the very beginning. */
+function summarised(store: CliStore): void {
+  cliStores.push(store)
+  const archived = [user('and the hazeltree'), assistant(say('it stands by the walnuttree'))]
+  const own = [summary('what was planted'), user('prune the medlartree')]
+  const entries = own.map((message) => store.blob(message))
+  const archives = [
+    store.blob(
+      encodeArchive(
+        archived.map((message) => store.blob(message)),
+        entries[0],
+      ),
+    ),
+  ]
+  const prompts = ['where is the almondtree', 'and the hazeltree', 'prune the medlartree']
+  const turns = prompts.map((prompt) => writeTurn(store, { prompt, steps: [] }))
+  store.facts({ latestRootBlobId: store.blob(encodeState({ entries, archives, turns, oldTurns: turns })) })
+}
+
 const cliStore = (root: string, chatId: string): CliStore =>
   new CliStore(cliFolder(cursorHome(root), '/w/orchard', chatId))
 const orchard = [
@@ -182,10 +201,12 @@ const cli: SourceCase = {
     tell(cliStore(root, 'a'), ...orchard)
     tell(cliStore(root, 'b'), user('where is the figtree'))
     tell(new CliStore(join(cursorHome(root), 'acp-sessions', 'c')), user('count the plumtree'))
+    summarised(cliStore(root, 'd'))
     return [
       { id: 'a', title: 'Orchard', words: ['appletree', 'peartree', 'quincetree'] },
       { id: 'b', words: ['figtree'] },
       { id: 'c', words: ['plumtree'] },
+      { id: 'd', words: ['almondtree', 'hazeltree', 'walnuttree', 'medlartree'] },
     ]
   },
   sources: (root) => cliStoreSources(cursorHome(root)),

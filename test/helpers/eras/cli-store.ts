@@ -192,15 +192,15 @@ export const encodeArchive = (messages: readonly string[], summaryId?: string): 
     ...(summaryId === undefined ? [] : [bytesField(4, Buffer.from(summaryId, 'hex'))]),
   ])
 
-const words = (text: string) => bytesField(1, Buffer.from(text))
+const textField = (text: string) => bytesField(1, Buffer.from(text))
 const timed = (bytes: Buffer, atMs?: number) =>
   atMs === undefined ? bytes : Buffer.concat([bytes, numberField(9, atMs)])
 
-export const textStep = (text: string, atMs?: number): Buffer => bytesField(1, timed(words(text), atMs))
+export const textStep = (text: string, atMs?: number): Buffer => bytesField(1, timed(textField(text), atMs))
 export const shellStep = (command: string, callId = '', atMs?: number): Buffer =>
   bytesField(
     2,
-    timed(bytesField(1, bytesField(1, Buffer.concat([words(command), bytesField(4, Buffer.from(callId))]))), atMs),
+    timed(bytesField(1, bytesField(1, Buffer.concat([textField(command), bytesField(4, Buffer.from(callId))]))), atMs),
   )
 
 export interface TurnPlan {
@@ -213,7 +213,10 @@ export interface TurnPlan {
 /** Writes a turn with its prompt and its steps, each under its id. @returns the turn's id */
 export function writeTurn(store: Pick<CliStore, 'blob'>, { prompt, steps, atMs }: TurnPlan): string {
   const idOf = (blob: Buffer) => Buffer.from(store.blob(blob), 'hex')
-  const fields = [bytesField(1, idOf(timed(words(prompt), atMs))), ...steps.map((step) => bytesField(2, idOf(step)))]
+  const fields = [
+    bytesField(1, idOf(timed(textField(prompt), atMs))),
+    ...steps.map((step) => bytesField(2, idOf(step))),
+  ]
   return store.blob(bytesField(1, Buffer.concat([...fields, bytesField(3, Buffer.from('request'))])))
 }
 

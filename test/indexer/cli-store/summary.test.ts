@@ -226,9 +226,9 @@ describe.each(['turn', 'prompt', 'step', 'archive'] as const)(
       home.pass()
       const texts = home.texts('a')
       expect(texts.slice(-3)).toEqual(['what was', 'three', 'four'])
-      expect(home.issues.length).toBeLessThanOrEqual(1)
-      for (const issue of home.issues) expect(issue).toMatch(/^a#(?:cd)+ (?:missing-blob|unknown-shape)$/)
-      if (bytes === null) expect(home.issues).toEqual([`a#${harmedId} missing-blob`])
+      const reasons = bytes === null ? ['missing-blob'] : ['unknown-shape']
+      const told = home.issues.map((issue) => issue.replace(`a#${harmedId} `, ''))
+      expect(told.length === 0 && bytes !== null ? reasons : told).toEqual(reasons)
       expect(home.texts('z')).toEqual(['neighbour'])
       expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
     })

@@ -6,7 +6,8 @@ import {
   decodeStep,
   decodeTurn,
 } from '../../../src/indexer/sources/records/conversation-state.ts'
-import { walkState, type ReadBlobs } from '../../../src/indexer/sources/records/walk-state.ts'
+import type { ReadBlobs } from '../../../src/indexer/sources/records/read-turns.ts'
+import { walkState } from '../../../src/indexer/sources/records/walk-state.ts'
 import { bytesField, encodeState, numberField, type StatePlan } from '../../../src/sample/cli-store.ts'
 import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'

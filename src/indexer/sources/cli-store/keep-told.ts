@@ -22,8 +22,8 @@ export function keepTold(thread: DecodedThread, held: readonly HeldMessage[]): K
   const kept: MessageId[] = []
   const outline = splitAtPrompts(thread.outline ?? []).flatMap((turn): readonly OutlineEntry[] => {
     const [{ id: first }] = turn
-    const prompt = isTold(turn[0]) && first !== null ? promptOf.get(first) : null
-    if (prompt == null) return turn
+    const prompt = isTold(turn[0]) && first !== null ? (promptOf.get(first) ?? null) : null
+    if (prompt === null) return turn
     const at = heldTurns.findIndex(([{ user_text }]) => user_text === prompt)
     const found = at < 0 ? [] : (heldTurns.splice(0, at + 1).at(-1) ?? [])
     if (found.length === 0) return turn

@@ -1,8 +1,8 @@
 import type { Role } from '../../../model/message.ts'
-import type { Part } from '../../../model/part.ts'
 import type { ModelEntry } from './model-messages.ts'
 import { decodeEntry, type Said } from './model-parts.ts'
 import type { ToldItem } from './read-turns.ts'
+import { keysOfSaid } from './said-keys.ts'
 
 export interface TurnMatch {
   /** So many of the items come before everything that the list holds. */
@@ -44,22 +44,6 @@ function sayingsOf(said: Said, at: number): Saying[] {
   if (said.isGap) return [{ at, role: null, key: null }]
   return said.isSimulated ? [] : keysOfSaid(said).map((key) => ({ at, role: said.role, key }))
 }
-
-/** What each thing that is said can be recognised by; a prompt is one thing. Null for what cannot be recognised. */
-export function keysOfSaid({ role, parts }: Said): readonly (string | null)[] {
-  if (role !== 'user' || parts.length === 0) return parts.map(keyOfPart)
-  const words = squash(parts.map((part) => (part.kind === 'text' ? part.text : '')).join(' '))
-  return [words === '' ? null : `user ${words}`]
-}
-
-function keyOfPart(part: Part): string | null {
-  if (part.kind === 'text' || part.kind === 'thinking') return `${part.kind} ${squash(part.text)}`
-  return part.kind === 'tool' && part.callId !== null ? keyOfCall(part.callId) : null
-}
-
-export const keyOfCall = (callId: string): string => `call ${callId}`
-
-const squash = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 interface Pair {
   readonly saying: number

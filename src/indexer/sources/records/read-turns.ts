@@ -4,8 +4,10 @@ import { decodeStep, decodeTurn, decodeTurnMessage, type StateStep } from './con
 import type { JsonRecord } from './json-value.ts'
 import type { ModelEntry } from './model-messages.ts'
 import { decodeEntry, unreadMessage } from './model-parts.ts'
-import { keyOfCall, keysOfSaid } from './match-turns.ts'
-import type { ReadBlobs } from './walk-state.ts'
+import { keyOfCall, keysOfSaid } from './said-keys.ts'
+
+/** Reads these blobs; null for one that is not there. */
+export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>
 
 /** One thing that a turn tells: a prompt, a step, or that something could not be read. */
 export interface ToldItem {
@@ -26,10 +28,7 @@ export function readTurns(ids: readonly string[], read: ReadBlobs): readonly Tol
     const bytes = turns.get(id) ?? null
     return { id, isThere: bytes !== null, turn: bytes === null ? null : decodeTurn(bytes) }
   })
-  const named = decoded.flatMap(({ turn }) => [
-    ...(turn?.userMessage == null ? [] : [turn.userMessage]),
-    ...(turn?.steps ?? []),
-  ])
+  const named = decoded.flatMap(({ turn }) => [turn?.userMessage ?? [], turn?.steps ?? []].flat())
   const blobs = read([...new Set(named)])
   return decoded.flatMap(({ id, isThere, turn }) => {
     if (turn === null) return [unread(id, isThere, null)]

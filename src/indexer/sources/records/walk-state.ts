@@ -9,10 +9,7 @@ import {
 import { matchTurns } from './match-turns.ts'
 import { parseModelMessages, type EntryIssue, type ModelEntry, type ParsedMessages } from './model-messages.ts'
 import { decodeEntry, isShown, unreadMessage } from './model-parts.ts'
-import { readTurns } from './read-turns.ts'
-
-/** Reads these blobs; null for one that is not there. */
-export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>
+import { readTurns, type ReadBlobs } from './read-turns.ts'
 
 export interface WalkedState extends Pick<ConversationState, 'contextTokens' | 'workspaceUris' | 'startedAtMs'> {
   /** The thread's messages in their order. The key is the blob's id, with a number behind it where a blob holds several. */
