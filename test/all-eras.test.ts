@@ -5,6 +5,7 @@ import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import { globalEras, heldByWorkspaces, repeatedPrompt, reviewedCalls, writeAllEras } from './helpers/eras/all-eras.ts'
+import { trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
@@ -181,6 +182,19 @@ test('of the calls of which a dialog asked, those count as rejected that the use
   expect(byTool.find(({ name }) => name === 'run_terminal_cmd')).toMatchObject(reviewedCalls)
 })
 
+test('a chat that only has a transcript takes model and times from what Cursor recorded of its code', async () => {
+  const [firstAt, lastAt] = [trackedChat.firstAtMs, trackedChat.lastAtMs].map((ms) => new Date(ms).toISOString())
+  expect(await daemon.get(`/api/chats/${trackedChat.id}`)).toMatchObject({
+    model: trackedChat.models[0],
+    models: trackedChat.models,
+    modelSource: 'tracking',
+    createdAt: firstAt,
+    lastActivityAt: lastAt,
+  })
+  const { items } = await daemon.get<List<object>>(`/api/chats/${trackedChat.id}/messages`)
+  expect(items).toMatchObject(items.map(() => ({ createdAt: firstAt, createdAtSource: 'tracking' })))
+})
+
 test('a second look at everything changes nothing', async () => {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
@@ -200,6 +214,8 @@ test('no token that stood beside the chats is in the mirror or the log', () => {
   expect(bytesBelow(daemon.dataDir)).not.toContain(canary)
   expect(daemon.stderr + daemon.stdout).not.toContain(canary)
   expect(bytesBelow(cursorHome)).toContain(cliCanary)
+  expect(bytesBelow(cursorHome)).toContain(trackingCanary)
+  expect(bytesBelow(daemon.dataDir) + daemon.stderr + daemon.stdout).not.toContain(trackingCanary)
   expect(bytesBelow(daemon.dataDir) + daemon.stderr + daemon.stdout).not.toContain(cliCanary)
 })
 

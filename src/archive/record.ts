@@ -89,6 +89,10 @@ export const archivedChat = z.strictObject({
   evidence: list(z.strictObject({ method: text, rank: z.int(), root })),
   /** Files that it is about, as URIs. */
   paths: list(text),
+  /** When Cursor recorded code of it, an item for each hour; left out where it recorded none. */
+  tracked: z.optional(
+    list(z.strictObject({ firstAt: time, lastAt: time, models: list(z.strictObject({ name: text, lastAt: time })) })),
+  ),
   /** Cursor's own order; null where it gave none. */
   outline: z.nullable(list(outlineEntry)),
   messageCount: count,

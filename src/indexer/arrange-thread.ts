@@ -1,5 +1,5 @@
 import type { Role, TimeSource } from '../model/message.ts'
-import type { ArrangeThread, Outline, OutlineEntry, Placement, ThreadEntry } from '../model/thread.ts'
+import type { ArrangeThread, ChatTime, Outline, OutlineEntry, Placement, ThreadEntry } from '../model/thread.ts'
 
 interface Placed {
   readonly entry: ThreadEntry
@@ -9,17 +9,17 @@ interface Placed {
 
 /**
  * Order: the chat's own list; without one, by time. A message that the list does not name is an orphan.
- * Times: the row's own, the list's, the request's timings, the next message with a time, the previous one, the chat's
- * creation; the source of each is kept.
+ * Times: the row's own, the list's, the request's timings, the next message with a time, the previous one, the chat's;
+ * the source of each is kept.
  */
-export const arrangeThread: ArrangeThread = (outline, entries, chatCreatedAtMs) => {
+export const arrangeThread: ArrangeThread = (outline, entries, chatTime) => {
   const placed = outline === null ? placeByTime(entries) : placeByOutline(outline, entries)
   const inThread = new Set(placed.map((item) => item.entry.id))
   const hashes = new Set(placed.map((item) => item.entry.contentHash))
   const orphans = entries.filter((entry) => !inThread.has(entry.id))
   return [
-    ...withTimes(placed, chatCreatedAtMs),
-    ...orphans.map((entry) => placeOrphan(entry, hashes.has(entry.contentHash), chatCreatedAtMs)),
+    ...withTimes(placed, chatTime),
+    ...orphans.map((entry) => placeOrphan(entry, hashes.has(entry.contentHash), chatTime)),
   ]
 }
 
@@ -123,12 +123,12 @@ function ownTime(entry: ThreadEntry, listed: OutlineEntry | null = null): Time |
   return null
 }
 
-function withTimes(placed: readonly Placed[], chatCreatedAtMs: number | null): Placement[] {
+function withTimes(placed: readonly Placed[], chatTime: ChatTime | null): Placement[] {
   const own = placed.map((item) => ownTime(item.entry, item.listed))
   const next = carry(own.toReversed()).toReversed()
   const previous = carry(own)
   return placed.map((item, index) => {
-    const time = own[index] ?? neighbour(next[index] ?? previous[index]) ?? chatTime(chatCreatedAtMs)
+    const time = own[index] ?? neighbour(next[index] ?? previous[index]) ?? chatTime
     return {
       id: item.entry.id,
       position: item.position,
@@ -149,10 +149,8 @@ function carry(times: readonly (Time | null)[]): (Time | null)[] {
 const neighbour = (time: Time | null | undefined): Time | null =>
   time === null || time === undefined ? null : { atMs: time.atMs, source: 'neighbour' }
 
-const chatTime = (atMs: number | null): Time | null => (atMs === null ? null : { atMs, source: 'chat' })
-
-function placeOrphan(entry: ThreadEntry, isShadowed: boolean, chatCreatedAtMs: number | null): Placement {
-  const time = ownTime(entry) ?? chatTime(chatCreatedAtMs)
+function placeOrphan(entry: ThreadEntry, isShadowed: boolean, chatTime: ChatTime | null): Placement {
+  const time = ownTime(entry) ?? chatTime
   return {
     id: entry.id,
     position: null,

@@ -5,6 +5,7 @@ import { composerKvSource } from './sources/composer-kv/index.ts'
 import { globalItemsSource } from './sources/global-items/index.ts'
 import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
 import { pastedTextSource } from './sources/named-blobs/pasted-text.ts'
+import { trackingSources } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
@@ -34,6 +35,8 @@ export const formats: readonly StoreFormat[] = [
     sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),
     nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
   },
+  // It makes no chats. Read before the two that follow, it dates their chats as they are written.
+  { sources: ({ homes }) => homes.flatMap(trackingSources), nurseries: ({ homes }) => homes },
   // Its folders appear in the home itself.
   { sources: ({ homes }) => homes.flatMap(cliStoreSources), nurseries: ({ homes }) => homes },
   { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },

@@ -191,6 +191,23 @@ export interface HeadWrite {
   readonly filesChanged: number | null
 }
 
+/** What Cursor recorded of a chat's code between two moments of one hour. It adds to a chat, and never makes one. */
+export interface TrackedWrite {
+  readonly chatId: ChatId
+  /** Epoch milliseconds, both in the same hour. */
+  readonly firstAtMs: number
+  readonly lastAtMs: number
+  /** By model, when it was last used; epoch milliseconds. */
+  readonly models: ReadonlyMap<string, number>
+}
+
+/** A commit in which Cursor looked for code of its own. */
+export interface ScoredCommit {
+  readonly sha: string
+  /** Lines of chats that it found, added and removed; null where it does not say. */
+  readonly composerLines: number | null
+}
+
 export interface PathsWrite {
   readonly chatId: ChatId
   /** Normalised URIs, as `Root.uri` is. */
@@ -259,6 +276,8 @@ export interface Batch {
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
   readonly heads: readonly HeadWrite[]
+  readonly tracked: readonly TrackedWrite[]
+  readonly scoredCommits: readonly ScoredCommit[]
   /** Files that a chat is about; they tell where it belongs where nothing better does. */
   readonly paths: readonly PathsWrite[]
   readonly answers: readonly AnswerWrite[]
@@ -279,6 +298,8 @@ export const emptyBatch = {
   evidence: [],
   workspaces: [],
   heads: [],
+  tracked: [],
+  scoredCommits: [],
   paths: [],
   answers: [],
   blobCalls: [],

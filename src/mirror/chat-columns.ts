@@ -64,6 +64,7 @@ const COLUMNS = [
   'last_activity_at',
   'model',
   'models',
+  'model_source',
   'message_count',
   'user_message_count',
   'tool_call_count',

@@ -1,7 +1,8 @@
-import { UNTITLED_CHAT, type TitleSource } from '../model/chat.ts'
+import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../model/chat.ts'
 import type { Part } from '../model/part.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
+import type { TrackedFacts } from './tracked.ts'
 
 /** The columns of a chat that follow from its messages. */
 export interface DerivedChat {
@@ -11,6 +12,7 @@ export interface DerivedChat {
   readonly last_activity_at: number | null
   readonly model: string | null
   readonly models: string
+  readonly model_source: ModelSource | null
   readonly message_count: number
   readonly user_message_count: number
   readonly tool_call_count: number
@@ -60,6 +62,7 @@ export function deriveChat(
   db: Mirror,
   chatNum: number,
   basis: ChatBasis,
+  tracked: TrackedFacts | null,
 ): {
   readonly columns: DerivedChat
   /** Live messages of sources that never had a row of the chat's own. */
@@ -70,15 +73,18 @@ export function deriveChat(
   const used = prepared<{ model: string }>(db, LIST_MODELS)
     .all(chatNum)
     .map((row) => row.model)
-  const models = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
+  const own = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
+  const models = own.length > 0 ? own : (tracked?.models ?? [])
   return {
     liveWithoutRow: sum.live_without_row,
     columns: {
       ...titleOf(basis.name, readUserParts(db, chatNum)),
-      created_at: basis.cursor_created_at ?? sum.first_at,
-      last_activity_at: sum.last_at ?? basis.cursor_updated_at ?? basis.cursor_created_at,
+      created_at: basis.cursor_created_at ?? sum.first_at ?? tracked?.firstAtMs ?? null,
+      last_activity_at:
+        sum.last_at ?? basis.cursor_updated_at ?? later(basis.cursor_created_at, tracked?.lastAtMs ?? null),
       model: models[0] ?? null,
       models: JSON.stringify(models),
+      model_source: models.length === 0 ? null : own.length > 0 ? 'cursor' : 'tracking',
       message_count: sum.message_count,
       user_message_count: sum.user_message_count,
       tool_call_count: sum.tool_call_count,
@@ -86,6 +92,9 @@ export function deriveChat(
     },
   }
 }
+
+const later = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other)
 
 /** Of the user's messages so many are looked at for a title. */
 export const TITLE_MESSAGES_MAX = 5

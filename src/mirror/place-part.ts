@@ -22,7 +22,7 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
     }),
   )
   const entries = [...read.values()].map(({ columns }) => threadEntry(columns))
-  return tools.arrange(part.outline, entries, thread.chatCreatedAtMs).flatMap((placement) => {
+  return tools.arrange(part.outline, entries, thread.chatTime).flatMap((placement) => {
     const message = read.get(placement.id)
     return message === undefined ? [] : [[message, placeColumns(placement)] as const]
   })

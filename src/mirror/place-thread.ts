@@ -1,5 +1,5 @@
 import type { MessageId } from '../model/ids.ts'
-import type { Outline, Placement, ThreadEntry } from '../model/thread.ts'
+import type { ChatTime, Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { tellsFacts, type ChatWrite } from './batch.ts'
 import { findCopies } from './find-copies.ts'
 import type { MessageColumns, NextMessage } from './message-columns.ts'
@@ -21,7 +21,7 @@ export interface ThreadWrite {
   readonly isPrompts: boolean
   /** True where neither the chat's own row nor whose word counts says anything new of order and times. */
   readonly isOrderKnown: boolean
-  readonly chatCreatedAtMs: number | null
+  readonly chatTime: ChatTime | null
   readonly nowMs: number
   readonly tools: WriteTools
 }
@@ -61,7 +61,7 @@ export function placeAll(
   const arranged = thread.tools.arrange(
     outline,
     [...inside.values()].map((message) => threadEntry(message.columns)),
-    thread.chatCreatedAtMs,
+    thread.chatTime,
   )
   return [
     ...arranged.flatMap((placement) => {
@@ -83,11 +83,11 @@ export function placeAll(
 function placeStrangers(
   strangers: readonly NextMessage[],
   atHome: readonly NextMessage[],
-  { tools, chatCreatedAtMs }: ThreadWrite,
+  { tools, chatTime }: ThreadWrite,
 ): (readonly [NextMessage, Place])[] {
   const said = new Set(atHome.map(({ columns }) => columns.content_hash))
   return strangers.flatMap((message) =>
-    tools.arrange([], [threadEntry(message.columns)], chatCreatedAtMs).map((placement) => {
+    tools.arrange([], [threadEntry(message.columns)], chatTime).map((placement) => {
       const isShadowed = said.has(message.columns.content_hash)
       return [message, placeColumns({ ...placement, isShadowed })] as const
     }),

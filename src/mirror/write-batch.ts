@@ -12,6 +12,7 @@ import { writeHeads } from './heads.ts'
 import { writePaths } from './chat-paths.ts'
 import { RepeatedPrompts } from './prompt-chats.ts'
 import { SourceRanks } from './source-ranks.ts'
+import { writeTracked } from './tracked.ts'
 import { writeAnswers } from './write-answers.ts'
 import { refreshChat, writeChat } from './write-chat.ts'
 import { listingTerms } from './write-dictionary.ts'
@@ -43,7 +44,8 @@ export function writeBatch(db: Mirror, given: Batch, arrange: ArrangeThread): Ba
     writeBlobCalls(db, batch)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
-    const renamed = writeHeads(db, batch).filter((chatId) => refreshChat(db, chatId, batch, tools))
+    const concerned = new Set([...writeHeads(db, batch), ...writeTracked(db, batch)])
+    const renamed = [...concerned].filter((chatId) => refreshChat(db, chatId, batch, tools))
     terms.write(db, batch)
     writePaths(db, batch)
     const moved = [...renamed, ...writeEvidence(db, batch)]

@@ -1,5 +1,6 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { Loss } from '../model/loss.ts'
+import type { ChatTime } from '../model/thread.ts'
 import { noteCopy } from './asks.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from './batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
@@ -13,6 +14,7 @@ import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
 import { touchChat } from './revision.ts'
 import { dropSupersededChat } from './superseded.ts'
+import { readTracked, type TrackedFacts } from './tracked.ts'
 import { writeThread } from './write-thread.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -60,6 +62,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
   forgetMoved(db, write.id, ownRows, tools.ranks)
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
+  const tracked = readTracked(db, write.id)
   const thread = writeThread(db, {
     chatNum: before.num,
     isNew: held === undefined,
@@ -69,11 +72,11 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
     isPrompts: facts.format === PROMPTS,
     isOrderKnown:
       !isOwnRowNew && source === before.source && facts.cursor_created_at === (held?.cursor_created_at ?? null),
-    chatCreatedAtMs: facts.cursor_created_at,
+    chatTime: chatTime(facts.cursor_created_at, tracked),
     nowMs: batch.nowMs,
     tools,
   })
-  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, nowMs: batch.nowMs }) }
+  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, tracked, nowMs: batch.nowMs }) }
   const hasNewColumns = saveColumns(db, before, held ?? null, after)
   const losses =
     thread.all === null
@@ -127,17 +130,23 @@ function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, o
   return owner === before.source ? pickOwn(before) : nothingKnown
 }
 
+function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
+  if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
+  return tracked === null ? null : { atMs: tracked.firstAtMs, source: 'tracking' }
+}
+
 interface StateBasis {
   readonly source: number
   readonly ownRows: ReadonlyMap<number, OwnRowState>
   readonly write: ChatWrite
+  readonly tracked: TrackedFacts | null
   readonly nowMs: number
 }
 
 /** What follows from the chat's messages, and whether any source holds it still. */
 function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: StateBasis) {
   const { source, ownRows } = basis
-  const { columns, liveWithoutRow } = deriveChat(db, before.num, facts)
+  const { columns, liveWithoutRow } = deriveChat(db, before.num, facts, basis.tracked)
   const states = new Set(ownRows.values())
   const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
   const isLive = ownRow === 'live' || liveWithoutRow > 0

@@ -7,6 +7,8 @@ export type ChatFormat = (typeof chatFormats)[number]
 export const titleSources = ['cursor', 'first-message', 'none'] as const
 export type TitleSource = (typeof titleSources)[number]
 
+export type ModelSource = 'cursor' | 'tracking'
+
 export interface ContextTokens {
   readonly used: number | null
   readonly limit: number | null
@@ -27,6 +29,8 @@ export interface Chat {
   readonly branch: string | null
   readonly model: string | null
   readonly models: readonly string[]
+  /** Who names them: the chat's own rows, or Cursor's record of the code that it wrote. Null without a model. */
+  readonly modelSource: ModelSource | null
   /** Counts are of the thread: orphans are not in them. */
   readonly messageCount: number
   readonly userMessageCount: number

@@ -6,9 +6,9 @@ export type Role = (typeof roles)[number]
 
 /**
  * Where a message's time comes from, best first: its own row, its entry in the chat's list, its request
- * timings, the nearest message with a time, the chat's creation.
+ * timings, the nearest message with a time, the chat's creation, the first code that Cursor recorded of the chat.
  */
-export type TimeSource = 'message' | 'header' | 'timing' | 'neighbour' | 'chat'
+export type TimeSource = 'message' | 'header' | 'timing' | 'neighbour' | 'chat' | 'tracking'
 
 /** What Cursor wrote down of a message. Null where it recorded the other alone. */
 export interface RecordedTokens {

@@ -37,9 +37,15 @@ export interface Placement {
   readonly isShadowed: boolean
 }
 
+/** The time of a message of which nothing else tells when it was said. */
+export interface ChatTime {
+  readonly atMs: number
+  readonly source: Extract<TimeSource, 'chat' | 'tracking'>
+}
+
 /** Decides order, orphans and times of one chat. Pure; `indexer/arrange-thread.ts` is the one implementation. */
 export type ArrangeThread = (
   outline: Outline,
   entries: readonly ThreadEntry[],
-  chatCreatedAtMs: number | null,
+  chatTime: ChatTime | null,
 ) => readonly Placement[]

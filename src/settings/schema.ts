@@ -12,6 +12,7 @@ export const sourceKinds = [
   'workspace-items',
   'transcripts',
   'cli-store',
+  'tracking',
   'archive',
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]
@@ -111,6 +112,7 @@ export const settingsSchema = group({
     'workspace-items': source,
     transcripts: source,
     'cli-store': source,
+    tracking: source,
     archive: source,
   } satisfies Record<SourceKind, typeof source>),
   auth: group({ required: flag }),

@@ -78,7 +78,7 @@ export function describeSource(format: SourceCase): void {
         .pluck()
         .get(word) ?? 0
     const all = (sql: string): unknown[] => mirror.prepare(sql).all()
-    const heads = (): unknown[] => all('select * from heads')
+    const heads = (): unknown[] => [...all('select * from heads'), ...all('select * from tracked')]
     /** What the mirror holds, but for the times at which it was noted. */
     const kept = (): unknown[] => [
       ...all('select key, chat, id, position, content_hash, is_live from messages'),

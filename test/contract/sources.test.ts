@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { cliStoreSources } from '../../src/indexer/sources/cli-store/index.ts'
 import { composerKvSource } from '../../src/indexer/sources/composer-kv/index.ts'
 import { globalItemsSource } from '../../src/indexer/sources/global-items/index.ts'
+import { trackingSources } from '../../src/indexer/sources/tracking/index.ts'
 import { transcriptSources } from '../../src/indexer/sources/transcripts/index.ts'
 import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
 import { CliStore, cliFolder, encodeState } from '../../src/sample/cli-store.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { assistant, call, encodeArchive, result, say, summary, user, writeTurn } from '../helpers/eras/cli-store.ts'
 import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras/global-items.ts'
+import { TrackingStore } from '../helpers/eras/tracking.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { diarySources } from './made-up/index.ts'
 import { describeSource, type SourceCase } from './source-contract.ts'
@@ -224,6 +226,29 @@ const cli: SourceCase = {
   },
 }
 
+let tracked: TrackingStore | null = null
+
+/** It holds no chats either. */
+const tracking: SourceCase = {
+  name: "Cursor's record of its code",
+  write(root) {
+    tracked = new TrackingStore(cursorHome(root))
+    for (let hour = 0; hour < 3; hour += 1) {
+      tracked.record({ conversationId: 'a', timestamp: Date.UTC(2026, 1, 2, hour), model: 'm' })
+    }
+    tracked.score('ab'.repeat(20), 3)
+    return []
+  },
+  sources: (root) => trackingSources(cursorHome(root)),
+  spoil() {
+    tracked?.record({ conversationId: Buffer.from('a'), timestamp: Date.UTC(2026, 1, 2, 9) })
+  },
+  release() {
+    tracked?.close()
+    tracked = null
+  },
+}
+
 const diaries: SourceCase = {
   name: 'a made-up format',
   write(root) {
@@ -244,5 +269,5 @@ const diaries: SourceCase = {
   spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
 }
 
-for (const format of [composerKv, globalItems, globalTabs, workspaceItems, transcripts, cli, diaries])
+for (const format of [composerKv, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking, diaries])
   describeSource(format)

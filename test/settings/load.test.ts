@@ -44,6 +44,7 @@ test('with nothing given, the documented defaults hold', () => {
       'workspace-items': { enabled: true },
       transcripts: { enabled: true },
       'cli-store': { enabled: true },
+      tracking: { enabled: true },
       archive: { enabled: true },
     },
     auth: { required: false },

@@ -72,7 +72,7 @@ function tokensText({ input, output, source }: NonNullable<Message['tokens']>): 
 /** A time that is not the message's own is told as what it is. */
 export function messageTime({ createdAt, createdAtSource }: Message): string | null {
   const text = timeText(createdAt)
-  const isGuess = createdAtSource === 'neighbour' || createdAtSource === 'chat'
+  const isGuess = createdAtSource === 'neighbour' || createdAtSource === 'chat' || createdAtSource === 'tracking'
   return text !== null && isGuess ? `about ${text}` : text
 }
 

@@ -1,9 +1,10 @@
 import type { ArchivedChat } from '../../archive/record.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/prepared.ts'
+import { listTracked, parseModels } from '../../mirror/tracked.ts'
 import { toIso } from '../iso.ts'
 
-type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'outline' | 'messageCount'>
+type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'tracked' | 'outline' | 'messageCount'>
 
 /** What a chat is connected with, and the order of its messages. */
 export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
@@ -15,9 +16,20 @@ export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
     paths: prepared<{ uri: string }>(db, PATHS)
       .all(id)
       .map((row) => row.uri),
+    ...archivedHours(db, id),
     outline: readOrder(db, num),
     messageCount: prepared<{ count: number }>(db, COUNT).get(num)?.count ?? 0,
   }
+}
+
+/** A chat of which nothing was recorded is archived as it always was: its object keeps its name. */
+function archivedHours(db: Mirror, id: string): Pick<Links, 'tracked'> {
+  const tracked = listTracked(db, id).map(({ firstAtMs, lastAtMs, models }) => ({
+    firstAt: toIso(firstAtMs),
+    lastAt: toIso(lastAtMs),
+    models: [...parseModels(models)].map(([name, atMs]) => ({ name, lastAt: toIso(atMs) })),
+  }))
+  return tracked.length === 0 ? {} : { tracked }
 }
 
 const CHILDREN = `select child_id as id from chat_links where parent_id = ? order by child_id`

@@ -23,6 +23,8 @@ export interface ChatActivity {
   /** Of its messages within the stretch, ascending; only times that are their own, not a neighbour's or the chat's. */
   readonly timesMs: readonly number[]
   readonly edits: readonly ChatEdit[]
+  /** When Cursor recorded code of it: the first and the last time of each hour. Ascending. */
+  readonly trackedMs: readonly number[]
 }
 
 export interface ActivityRequest {
@@ -41,8 +43,11 @@ const CHATS = `
       c.parent_chat_id,
       (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
     ) as parentId,
-    coalesce(c.last_activity_at, c.created_at) >= @fromMs
-      and coalesce(c.created_at, c.last_activity_at) <= @toMs as isAtWork
+    (coalesce(c.last_activity_at, c.created_at) >= @fromMs
+      and coalesce(c.created_at, c.last_activity_at) <= @toMs)
+      or exists (
+        select 1 from tracked t where t.chat_id = c.id and t.last_at >= @fromMs and t.first_at <= @toMs
+      ) as isAtWork
   from chats c
   where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
   order by c.num
@@ -55,6 +60,16 @@ const TIMES = `
   from json_each(@chats) wanted join messages m on m.chat = wanted.value
   where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
   order by m.created_at
+`
+
+const TRACKED = `
+  select c.num as chat, time.value as atMs
+  from json_each(@chats) wanted
+  join chats c on c.num = wanted.value
+  join tracked t on t.chat_id = c.id
+  join json_each(json_array(t.first_at, t.last_at)) time
+  where time.value between @fromMs and @toMs
+  order by time.value
 `
 
 const TOOL_NAMES = `select name from names where kind = 'tool'`
@@ -78,7 +93,7 @@ const EDITS = `
   order by m.chat, m.position
 `
 
-interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits'> {
+interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits' | 'trackedMs'> {
   readonly parentId: string | null
   /** 1 or 0; null where neither time is known. */
   readonly isAtWork: number | null
@@ -90,10 +105,14 @@ export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: Acti
   const rows = all.filter(({ isAtWork }) => isAtWork === 1)
   const stretch = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
   const workers = workersOf(rows, all)
-  const timesMs = new Map<number, number[]>()
-  for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(TIMES).iterate(stretch)) {
-    append(timesMs, workers.get(chat)?.num ?? chat, atMs)
+  const readTimes = (sql: string): ReadonlyMap<number, readonly number[]> => {
+    const times = new Map<number, number[]>()
+    for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(sql).iterate(stretch)) {
+      append(times, workers.get(chat)?.num ?? chat, atMs)
+    }
+    return times
   }
+  const [timesMs, trackedMs] = [readTimes(TIMES), readTimes(TRACKED)]
   const ends = new Map(rows.map(({ num, endedAtMs }) => [num, endedAtMs]))
   const edits = new Map<number, ChatEdit[]>()
   for (const { chat, atMs, paths } of readEdits(db, stretch)) {
@@ -105,7 +124,12 @@ export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: Acti
   const chats = new Map([...workers.values()].map((row) => [row.num, row]))
   return [...chats.values()]
     .sort((left, right) => left.num - right.num)
-    .map((chat) => ({ ...chat, timesMs: timesMs.get(chat.num) ?? [], edits: edits.get(chat.num) ?? [] }))
+    .map((chat) => ({
+      ...chat,
+      timesMs: timesMs.get(chat.num) ?? [],
+      trackedMs: trackedMs.get(chat.num) ?? [],
+      edits: edits.get(chat.num) ?? [],
+    }))
 }
 
 interface EditRow {

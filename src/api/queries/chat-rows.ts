@@ -1,4 +1,4 @@
-import { CALL_CHAT_PREFIX, type Chat, type ChatFormat, type TitleSource } from '../../model/chat.ts'
+import { CALL_CHAT_PREFIX, type Chat, type ChatFormat, type ModelSource, type TitleSource } from '../../model/chat.ts'
 import { asChatId, asProjectId } from '../../model/ids.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -20,6 +20,7 @@ interface ChatRow {
   readonly branch: string | null
   readonly model: string | null
   readonly models: string
+  readonly modelSource: string | null
   readonly messageCount: number
   readonly userMessageCount: number
   readonly toolCallCount: number
@@ -46,7 +47,7 @@ const CHATS_BY_NUM = `
     c.num, c.id, c.title, c.title_source as titleSource, c.summary,
     p.id as projectId, p.name as projectName, c.project_source as projectSource,
     c.created_at as createdAtMs, c.last_activity_at as lastActivityAtMs,
-    c.mode, c.branch, c.model, c.models,
+    c.mode, c.branch, c.model, c.models, c.model_source as modelSource,
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
     c.size_bytes as sizeBytes, c.format, s.kind as source,
     case s.kind when '${ARCHIVE}' then s.path end as origin, c.status,
@@ -117,6 +118,7 @@ function toChat(row: ChatRow, childChatIds: readonly ChatId[]): Chat {
     branch: row.branch,
     model: row.model,
     models: JSON.parse(row.models) as string[],
+    modelSource: row.modelSource as ModelSource | null,
     messageCount: row.messageCount,
     userMessageCount: row.userMessageCount,
     toolCallCount: row.toolCallCount,

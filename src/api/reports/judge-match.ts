@@ -26,6 +26,8 @@ export interface Evidence {
   /** Whether the commit is on the branch on which the chat began; null where that is not known. */
   readonly branch: 'same' | 'other' | null
   readonly files: FileEvidence | null
+  /** When Cursor recorded code of the chat within the window of a commit that Cursor scored; null where it did not. */
+  readonly tracking: { readonly firstAtMs: number; readonly lastAtMs: number } | null
   /** It edited files within the window, and none that the commit touched. */
   readonly editedElsewhere: boolean
 }
@@ -49,13 +51,16 @@ const DAY_MS = 24 * 3_600_000
 /**
  * Files decide. Edited within the window of a commit that holds them: high. Edited before it: high where that is all
  * the commit holds and within a day, else medium, the less the longer it waited. Time alone is low, whatever the branch
- * says: people talk to a model about one thing and commit another. The
+ * says: people talk to a model about one thing and commit another. Code that Cursor recorded at that time makes it medium:
+ * it was written then, and nobody says into which file. The
  * branch decides no confidence either, only the order among chats of one.
  */
-export function judge({ time, branch, files, editedElsewhere }: Evidence): Judgement {
+export function judge({ time, branch, files, tracking, editedElsewhere }: Evidence): Judgement {
   const onBranch = branch === 'same' ? 0.03 : branch === 'other' ? -0.03 : 0
-  if (files !== null) return judgement(isSure(files) ? 'high' : 'medium', scoreOfFiles(files) + onBranch)
+  if (files !== null)
+    return judgement(isSure(files) ? 'high' : 'medium', scoreOfFiles(files) + onBranch + (tracking === null ? 0 : 0.02))
   if (editedElsewhere) return judgement('low', 0.1 + onBranch)
+  if (tracking !== null) return judgement('medium', 0.55 + onBranch)
   return judgement('low', (time?.messages === null ? 0.15 : 0.3) + onBranch * 3)
 }
 

@@ -14,6 +14,8 @@ export interface MatchInput {
   readonly fileCounts: ReadonlyMap<string, number>
   readonly asked: ReadonlySet<string>
   readonly chats: readonly ChatActivity[]
+  /** Commits in which Cursor found code of chats. */
+  readonly scored: ReadonlySet<string>
   /** The path as git names it; null for what lies outside the repository. */
   readonly pathOf: (chat: ChatActivity, path: string) => string | null
   /** Whether a commit is reachable from a branch; null where that is not known. */
@@ -56,16 +58,20 @@ interface Found {
 function matchOne(chat: ChatActivity, dated: DatedCommit, { input, edits, taken, known }: Found): CommitMatch | null {
   const { sha } = dated.commit
   const time = timeIn(chat, dated.window)
+  const tracked = input.scored.has(sha) ? within(chat.trackedMs, dated.window) : []
   const touched = input.touched.get(sha)
   const files: FileEvidence | null =
     taken.length === 0 || touched === undefined
       ? null
       : fileEvidence(taken, dated, Math.max(touched.size, input.fileCounts.get(sha) ?? 0))
-  if (files === null && (time === null || isAccountedFor(chat, dated.window, known))) return null
+  const inside = [...within(chat.timesMs, dated.window), ...tracked]
+  const isThen = time !== null || tracked.length > 0
+  if (files === null && (!isThen || isAccountedFor(inside, known))) return null
   const evidence: Evidence = {
     time,
     branch: chat.branch === null ? null : branchEvidence(input.isOnBranch(chat.branch, sha)),
     files,
+    tracking: spanOf(tracked),
     editedElsewhere: files === null && edits.some(({ atMs }) => isIn(atMs, dated.window)),
   }
   return { num: chat.num, id: chat.id, title: chat.title, ...judge(evidence), evidence }
@@ -74,25 +80,30 @@ function matchOne(chat: ChatActivity, dated: DatedCommit, { input, edits, taken,
 const branchEvidence = (isOn: boolean | null): Evidence['branch'] => (isOn === null ? null : isOn ? 'same' : 'other')
 
 function timeIn(chat: ChatActivity, window: Window): Evidence['time'] {
-  const first = countUpTo(chat.timesMs, window.startMs)
-  const next = countUpTo(chat.timesMs, window.endMs)
-  const [firstAtMs, lastAtMs] = [chat.timesMs[first], chat.timesMs[next - 1]]
-  if (next > first && firstAtMs !== undefined && lastAtMs !== undefined) {
-    return { messages: next - first, firstAtMs, lastAtMs }
-  }
+  const inside = within(chat.timesMs, window)
+  const span = spanOf(inside)
+  if (span !== null) return { messages: inside.length, ...span }
   if (chat.timesMs.length > 0 || chat.startedAtMs === null || chat.endedAtMs === null) return null
   // Its messages have no times: all that is known is from when to when it was there.
   const isThere = chat.startedAtMs <= window.endMs && chat.endedAtMs > window.startMs
   return isThere ? { messages: null, firstAtMs: chat.startedAtMs, lastAtMs: chat.endedAtMs } : null
 }
 
+/** @param timesMs ascending */
+const within = (timesMs: readonly number[], { startMs, endMs }: Window): readonly number[] =>
+  timesMs.slice(countUpTo(timesMs, startMs), countUpTo(timesMs, endMs))
+
+function spanOf(timesMs: readonly number[]): { readonly firstAtMs: number; readonly lastAtMs: number } | null {
+  const [firstAtMs, lastAtMs] = [timesMs[0], timesMs.at(-1)]
+  return firstAtMs === undefined || lastAtMs === undefined ? null : { firstAtMs, lastAtMs }
+}
+
 /**
  * Windows lie side by side where one works after another, and over each other where several branches or people are at
  * work at once. Whoever was at work on one commit all the while was not at work on the other.
  */
-function isAccountedFor({ timesMs }: ChatActivity, { startMs, endMs }: Window, known: readonly Window[]): boolean {
-  const inside = timesMs.slice(countUpTo(timesMs, startMs), countUpTo(timesMs, endMs))
-  return inside.length > 0 && inside.every((atMs) => known.some((window) => isIn(atMs, window)))
+function isAccountedFor(timesMs: readonly number[], known: readonly Window[]): boolean {
+  return timesMs.length > 0 && timesMs.every((atMs) => known.some((window) => isIn(atMs, window)))
 }
 
 /** How many of these ascending times are not later. */

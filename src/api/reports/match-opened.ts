@@ -4,6 +4,7 @@ import { Trouble } from '../../model/trouble.ts'
 import { readChatActivity } from '../queries/chat-activity.ts'
 import type { ChatActivity } from '../queries/chat-activity.ts'
 import { listProjectRoots } from '../queries/project-roots.ts'
+import { readScoredCommits } from '../queries/scored-commits.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { dateCommits } from './commit-windows.ts'
 import type { DatedCommit } from './commit-windows.ts'
@@ -43,7 +44,7 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   const wanted = dateCommits(request.asked, request.windowMs, bySha)
   if (wanted.length === 0) return { matches: new Map(), fileCounts: new Map(), warnings: [] }
   const stretch = stretchOf(wanted)
-  const { chats, rootOf } = readChats(db, opened.place, stretch)
+  const { chats, rootOf, scored } = readChats(db, opened.place, stretch, [...asked])
   const between = commitsBetween(list.commits, asked, firstEditOf(chats, stretch))
   const named = [...wanted, ...dateCommits(between.slice(0, TOUCHED_MAX), request.windowMs, bySha)]
   const { files, warning } = await readTouched(opened, named, histories)
@@ -55,6 +56,7 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
     fileCounts,
     asked,
     chats,
+    scored,
     pathOf: (chat, path) => repositoryPath(path, rootOf(chat), opened.place),
     isOnBranch,
   })
@@ -81,12 +83,13 @@ function stretchOf(wanted: readonly DatedCommit[]): Stretch {
   return { fromMs, toMs }
 }
 
-function readChats(db: Mirror, place: RepositoryPlace, stretch: Stretch) {
+function readChats(db: Mirror, place: RepositoryPlace, stretch: Stretch, shas: readonly string[]) {
   return inSnapshot(db, () => {
     const roots = listProjectRoots(db).filter(({ remote, path }) => remote === null && liesIn(folderOf(path), place))
     const folders = new Map(roots.map(({ num, path }) => [num, folderOf(path)]))
     const chats = readChatActivity(db, { projectNums: [...folders.keys()], ...stretch })
-    return { chats, rootOf: ({ projectNum }: ChatActivity): string => folders.get(projectNum) ?? '/' }
+    const scored = readScoredCommits(db, shas)
+    return { chats, scored, rootOf: ({ projectNum }: ChatActivity): string => folders.get(projectNum) ?? '/' }
   })
 }
 

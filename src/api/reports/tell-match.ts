@@ -22,6 +22,8 @@ export interface ToldEvidence {
     readonly lastEditAt: string | null
     readonly when: 'in-window' | 'earlier' | 'before-amending'
   } | null
+  /** When Cursor recorded code of the chat between the commit before and this one, which Cursor scored. */
+  readonly tracking: { readonly from: string | null; readonly to: string | null } | null
   readonly editedElsewhere: boolean
 }
 
@@ -29,7 +31,7 @@ export interface ToldEvidence {
 const PATHS_MAX = 50
 
 export function tellMatch({ id, title, confidence, score, evidence }: CommitMatch): ToldMatch {
-  const { time, branch, files, editedElsewhere } = evidence
+  const { time, branch, files, tracking, editedElsewhere } = evidence
   return {
     id,
     title,
@@ -47,6 +49,7 @@ export function tellMatch({ id, title, confidence, score, evidence }: CommitMatc
               lastEditAt: toIso(files.lastEditAtMs),
               when: files.isInWindow ? 'in-window' : files.isAmended ? 'before-amending' : 'earlier',
             },
+      tracking: tracking === null ? null : { from: toIso(tracking.firstAtMs), to: toIso(tracking.lastAtMs) },
       editedElsewhere,
     },
   }

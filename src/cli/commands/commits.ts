@@ -22,6 +22,8 @@ const chatMatch = z.object({
     time: z.object({ messages: z.number().nullable() }).nullable(),
     branch: z.string().nullable(),
     files: z.object({ paths: z.array(z.string()), when: z.string() }).nullable(),
+    // A daemon of an earlier version does not say it.
+    tracking: z.unknown().optional(),
     editedElsewhere: z.boolean(),
   }),
 })
@@ -122,11 +124,12 @@ function commitRows({ sha, committedAt, subject, chats }: ListedCommit, { screen
 }
 
 /** `3 files, 12 messages, its branch`. */
-function becauseOf({ evidence: { time, branch, files, editedElsewhere } }: ChatMatch): string {
+function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere } }: ChatMatch): string {
   const whens: Readonly<Record<string, string>> = { earlier: ' earlier', 'before-amending': ' before amending' }
   const words = [
     ...(files === null ? [] : [`${countText(files.paths.length, 'file')}${whens[files.when] ?? ''}`]),
     ...(time === null ? [] : [time.messages === null ? 'open then' : countText(time.messages, 'message')]),
+    ...(tracking === null || tracking === undefined ? [] : ['code recorded then']),
     ...(branch === null ? [] : [branch === 'same' ? 'its branch' : 'another branch']),
     ...(editedElsewhere ? ['edited other files'] : []),
   ]

@@ -13,6 +13,7 @@ import { unlisted } from './0013-unlisted.ts'
 import { namesInUnspacedText } from './0014-names-in-unspaced-text.ts'
 import { firstId } from './0015-first-id.ts'
 import { unplaced } from './0016-unplaced.ts'
+import { tracking } from './0018-tracking.ts'
 import { decoders } from './0019-decoders.ts'
 
 /** Append only: the number of migrations done is the mirror's `user_version`. */
@@ -32,5 +33,6 @@ export const migrations: readonly string[] = [
   namesInUnspacedText,
   firstId,
   unplaced,
+  tracking,
   decoders,
 ]

@@ -40,6 +40,7 @@ const BY_NUM = [
 ]
 const BY_ID = [
   `delete from heads where chat_id = ?`,
+  `delete from tracked where chat_id = ?`,
   `delete from evidence where chat_id = ?`,
   `delete from chat_paths where chat_id = ?`,
   `delete from chat_links where parent_id = ?`,

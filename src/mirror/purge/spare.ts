@@ -25,6 +25,7 @@ export function withoutPurged(db: Mirror, batch: Batch): Batch {
     chats: batch.chats.flatMap((chat) => spareChat(tombstones, chat) ?? []),
     evidence: batch.evidence.filter(stands),
     heads: batch.heads.filter(stands).map((head) => spareHead(tombstones, head)),
+    tracked: batch.tracked.filter(stands),
     paths: batch.paths.filter(stands).map(({ chatId, uris }) => ({
       chatId,
       uris: uris.filter((uri) => !tombstones.hasText(uri, { chatId, atMs: null })),

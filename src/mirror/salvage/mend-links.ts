@@ -44,7 +44,7 @@ const DROP_UNUSED = `delete from bodies where num not in (select body from messa
 
 const LOST_SOURCES = `
 select source as num from messages union select source from source_rows union select source from outlines
-union select source from heads union select source from workspaces union select source from chats
+union select source from heads union select source from tracked union select source from scored_commits union select source from workspaces union select source from chats
 except select num from sources
 `
 const LOST_PROJECTS = `

@@ -16,6 +16,7 @@ export const plainChat: Chat = {
   branch: null,
   model: 'gpt-5',
   models: ['gpt-5', 'sonnet'],
+  modelSource: 'cursor',
   messageCount: 1234,
   userMessageCount: 600,
   toolCallCount: 7,

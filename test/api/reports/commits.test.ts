@@ -75,6 +75,7 @@ test('a chat that edited what the next commit holds matches with high confidence
           lastEditAt: new Date(at(-10)).toISOString(),
           when: 'in-window',
         },
+        tracking: null,
         editedElsewhere: false,
       },
     },

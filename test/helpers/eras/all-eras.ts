@@ -2,6 +2,7 @@ import { headers, type CursorHome, type Store } from '../../../src/sample/cursor
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
 import { line, lines, query, said, transcriptEras, writeTranscript } from './transcripts.ts'
+import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
 
 /** One file has one table of headers: the newer stands for both. */
@@ -36,6 +37,7 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursorHome)
   for (const era of cliEras) era.write(cursorHome)
+  writeTrackingEra(cursorHome)
   // The agent left a transcript of each of these, under a name that tells nothing of where it was.
   for (const { chatId, messages } of cliEras) {
     const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))

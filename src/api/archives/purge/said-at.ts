@@ -1,6 +1,6 @@
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
 import { asMessageId } from '../../../model/ids.ts'
-import type { ArrangeThread, Outline } from '../../../model/thread.ts'
+import type { ArrangeThread, ChatTime, Outline } from '../../../model/thread.ts'
 import type { ReadObject } from './read-objects.ts'
 
 /** When messages were said, epoch milliseconds, by their ids; null where nobody knows. */
@@ -25,8 +25,15 @@ export function timesOf({ chat, messages }: Pick<ReadObject, 'chat' | 'messages'
     // No two are the same.
     contentHash: message.id,
   }))
-  const placed = arrange(outlineOf(chat), entries, msOf(chat.createdAt))
+  const placed = arrange(outlineOf(chat), entries, chatTimeOf(chat))
   return new Map(placed.map(({ id, createdAtMs }) => [id, createdAtMs]))
+}
+
+function chatTimeOf({ createdAt, tracked = [] }: ArchivedChat): ChatTime | null {
+  const createdAtMs = msOf(createdAt)
+  if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
+  const recorded = tracked.flatMap(({ firstAt }) => msOf(firstAt) ?? [])
+  return recorded.length === 0 ? null : { atMs: Math.min(...recorded), source: 'tracking' }
 }
 
 /** Null where nothing tells. */

@@ -1,6 +1,6 @@
 import type { ArchivedPlace } from '../../../archive/proven-chat.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
-import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/batch.ts'
+import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite, TrackedWrite } from '../../../mirror/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
@@ -97,6 +97,20 @@ export const decodePaths = ({ id, paths }: ArchivedChat, mapUri: MapUri): PathsW
   chatId: asChatId(id),
   uris: paths.map(mapUri),
 })
+
+export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[] =>
+  tracked.flatMap(({ firstAt, lastAt, models }) => {
+    const [firstAtMs, lastAtMs] = [atMs(firstAt), atMs(lastAt)]
+    if (firstAtMs === null || lastAtMs === null) return []
+    return [
+      {
+        chatId: asChatId(id),
+        firstAtMs,
+        lastAtMs,
+        models: new Map(models.map((one) => [one.name, atMs(one.lastAt) ?? 0])),
+      },
+    ]
+  })
 
 export function decodeMessage(message: ArchivedMessage): MessageDraft {
   return {

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { DamagedChat, ProvenChat } from '../../../archive/proven-chat.ts'
-import { emptyBatch, type Batch, type BatchOutcome, type ChatWrite, type MessageWrite } from '../../../mirror/batch.ts'
+import {
+  emptyBatch,
+  type BatchOutcome,
+  type ChatWrite,
+  type EvidenceWrite,
+  type MessageWrite,
+  type PathsWrite,
+  type TrackedWrite,
+} from '../../../mirror/batch.ts'
 import { findHeldChat, type HeldChat } from '../../../mirror/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/pack-message.ts'
@@ -71,13 +79,18 @@ const noOrigin = ({ chat }: ProvenChat): DamagedChat => ({
   why: 'its origin is not the identity of a mirror',
 })
 
-type Written = Pick<Batch, 'evidence' | 'paths'> & { readonly chats: ChatWrite[] }
+interface Portion {
+  readonly chats: ChatWrite[]
+  readonly evidence: EvidenceWrite[]
+  readonly paths: PathsWrite[]
+  readonly tracked: TrackedWrite[]
+}
 
 /** Gathers what is written together: chats of one origin. */
 class PortionWriter {
   readonly #world: RestoreWorld
   #origin = ''
-  #portion: Written & { evidence: Batch['evidence'][number][]; paths: Batch['paths'][number][] } = emptyPortion()
+  #portion = emptyPortion()
   #messages = 0
   #octets = 0
   #addedChats = 0
@@ -103,7 +116,10 @@ class PortionWriter {
     const write = { id, vanished: [] }
     let isFirst = true
     if (held?.hasProject !== true) this.#portion.evidence.push(...decode.decodeEvidence(chat, this.#world.mapUri))
-    if (ownRow.kind === 'remembered') this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
+    if (ownRow.kind === 'remembered') {
+      this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
+      this.#portion.tracked.push(...decode.decodeTracked(chat))
+    }
     if (held === null) this.#addedChats += 1
     if (places.some(isMissing)) {
       for await (const message of proven.messages()) {
@@ -129,14 +145,14 @@ class PortionWriter {
   }
 
   *flush(): Generator<RestoreStep> {
-    const { chats, evidence, paths } = this.#portion
+    const { chats, evidence, paths, tracked } = this.#portion
     if (chats.length + evidence.length + paths.length === 0) return
     const db = this.#world.mirror()
     const nowMs = this.#world.now()
     const source = sourceNum(db, sourceOf(this.#origin))
     saveSourceState(db, source, 'ok', null, nowMs)
     const isIndexedLater = this.#written >= INDEXED_AT_ONCE
-    const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, isIndexedLater }
+    const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, tracked, isIndexedLater }
     const outcome = writeBatch(db, batch, arrangeThread)
     this.#written += this.#messages
     const addedChats = this.#addedChats
@@ -149,7 +165,7 @@ class PortionWriter {
 }
 
 const UNREAD = { kind: 'unread' } as const
-const emptyPortion = () => ({ chats: [], evidence: [], paths: [] })
+const emptyPortion = (): Portion => ({ chats: [], evidence: [], paths: [], tracked: [] })
 
 /** One for each mirror from which chats were archived; its path tells which. */
 function sourceOf(origin: string) {
