@@ -120,6 +120,7 @@ test('what a chat has for evidence is told in words', async () => {
     match('c2', { files: null, branch: 'other', editedElsewhere: true, time: { messages: 1 } }),
     match('c3', { time: null, branch: null, files: { paths: ['a'], when: 'before-amending' } }),
     match('c4', { time: null, branch: null, files: { paths: ['a'], when: 'in-window' } }),
+    match('c5', { time: null, branch: null, files: null, tracking: { from: null, to: null } }),
   ]
   const only = ({ path }: { readonly path: string }) =>
     path === '/api/projects' ? reply({ path }) : { ...answer, items: [{ ...commit, chats }] }
@@ -130,6 +131,7 @@ test('what a chat has for evidence is told in words', async () => {
     '1 message, another branch, edited other files',
     '1 file before amending',
     '1 file',
+    'code recorded then',
   ])
 })
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createApp } from '../../src/api/http/app.ts'
 import { archivesHere } from './archives-here.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
@@ -5,6 +6,7 @@ import { Histories } from '../../src/git/histories.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { toolData } from '../../src/sample/tool-data.ts'
 import { liveOf } from '../hostile/values/still-world.ts'
+import { TrackingStore } from './eras/tracking.ts'
 import { Indexer } from './in-process.ts'
 
 export interface Act {
@@ -26,6 +28,8 @@ export interface PlannedChat {
   readonly branch?: string
   readonly createdAtMs?: number
   readonly parentId?: string
+  /** When Cursor recorded code of it, epoch milliseconds. */
+  readonly trackedMs?: readonly number[]
 }
 
 export interface ReportedMatch {
@@ -36,6 +40,7 @@ export interface ReportedMatch {
     readonly time: { readonly messages: number | null; readonly from: string; readonly to: string } | null
     readonly branch: string | null
     readonly files: { readonly paths: string[]; readonly share: number; readonly when: string } | null
+    readonly tracking: { readonly from: string; readonly to: string } | null
     readonly editedElsewhere: boolean
   }
 }
@@ -81,8 +86,16 @@ export class CommitWorld {
     reportFault: (error) => this.faults.push(error instanceof Error ? error : new Error(String(error))),
   })
 
-  /** @param roots by a name of the test's own, the URI of each project's root */
-  index(roots: Readonly<Record<string, string>>, chats: readonly PlannedChat[]): void {
+  /**
+   * @param roots by a name of the test's own, the URI of each project's root
+   * @param scored by sha, how many lines of chats Cursor found in a commit
+   */
+  index(
+    roots: Readonly<Record<string, string>>,
+    chats: readonly PlannedChat[],
+    scored: Readonly<Record<string, number | null>> = {},
+  ): void {
+    this.#track(chats, scored)
     this.#store.db.transaction(() => {
       for (const chat of chats) this.#write(chat)
     })()
@@ -90,6 +103,17 @@ export class CommitWorld {
       this.home.workspace(`ws-${name}`, { folder }, this.#chats.get(name) ?? [])
     }
     this.indexer.pass('reconcile')
+  }
+
+  #track(chats: readonly PlannedChat[], scored: Readonly<Record<string, number | null>>): void {
+    const home = join(this.home.root, '.cursor')
+    const store = new TrackingStore(home)
+    for (const { id, trackedMs = [] } of chats) {
+      for (const timestamp of trackedMs) store.record({ conversationId: id, timestamp })
+    }
+    for (const [sha, lines] of Object.entries(scored)) store.score(sha, lines)
+    store.close()
+    this.indexer.homes = [home]
   }
 
   async ask(path: string): Promise<Response> {

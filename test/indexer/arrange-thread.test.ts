@@ -137,7 +137,10 @@ describe('times', () => {
       entry('later'),
       entry('after-all'),
     ]
-    const times = arrangeThread(outline, entries, { atMs: 1, source: 'chat' }).map((placed) => [placed.createdAtMs, placed.createdAtSource])
+    const times = arrangeThread(outline, entries, { atMs: 1, source: 'chat' }).map((placed) => [
+      placed.createdAtMs,
+      placed.createdAtSource,
+    ])
     expect(times).toEqual([
       [10, 'message'],
       [20, 'header'],
@@ -151,7 +154,10 @@ describe('times', () => {
 
   test('where no message has a time the chat lends its own, and without that there is none', () => {
     const entries = [entry('a'), entry('b')]
-    expect(arrangeThread(null, entries, { atMs: 7, source: 'chat' }).map((placed) => placed.createdAtSource)).toEqual(['chat', 'chat'])
+    expect(arrangeThread(null, entries, { atMs: 7, source: 'chat' }).map((placed) => placed.createdAtSource)).toEqual([
+      'chat',
+      'chat',
+    ])
     expect(arrangeThread(null, entries, null)).toMatchObject([
       { createdAtMs: null, createdAtSource: null },
       { createdAtMs: null, createdAtSource: null },

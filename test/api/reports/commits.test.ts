@@ -518,3 +518,38 @@ test('how many files a commit touched is told of one of thousands, too', async (
   expect(commit?.filesChanged).toBe(3100)
   expect(commit?.chats[0]?.evidence.files?.paths).toEqual(['vendor/1'])
 })
+
+test('code that Cursor recorded before a commit that it scored raises a match by time, and is told', async () => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  const chats = [
+    { id: 'coded', acts: [{ atMs: at(-9) }, { atMs: at(-3) }], trackedMs: [at(-8), at(-7), at(-5)] },
+    { id: 'talked', acts: [{ atMs: at(-9) }] },
+    { id: 'undated', acts: [{ atMs: null }], trackedMs: [at(-6)] },
+    { id: 'elsewhere', acts: [{ atMs: at(-6), edits: 'docs/other.md' }], trackedMs: [at(-6)] },
+    { id: 'long-ago', acts: [{ atMs: at(-9) }], trackedMs: [at(-600)] },
+    { id: 'files', acts: [{ atMs: at(-9), edits: 'src/a.ts' }], trackedMs: [at(-9)] },
+  ].map((chat) => ({ project: 'shop', ...chat }))
+  world.index({ shop: pathToFileURL(repository.root).href }, chats, { [sha]: 12 })
+  const told = await chatsOf(sha)
+  expect(Object.values(told).map(({ id, confidence, score }) => [id, confidence, score])).toEqual([
+    ['files', 'high', 0.97],
+    ['coded', 'medium', 0.55],
+    ['undated', 'medium', 0.55],
+    ['long-ago', 'low', 0.3],
+    ['talked', 'low', 0.3],
+    ['elsewhere', 'low', 0.1],
+  ])
+  const iso = (minutes: number): string => new Date(at(minutes)).toISOString()
+  expect(told['coded']?.evidence.tracking).toEqual({ from: iso(-8), to: iso(-5) })
+  expect([told['talked']?.evidence.tracking, told['long-ago']?.evidence.tracking]).toEqual([null, null])
+})
+
+test.each([
+  ['that Cursor did not score', {}],
+  ['in which Cursor found no line of a chat', { isEmpty: true }],
+])('of a commit %s, recorded code is no evidence', async (_, { isEmpty = false }: { isEmpty?: boolean }) => {
+  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
+  const chat = { project: 'shop', id: 'coded', acts: [{ atMs: at(-9) }], trackedMs: [at(-8)] }
+  world.index({ shop: pathToFileURL(repository.root).href }, [chat], isEmpty ? { [sha]: 0 } : {})
+  expect(await chatsOf(sha)).toMatchObject({ coded: { confidence: 'low', evidence: { tracking: null } } })
+})

@@ -1,0 +1,303 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readChats } from '../../../src/api/queries/chat-rows.ts'
+import { discoverSources } from '../../../src/indexer/discover.ts'
+import { trackingSources } from '../../../src/indexer/sources/tracking/index.ts'
+import type { PassDepth, PassEnd, PassStep } from '../../../src/indexer/source.ts'
+import { migrations } from '../../../src/mirror/migrations/index.ts'
+import { tracking } from '../../../src/mirror/migrations/0018-tracking.ts'
+import { openWriter } from '../../../src/mirror/open.ts'
+import { asChatId } from '../../../src/model/ids.ts'
+import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { TrackingStore, trackingCanary } from '../../helpers/eras/tracking.ts'
+import { line, lines, query, said, writeTranscript } from '../../helpers/eras/transcripts.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { PurgeHere } from '../../helpers/purge-world.ts'
+import { bytesBelow } from '../../helpers/oracle/canaries.ts'
+
+const T0 = Date.UTC(2026, 3, 1, 10)
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const at = (minutes: number): number => T0 + minutes * MINUTE_MS
+const iso = (minutes: number): string => new Date(at(minutes)).toISOString()
+const unchanged = { added: 0, changed: 0, gone: 0 }
+
+let home: CursorHome
+let indexer: Indexer
+let store: TrackingStore
+let nowMs: number
+
+beforeEach(() => {
+  home = new CursorHome()
+  indexer = new Indexer(home.userDir)
+  indexer.homes = [cursorHome()]
+  nowMs = T0 + 24 * HOUR_MS
+  indexer.now = () => nowMs
+  store = new TrackingStore(cursorHome())
+})
+afterEach(() => {
+  store.close()
+  indexer.remove()
+  home.remove()
+})
+
+const cursorHome = (): string => join(home.root, 'cursor')
+
+const transcript = (id: string): string =>
+  writeTranscript(
+    cursorHome(),
+    'w-shop',
+    `${id}.jsonl`,
+    lines(line('user', said(query(`asked in ${id}`))), line('assistant', said(`answered in ${id}`))),
+  )
+
+/** A pass, after so long that none is too early. */
+function pass(depth: PassDepth = 'nudge') {
+  nowMs += 2 * MINUTE_MS
+  return indexer.pass(depth)
+}
+
+function chat(id: string) {
+  const nums = indexer.mirror.prepare<[string], number>('select num from chats where id = ?').pluck().all(id)
+  return readChats(indexer.mirror, nums)[0]
+}
+
+const times = (id: string): unknown[] =>
+  indexer.mirror
+    .prepare(
+      `select m.created_at as atMs, m.created_at_source as source from messages m join chats c on c.num = m.chat
+       where c.id = ? order by position`,
+    )
+    .all(id)
+const rows = (table: string): unknown[] => indexer.mirror.prepare(`select * from ${table}`).all()
+
+describe('a chat that has neither times nor a model', () => {
+  beforeEach(() => {
+    transcript('a')
+    store.record({ conversationId: 'a', timestamp: at(0), model: 'early' })
+    store.record({ conversationId: 'a', timestamp: at(90), model: 'late' })
+    store.record({ conversationId: 'a', timestamp: at(95), model: 'default' })
+  })
+
+  test('takes both from what Cursor recorded of its code, and says so', () => {
+    pass()
+    expect(chat('a')).toMatchObject({
+      createdAt: iso(0),
+      lastActivityAt: iso(95),
+      model: 'late',
+      models: ['late', 'early'],
+      modelSource: 'tracking',
+    })
+    expect(times('a')).toEqual([0, 1].map(() => ({ atMs: at(0), source: 'tracking' })))
+  })
+
+  test('takes them too where it was there first, and again where the record grows', () => {
+    indexer.homes = []
+    pass()
+    indexer.homes = [cursorHome()]
+    pass()
+    store.record({ conversationId: 'a', timestamp: at(200), model: 'newest' })
+    expect(pass()).toMatchObject({ added: 0, gone: 0 })
+    expect(chat('a')).toMatchObject({ lastActivityAt: iso(200), model: 'newest', models: ['newest', 'late', 'early'] })
+  })
+
+  test('keeps what was recorded when Cursor drops it, or the whole file', () => {
+    pass()
+    const before = chat('a')
+    store.db.exec('delete from ai_code_hashes')
+    expect(pass('full')).toMatchObject(unchanged)
+    store.close()
+    rmSync(join(cursorHome(), 'ai-tracking'), { recursive: true })
+    pass('full')
+    expect(chat('a')).toEqual(before)
+  })
+
+  test.each(['nudge', 'count', 'reconcile', 'full'] as const)('is not touched by a second pass, %s', (depth) => {
+    pass()
+    expect(pass(depth)).toMatchObject(unchanged)
+  })
+})
+
+test("what the chat's own rows say is left as it is", () => {
+  const shop = home.global()
+  shop.chat('own', {
+    createdAt: at(-60),
+    lastUpdatedAt: at(-30),
+    modelConfig: { modelName: 'mine' },
+    fullConversationHeadersOnly: headers(['m1']),
+  })
+  shop.message('own', 'm1', { type: 1, text: 'hello' })
+  store.record({ conversationId: 'own', timestamp: at(0), model: 'other' })
+  pass()
+  expect(chat('own')).toMatchObject({
+    createdAt: iso(-60),
+    lastActivityAt: iso(-30),
+    model: 'mine',
+    models: ['mine'],
+    modelSource: 'cursor',
+  })
+  expect(times('own')).toEqual([{ atMs: at(-60), source: 'chat' }])
+})
+
+test('a chat that is recorded and held nowhere is none', () => {
+  store.record({ conversationId: 'nowhere', timestamp: at(0), model: 'm' })
+  pass()
+  expect(rows('chats')).toEqual([])
+})
+
+test('what a person typed or took from a completion counts for no chat', () => {
+  transcript('a')
+  store.record({ conversationId: 'a', timestamp: at(0), model: 'm', source: 'human' })
+  store.record({ conversationId: 'a', timestamp: at(0), model: 'm', source: 'tab' })
+  store.record({ conversationId: '', timestamp: at(0), model: 'm' })
+  pass()
+  expect(chat('a')).toMatchObject({ createdAt: null, model: null, modelSource: null })
+  expect(rows('row_issues')).toEqual([])
+  store.record({ conversationId: 'a', timestamp: at(1), model: 'm', source: 'cli' })
+  pass()
+  expect(chat('a')).toMatchObject({ createdAt: iso(1), model: 'm', modelSource: 'tracking' })
+})
+
+test('of ten thousand recorded lines the mirror keeps a row for each chat and hour', () => {
+  store.db.transaction(() => {
+    for (let n = 0; n < 10_000; n += 1)
+      store.record({ conversationId: `c${n % 2}`, timestamp: at(n / 100), model: 'm' })
+  })()
+  pass()
+  expect(rows('tracked')).toHaveLength(4)
+})
+
+test('code, names of files, summaries and contents in the same file never come into the mirror', () => {
+  transcript('a')
+  store.record({ conversationId: 'a', timestamp: at(0), model: 'm' })
+  store.score('ab'.repeat(20), 4)
+  store.hide('a')
+  pass()
+  pass('full')
+  expect(readFileSync(store.path).includes(trackingCanary)).toBe(true)
+  expect(rows('tracked')).toHaveLength(1)
+  expect(bytesBelow(indexer.folder)).not.toContain(trackingCanary)
+})
+
+test('of a chat that was purged nothing is left, and nothing comes again', async () => {
+  for (const id of ['a', 'b']) {
+    transcript(id)
+    store.record({ conversationId: id, timestamp: at(0), model: 'm' })
+  }
+  pass()
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ chatIds: [asChatId('a')] })
+  indexer.restart()
+  store.record({ conversationId: 'a', timestamp: at(1), model: 'm' })
+  pass('full')
+  expect(rows('tracked')).toMatchObject([{ chat_id: 'b' }])
+})
+
+test('a mirror that was made before is told all of it at its next pass', () => {
+  transcript('a')
+  store.record({ conversationId: 'a', timestamp: at(0), model: 'm' })
+  const made = new Indexer(home.userDir)
+  try {
+    made.mirror.close()
+    rmSync(made.path)
+    const before = new Database(made.path)
+    const place = migrations.indexOf(tracking)
+    for (const sql of migrations.slice(0, place)) before.exec(sql)
+    before.pragma(`user_version = ${place}`)
+    before.exec(`
+      insert into sources (num, id, kind, path, rank, state) values (1, 's', 'transcripts', '/nowhere', 3, 'ok');
+      insert into chats (id, source, format, title, title_source, model, models, revision)
+      values ('held', 1, 'split', 'Held', 'cursor', 'mine', '["mine"]', 1);
+    `)
+    before.close()
+    made.mirror = openWriter(made.path)
+    made.homes = [cursorHome()]
+    made.pass()
+    const told = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
+    expect(told).toEqual([
+      { id: 'a', model: 'm', source: 'tracking' },
+      { id: 'held', model: 'mine', source: 'cursor' },
+    ])
+  } finally {
+    made.remove()
+  }
+})
+
+describe('how often and how much is read', () => {
+  const read = (depth: PassDepth = 'nudge') => steps(depth).seen
+
+  function steps(depth: PassDepth, between: () => void = () => undefined) {
+    const [source] = trackingSources(cursorHome())
+    if (source === undefined) throw new Error('there is no source')
+    const run = source.pass(indexer.mirror, { depth, now: () => nowMs })
+    const seen: PassStep[] = []
+    for (let next: IteratorResult<PassStep, PassEnd> = run.next(); ; next = run.next()) {
+      if (next.done === true) return { seen, end: next.value }
+      seen.push(next.value)
+      between()
+    }
+  }
+
+  test('a file that changed is read once a minute at most, and is not forgotten', () => {
+    store.record({ conversationId: 'a', timestamp: at(0) })
+    expect(read()).not.toEqual([])
+    nowMs += 20_000
+    store.record({ conversationId: 'b', timestamp: at(1) })
+    expect(steps('nudge')).toMatchObject({ seen: [], end: { state: 'ok', again: [{ depth: 'count', inMs: 40_000 }] } })
+    nowMs += 40_000
+    expect(read('count')).not.toEqual([])
+    expect(rows('tracked')).toHaveLength(2)
+  })
+
+  test('what was read before is not read again while the last row stands, and all of it where it does not', () => {
+    store.db.transaction(() => {
+      for (let n = 0; n < 5000; n += 1) store.record({ conversationId: 'a', timestamp: at(0) })
+    })()
+    const whole = read().length
+    nowMs += 2 * MINUTE_MS
+    store.record({ conversationId: 'a', timestamp: at(1) })
+    expect(read().length).toBeLessThan(whole)
+    nowMs += 2 * MINUTE_MS
+    store.db.exec('delete from ai_code_hashes where rowid > 10')
+    store.record({ conversationId: 'later', timestamp: at(2) })
+    read()
+    expect(rows('tracked')).toHaveLength(2)
+  })
+
+  test('of a file too large to be copied no lock is held between two pages, and Cursor can write', () => {
+    const padding = 'x'.repeat(40_000)
+    store.db.transaction(() => {
+      for (let n = 0; n < 1200; n += 1) store.record({ conversationId: 'a', timestamp: at(0) })
+      store.db.prepare('insert into tracking_state values (?, ?)').run('pad', '')
+      for (let n = 0; n < 900; n += 1)
+        store.db.prepare('insert into tracking_state values (?, ?)').run(`pad${n}`, padding)
+    })()
+    const cursor = new Database(store.path, { timeout: 0 })
+    let written = 0
+    const { seen, end } = steps('nudge', () => {
+      cursor.exec(`update tracking_state set value = '${(written += 1)}' where key = 'pad'`)
+    })
+    cursor.close()
+    expect(end.state).toBe('ok')
+    expect(seen.length).toBeGreaterThan(2)
+    expect(written).toBe(seen.length)
+    expect(rows('tracked')).toHaveLength(1)
+  })
+
+  test('it is not looked for where the kind is switched off', () => {
+    const kindsWithout = (disabledKinds: readonly string[]) =>
+      discoverSources({ userDirs: [], homes: [cursorHome()], disabledKinds }).map(({ kind }) => kind)
+    expect(kindsWithout([])).toEqual(['tracking'])
+    expect(kindsWithout(['tracking'])).toEqual([])
+  })
+
+  test('while there is no such folder, there is no such source', () => {
+    const empty = join(home.root, 'empty')
+    mkdirSync(empty)
+    expect(trackingSources(empty)).toEqual([])
+    mkdirSync(join(empty, 'ai-tracking'))
+    expect(trackingSources(empty)).toMatchObject([{ kind: 'tracking', rank: 9 }])
+  })
+})
