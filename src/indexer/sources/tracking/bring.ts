@@ -51,7 +51,7 @@ export function* bring({ mirror, num, file, request }: Bringing): Generator<Pass
     let after = table === HASHES && known !== null ? known.rowid : FIRST
     let reason: IssueReason | null = null
     for (let page: Page | null = null; page === null || page.isMore;) {
-      page = file.read((db) => readPage(db, query, after, file.readMsMax / 2))
+      page = file.read((db) => readPage(db, query, after, file.readMsMax / 4))
       for (const row of page.rows) {
         const isUnderstood = table === COMMITS ? tally.addCommit(row) : tally.addHash(row)
         if (!isUnderstood) reason ??= 'unknown-shape'

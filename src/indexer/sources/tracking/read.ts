@@ -17,7 +17,7 @@ export const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
 
 /** Longer than any id, model or time; what is longer is left where it is. */
 const OCTETS_MAX = 200
-const PAGE_ROWS = 1000
+const PAGE_ROWS = 500
 
 /** Pages are asked for by rowid: a table without is none that is known. */
 const IS_TABLE = `
