@@ -7,6 +7,7 @@ import type { RecordedTokens, Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
 import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
+import type { ScoredCommit, TrackedWrite } from '../model/tracked.ts'
 import type { CallFact } from './digests/calls-of.ts'
 
 /** What a message names and its own row leaves out. */
@@ -189,23 +190,6 @@ export interface HeadWrite {
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
   readonly filesChanged: number | null
-}
-
-/** What Cursor recorded of a chat's code between two moments of one hour. It adds to a chat, and never makes one. */
-export interface TrackedWrite {
-  readonly chatId: ChatId
-  /** Epoch milliseconds, both in the same hour. */
-  readonly firstAtMs: number
-  readonly lastAtMs: number
-  /** By model, when it was last used; epoch milliseconds. */
-  readonly models: ReadonlyMap<string, number>
-}
-
-/** A commit in which Cursor looked for code of its own. */
-export interface ScoredCommit {
-  readonly sha: string
-  /** Lines of chats that it found, added and removed; null where it does not say. */
-  readonly composerLines: number | null
 }
 
 export interface PathsWrite {

@@ -1,5 +1,6 @@
 import type { ChatId } from '../model/ids.ts'
-import type { Batch, TrackedWrite } from './batch.ts'
+import type { TrackedWrite } from '../model/tracked.ts'
+import type { Batch } from './batch.ts'
 import type { Mirror } from './open.ts'
 import { prepared } from './prepared.ts'
 
@@ -13,9 +14,9 @@ insert into tracked (chat_id, source, hour, first_at, last_at, models) values (?
 on conflict do update set first_at = excluded.first_at, last_at = excluded.last_at, models = excluded.models
 `
 const SAVE_COMMIT = `
-insert into scored_commits (sha, source, composer_lines) values (?, ?, ?)
-on conflict do update set composer_lines = excluded.composer_lines
-where composer_lines is not excluded.composer_lines
+insert into scored_commits (sha, source, chat_lines) values (?, ?, ?)
+on conflict do update set chat_lines = excluded.chat_lines
+where chat_lines is not excluded.chat_lines
 `
 
 /** A chat to which the record can add nothing is not written anew. */
@@ -27,7 +28,7 @@ select 1 from chats where id = ? and (
 
 /** Adds to what is known of each hour: what Cursor drops stays. @returns the chats of which this may tell something new */
 export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Batch): ChatId[] {
-  for (const { sha, composerLines } of scoredCommits) prepared(db, SAVE_COMMIT).run(sha, source, composerLines)
+  for (const { sha, chatLines } of scoredCommits) prepared(db, SAVE_COMMIT).run(sha, source, chatLines)
   const changed = tracked.filter((told) => saveHour(db, source, told)).map(({ chatId }) => chatId)
   return changed.filter((chatId) => prepared(db, IS_OPEN).get(chatId) !== undefined)
 }

@@ -17,7 +17,7 @@ create table tracked (
 create table scored_commits (
   sha text not null,
   source integer not null references sources (num),
-  composer_lines integer,
+  chat_lines integer,
   primary key (sha, source)
 ) strict, without rowid;
 

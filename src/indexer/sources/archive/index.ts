@@ -7,7 +7,6 @@ import {
   type EvidenceWrite,
   type MessageWrite,
   type PathsWrite,
-  type TrackedWrite,
 } from '../../../mirror/batch.ts'
 import { findHeldChat, type HeldChat } from '../../../mirror/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -17,6 +16,7 @@ import { ARCHIVE } from '../../../mirror/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
+import type { TrackedWrite } from '../../../model/tracked.ts'
 import { arrangeThread } from '../../arrange-thread.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'

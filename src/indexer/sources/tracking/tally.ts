@@ -1,5 +1,5 @@
-import type { ScoredCommit, TrackedWrite } from '../../../mirror/batch.ts'
 import { asChatId } from '../../../model/ids.ts'
+import type { ScoredCommit, TrackedWrite } from '../../../model/tracked.ts'
 import { countIn, filledString } from '../records/json-value.ts'
 import { readModelName } from '../records/read-model.ts'
 import { readTime } from '../records/read-time.ts'
@@ -46,8 +46,8 @@ export class TrackingTally {
     if (row['has_commitHash'] !== 1) return true
     if (typeof sha !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false
     const [added, removed] = [countIn(row, 'composerLinesAdded'), countIn(row, 'composerLinesDeleted')]
-    const composerLines = added === null && removed === null ? null : (added ?? 0) + (removed ?? 0)
-    this.#commits.push({ sha: sha.toLowerCase(), composerLines })
+    const chatLines = added === null && removed === null ? null : (added ?? 0) + (removed ?? 0)
+    this.#commits.push({ sha: sha.toLowerCase(), chatLines })
     return true
   }
 
