@@ -55,7 +55,7 @@ const eraOf = ({ content, ...told }: Left): TranscriptEra => {
 }
 
 /** @param file from the folder of transcripts on */
-export function writeTranscript(home: string, slug: string, file: string, content: string): string {
+export function writeTranscript(home: string, slug: string, file: string, content: string | Uint8Array): string {
   const path = join(home, 'projects', slug, 'agent-transcripts', file)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, content)
@@ -93,7 +93,8 @@ export const eraText = eraOf({
 <user_query>
 Which glaze ran?
 
-assistant: is only a word here
+assistant:
+is only a word here
 </user_query>
 
 assistant:
@@ -105,9 +106,8 @@ I look at the log.
   limit=20
 
 [Tool result] Read
-  shelf,glaze
-  3,celadon
 
+assistant:
 The celadon on shelf 3.
 
 user:
@@ -116,10 +116,148 @@ Thanks
 </user_query>
 `,
   messages: [
-    message('user', 'Which glaze ran?\n\nassistant: is only a word here'),
+    message('user', 'Which glaze ran?\n\nassistant:\nis only a word here'),
     message('assistant', 'I look at the log.', { tools: ['Read'] }),
+    message('assistant', 'The celadon on shelf 3.'),
     message('user', 'Thanks'),
   ],
+})
+
+export const eraTextArguments = eraOf({
+  name: 'the old text form with arguments of many lines',
+  file: 'era-arguments.txt',
+  chatId: 'era-arguments',
+  content: `user:
+<user_query>
+Write the firing plan
+</user_query>
+
+user:
+<external_links>
+### Cones
+</external_links>
+
+<agent_skills>
+Fire slowly.
+</agent_skills>
+
+user:
+<external_links>
+### Cones
+</external_links>
+<user_query>
+With a picture
+</user_query>
+
+assistant:
+I write it.
+[Tool call] Write
+  path=/yard/kiln/plan.md
+  contents=# Firing
+
+\`\`\`ini
+[ramp]
+rate = 60
+hold=20
+
+user:
+  name: potter
+  merge=true
+
+[Tool call] ApplyPatch*** Begin Patch
+*** Update File: /yard/kiln/log.csv
+@@
+-3,celadon
++3,tenmoku
+*** End Patch
+
+[Tool call] Shellls -l
+
+[Tool result] Write
+
+[Tool result] ApplyPatch
+
+[Tool result] Shell
+
+user:
+<user_query>
+And the cones?
+</user_query>
+
+assistant:
+<think>
+Which of them?
+</think>
+
+Cone 6.
+`,
+  messages: [
+    message('user', 'Write the firing plan'),
+    message('user', 'With a picture'),
+    message('assistant', 'I write it.', { tools: ['Write', 'ApplyPatch', 'Shell'] }),
+    message('user', 'And the cones?'),
+    message('assistant', 'Cone 6.'),
+  ],
+})
+
+const recordsOfTwin = [
+  { role: 'user', text: query('Order the clay') },
+  {
+    role: 'assistant',
+    text: '<think>How much?</think>I order.',
+    toolCalls: [
+      { toolName: 'Shell', args: { command: 'order clay' } },
+      { toolName: 'Write', args: { path: '/yard/kiln/order.md', contents: 'clay\n\nuser:\nlater\n\nassistant:\nyes' } },
+    ],
+  },
+  { role: 'tool', toolResult: { toolName: 'Shell' } },
+  { role: 'tool', toolResult: { toolName: 'Write' } },
+  { role: 'assistant', text: 'Twenty bags.' },
+]
+
+export const eraRecords = eraOf({
+  name: 'one JSON list, beside the old form of the same chat',
+  file: 'era-records.json',
+  chatId: 'era-records',
+  content: JSON.stringify(recordsOfTwin, null, 2),
+  messages: [
+    message('user', 'Order the clay'),
+    message('assistant', 'I order.', { tools: ['Shell', 'Write'] }),
+    message('assistant', 'Twenty bags.'),
+  ],
+})
+
+/** What it quotes looks like messages, so that it seems to hold more of them than the list does. */
+export const eraTwin = eraOf({
+  name: 'the old form of the chat that a JSON list holds too',
+  file: 'era-records.txt',
+  content: `user:
+<user_query>
+Order the clay
+</user_query>
+
+assistant:
+<think>How much?</think>I order.
+[Tool call] Shell
+  command=order clay
+
+[Tool call] Write
+  path=/yard/kiln/order.md
+  contents=clay
+
+user:
+later
+
+assistant:
+yes
+
+[Tool result] Shell
+
+[Tool result] Write
+
+assistant:
+Twenty bags.
+`,
 })
 
 export const eraFlat = eraOf({
@@ -176,6 +314,27 @@ export const eraSubagent = eraOf({
   messages: [message('user', 'Look at every cone.'), message('assistant', 'Cone 6 is bent.')],
 })
 
+export const eraSubagentText = eraOf({
+  name: 'a subagent in the old text form',
+  file: 'era-nested/subagents/era-sub-text.txt',
+  chatId: 'era-sub-text',
+  parentChatId: 'era-nested',
+  content: `user:\n${query('Count the cones.')}\n\nassistant:\nThere are nine.\n`,
+  messages: [message('user', 'Count the cones.'), message('assistant', 'There are nine.')],
+})
+
+export const eraSubagentRecords = eraOf({
+  name: 'a subagent as a JSON list',
+  file: 'era-nested/subagents/era-sub-records.json',
+  chatId: 'era-sub-records',
+  parentChatId: 'era-nested',
+  content: JSON.stringify([
+    { role: 'user', text: query('Weigh the cones.') },
+    { role: 'assistant', text: 'Two grams each.' },
+  ]),
+  messages: [message('user', 'Weigh the cones.'), message('assistant', 'Two grams each.')],
+})
+
 export const eraControl = eraOf({
   name: 'a file that only tells how turns ended',
   file: 'era-control/era-control.jsonl',
@@ -201,10 +360,15 @@ export const eraWindow = eraOf({
 
 export const transcriptEras = [
   eraText,
+  eraTextArguments,
+  eraRecords,
+  eraTwin,
   eraFlat,
   eraMisnamed,
   eraNested,
   eraSubagent,
+  eraSubagentText,
+  eraSubagentRecords,
   eraControl,
   eraTorn,
   eraWindow,

@@ -71,7 +71,7 @@ export function takeSamples(): Samples {
 function gather(home: CursorHome, demo: CursorHome, cursor: string, asked: AskedNames): Samples {
   const rows = [home, demo].flatMap(({ globalPath }) => rowsIn(globalPath, 'cursorDiskKV'))
   const workspaces = readdirSync(join(home.userDir, 'workspaceStorage'))
-  const transcripts = filesBelow(cursor).filter((path) => /\.(jsonl|txt)$/.test(path))
+  const transcripts = filesBelow(cursor).filter((path) => /\.(jsonl?|txt)$/.test(path))
   const texts = transcripts.map((path) => readFileSync(path, 'utf8'))
   const sample = (found: readonly Row[]): SampleList => {
     const [first, ...rest] = distinct(found).map(({ key, value }) => ({ key, value, places: placesOf(value, asked) }))

@@ -178,12 +178,12 @@ const distinctKeys = (samples: SampleList): readonly { readonly key: string }[] 
 
 /** A line between two sound ones, or a whole file that was torn. */
 function writeTranscriptFile(pen: Pen, cursor: string, samples: Samples, id: string): void {
-  const file = pen.chance.pick([`${id}.jsonl`, `${id}.txt`, `${id}/${id}.jsonl`])
+  const file = pen.chance.pick([`${id}.jsonl`, `${id}.json`, `${id}.txt`, `${id}/${id}.jsonl`])
   const [first = '', ...rest] = samples.transcriptTexts
   const isWhole = pen.chance.between(1, 8) === 1
   const content = isWhole ? damaged(Buffer.from(pen.chance.pick([first, ...rest])), pen.chance) : between(pen, samples)
   if (isWhole) pen.written.rows += 1
-  writeTranscript(cursor, pen.chance.pick(['w-shop', 'empty-window', 'c-%-x']), file, content as unknown as string)
+  writeTranscript(cursor, pen.chance.pick(['w-shop', 'empty-window', 'c-%-x']), file, content)
   pen.account('transcripts', file)
 }
 

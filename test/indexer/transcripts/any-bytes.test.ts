@@ -3,10 +3,20 @@ import { expect, test } from 'vitest'
 import { decode } from './decoded.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 
-/** Bits of both forms, whole and torn, so that their readers meet one another. */
+/** Bits of all forms, whole and torn, so that their readers meet one another. */
 const scraps = [
   'user:\n',
   'assistant:\n',
+  '\nuser:\n',
+  '\nassistant:\n',
+  '<external_links>',
+  '<think>',
+  '</think>',
+  '`',
+  '[Tool call] T*** Begin Patch\n',
+  'a=b\n',
+  '[{"role":"user","text":"a"},',
+  '{"role":"tool","toolResult":{"toolName":"T"}}]',
   '<user_query>\n',
   '</user_query>',
   '<timestamp>',
@@ -29,7 +39,20 @@ const scraps = [
   ' ',
   '\uFEFF',
 ]
+const anyEntry = fc.record(
+  {
+    role: fc.oneof(fc.constantFrom('user', 'assistant', 'tool'), fc.jsonValue()),
+    text: fc.oneof(fc.constantFrom(...scraps), fc.jsonValue()),
+    toolCalls: fc.oneof(
+      fc.array(fc.record({ toolName: fc.constantFrom('T', 7), args: fc.jsonValue() })),
+      fc.jsonValue(),
+    ),
+    toolResult: fc.oneof(fc.record({ toolName: fc.constant('T'), result: fc.jsonValue() }), fc.jsonValue()),
+  },
+  { requiredKeys: [] },
+)
 const bytes = fc.oneof(
+  fc.array(anyEntry, { maxLength: 8 }).map((entries) => Buffer.from(JSON.stringify(entries))),
   fc.uint8Array({ maxLength: 500 }).map((array) => Buffer.from(array)),
   fc.array(fc.constantFrom(...scraps), { maxLength: 30 }).map((parts) => Buffer.from(parts.join(''))),
   fc.json({ maxDepth: 4 }).map((json) => Buffer.from(`{"role":"assistant","message":{"content":[${json}]}}\n`)),
@@ -63,11 +86,23 @@ test('a file cut off anywhere gives the same messages up to there', () => {
   }
 })
 
-test.each(['user:\n', 'user:\n<user_query>\n', 'assistant:\n```\n', '[Tool call] T\n', '[Tool result] T\n  a\n', '\n'])(
-  'a great file of nothing but %j takes time by its size, not by the square of it',
-  (unit) => {
-    const cpuMs = startCpuClock()
-    decode(`assistant:\n${unit.repeat(50_000)}`)
-    expect(cpuMs()).toBeLessThan(8000)
-  },
-)
+test.each([
+  'user:\n',
+  '\nuser:\n',
+  '\nuser:\n<user_query>\n',
+  '\nuser:\n<timestamp>\n',
+  '\nassistant:\n```\n',
+  '[Tool call] T\n',
+  '[Tool call] T*\n[Tool result] U\n',
+  '[Tool call] T\n  a=b\n',
+  '[Tool result] T\n  a\n',
+  '<think>',
+  'a <think>\n',
+  '```',
+  '` ',
+  '\n',
+])('a great file of nothing but %j takes time by its size, not by the square of it', (unit) => {
+  const cpuMs = startCpuClock()
+  decode(`assistant:\n${unit.repeat(50_000)}`)
+  expect(cpuMs()).toBeLessThan(8000)
+})

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { query } from '../../helpers/eras/transcripts.ts'
 import { decode, partsOf, text, tool } from './decoded.ts'
 
-const answer = (...words: readonly string[]): string => ['assistant:', ...words, ''].join('\n')
+const answer = (...words: readonly string[]): string => ['assistant:', ...words, '', ''].join('\n')
+const ask = (words: string): string => `user:\n${query(words)}\n\n`
 const thinking = (words: string) => ({ kind: 'thinking', text: words, durationMs: null })
 
 test('roles alternate as their lines say', () => {
@@ -22,18 +23,18 @@ test.each<[string, string[], unknown[]]>([
   ['reasoning below its mark', ['[Thinking]', '  hm', '', '    so', 'a'], [thinking('hm\n\n  so'), text('a')]],
   [
     'a call with arguments',
-    ['[Tool call] Read', '  path=/w/a.ts', '  limit=20', 'a'],
-    [tool('Read', { input: { path: '/w/a.ts', limit: '20' }, paths: ['/w/a.ts'], status: 'running' }), text('a')],
+    ['[Tool call] Read', '  path=/w/a.ts', '  limit=20'],
+    [tool('Read', { input: { path: '/w/a.ts', limit: '20' }, paths: ['/w/a.ts'], status: 'running' })],
   ],
   [
     'arguments with colons',
-    ['[Tool call] Shell', '  command: ls -l', 'a'],
-    [tool('Shell', { input: { command: 'ls -l' }, status: 'running' }), text('a')],
+    ['[Tool call] Shell', '  command: ls -l'],
+    [tool('Shell', { input: { command: 'ls -l' }, status: 'running' })],
   ],
   [
     'an argument of several lines',
     ['[Tool call] Write', '  contents=a', '    b', '', '    c'],
-    [tool('Write', { input: { contents: 'a\n  b\n\n  c' }, status: 'running' })],
+    [tool('Write', { input: { contents: 'a\n    b\n\n    c' }, status: 'running' })],
   ],
   [
     'arguments that are JSON',
@@ -47,10 +48,79 @@ test.each<[string, string[], unknown[]]>([
   ],
   ['a call without arguments', ['[Tool call] T'], [tool('T', { status: 'running' })]],
   [
-    'a result',
-    ['[Tool call] T', '', '[Tool result] T', '  a', '    b', 'c'],
-    [tool('T', { output: 'a\n  b' }), text('c')],
+    'an argument that goes on at the margin, to the letter',
+    ['[Tool call] Write', '  path=a.ini', '  contents=[a]', '', 'x = 1', 'key=value', '    path=b', '', '  merge=true'],
+    [
+      tool('Write', {
+        input: { path: 'a.ini', contents: '[a]\n\nx = 1\nkey=value\n    path=b\n', merge: 'true' },
+        paths: ['a.ini'],
+        status: 'running',
+      }),
+    ],
   ],
+  [
+    'arguments that begin with one sign alone',
+    ['[Tool call] Write', '  contents=interface A {', '  name: string', '}', '  path=a.ts'],
+    [
+      tool('Write', {
+        input: { contents: 'interface A {\n  name: string\n}', path: 'a.ts' },
+        paths: ['a.ts'],
+        status: 'running',
+      }),
+    ],
+  ],
+  [
+    'an argument for each name',
+    ['[Tool call] Write', '  contents=<a', '  contents="x"', '  />'],
+    [tool('Write', { input: { contents: '<a\n  contents="x"\n  />' }, status: 'running' })],
+  ],
+  [
+    'a patch that is glued to the name',
+    ['[Tool call] ApplyPatch*** Begin Patch', '*** Update File: a.ts', '@@', ' b', '-c', '+x = 1', '*** End Patch'],
+    [
+      tool('ApplyPatch', {
+        input: '*** Begin Patch\n*** Update File: a.ts\n@@\n b\n-c\n+x = 1\n*** End Patch',
+        paths: ['a.ts'],
+        status: 'running',
+      }),
+    ],
+  ],
+  [
+    'words that are glued to the name, which its result tells',
+    ['[Tool call] Shellls -l', '[Tool call] ReadLints', '[Tool result] Shell', '[Tool result] ReadLints'],
+    [tool('Shell', { input: 'ls -l' }), tool('ReadLints')],
+  ],
+  [
+    'words that are glued to a name, by the order of the results',
+    ['[Tool call] Readme', '[Tool call] ReadLints', '[Tool result] Read', '[Tool result] ReadLints'],
+    [tool('Read', { input: 'me' }), tool('ReadLints')],
+  ],
+  [
+    'a glued name that another result of the file tells',
+    ['[Tool call] Shellpwd -P', '[Tool call] Shell', '[Tool result] Other', '[Tool result] Shell'],
+    [tool('Shell', { input: 'pwd -P' }), tool('Shell')],
+  ],
+  [
+    'a whole name, though the result of another begins it',
+    ['[Tool call] Read', '[Tool result] Read', '[Tool call] ReadLints'],
+    [tool('Read'), tool('ReadLints', { status: 'running' })],
+  ],
+  [
+    'reasoning between calls, at any indent',
+    ['a', '[Tool call] T', '  x=1', '[Tool result] T', '', '[Thinking] so', 'on', '[Tool call] T', '  x=2'],
+    [
+      text('a'),
+      tool('T', { input: { x: '1' } }),
+      thinking('so\non'),
+      tool('T', { input: { x: '2' }, status: 'running' }),
+    ],
+  ],
+  [
+    'a result',
+    ['[Tool call] T', '', '[Tool result] T', '  a', '    b', '', '  c'],
+    [tool('T', { output: 'a\n  b\n\nc' })],
+  ],
+  ['a result at the margin', ['[Tool call] T', '[Tool result] T', 'a', '  b'], [tool('T', { output: 'a\n  b' })]],
   ['a result that is JSON', ['[Tool call] T', '[Tool result]', '  [1]'], [tool('T', { output: [1] })]],
   [
     'results of calls side by side',
@@ -58,7 +128,12 @@ test.each<[string, string[], unknown[]]>([
     [tool('A', { output: '1 a' }), tool('B', { output: '2 b' })],
   ],
   ['a result without a call', ['[Tool result] T', '  a'], [tool('T', { output: 'a' })]],
-  ['a result without words', ['[Tool call] T', '[Tool result] T', 'a'], [tool('T', { status: 'running' }), text('a')]],
+  ['a result without words, which ends its call', ['[Tool call] T', '[Tool result] T', ''], [tool('T')]],
+  [
+    'a result whose tool no call has, by their order',
+    ['[Tool call] A', '[Tool call] B', '[Tool result] C', '  1 a'],
+    [tool('A', { output: '1 a' }), tool('B', { status: 'running' })],
+  ],
   ['a mark that is not at the margin', ['a', '  [Thinking] b'], [text('a\n  [Thinking] b')]],
   ['a word that begins like a mark', ['[Thinking]s'], [text('[Thinking]s')]],
   [
@@ -74,32 +149,91 @@ test('a call is over once another message follows', () => {
   expect(partsOf(`${answer('[Tool call] T')}${answer('a')}`)[0]).toEqual(['assistant', tool('T')])
 })
 
+test('a result in a later answer belongs to the call, and not past the next prompt', () => {
+  const first = `${answer('[Tool call] T')}${answer('[Tool result] T', '  a')}`
+  expect(partsOf(first)).toEqual([['assistant', tool('T', { output: 'a' })]])
+  expect(partsOf(`${answer('[Tool call] T')}${ask('b')}${answer('[Tool result] T', '  a')}`)).toEqual([
+    ['assistant', tool('T')],
+    ['user', text('b')],
+    ['assistant', tool('T', { output: 'a' })],
+  ])
+})
+
+test.each<[string, string[], unknown[]]>([
+  ['before the words', ['<think>', 'hm', '</think>', '', 'a'], [thinking('hm'), text('a')]],
+  [
+    'between them',
+    ['a <think>hm</think> b', '<think>so</think>'],
+    [text('a'), thinking('hm'), text('b'), thinking('so')],
+  ],
+  [
+    'that never ends',
+    ['a', '<think>hm', '', 'so', '[Tool call] T'],
+    [text('a'), thinking('hm\n\nso'), tool('T', { status: 'running' })],
+  ],
+  ['of nothing', ['<think></think>', 'a'], [text('a')]],
+  [
+    'that is code',
+    ['Write `<think>a</think>`:', '```', '<think>b</think>', '```'],
+    [text('Write `<think>a</think>`:\n```\n<think>b</think>\n```')],
+  ],
+  ['that is only spoken of', ['The tag <think> is left out.'], [text('The tag <think> is left out.')]],
+])('an answer holds a thought in tags, %s', (_, words, parts) => {
+  expect(partsOf(answer(...words))).toEqual([['assistant', ...parts]])
+})
+
+test('several prompts follow one another, of which one may be nothing but wrapping', () => {
+  const wrapping = [
+    '<external_links>',
+    '### Potters',
+    '</external_links>',
+    '',
+    '<agent_skills>',
+    'a',
+    '</agent_skills>',
+  ]
+  const content = `${ask('a')}user:\n${wrapping.join('\n')}\n\nuser:\n${wrapping.join('\n')}\n${query('b')}\n\n${answer('c')}`
+  expect(partsOf(content)).toEqual([
+    ['user', text('a')],
+    ['user', text('b')],
+    ['assistant', text('c')],
+  ])
+  expect(decode(content)).toMatchObject({ issue: null, outline: { length: 4 }, prompts: 2 })
+})
+
 describe('a line that looks like a role', () => {
   test('belongs to the prompt while that is open', () => {
-    const content = `user:\n${query('a\nassistant:\nb\nuser:\nc')}\n${answer('d')}`
+    const content = `${ask('a\n\nassistant:\nb\n\nuser:\nc')}${answer('d')}`
     expect(partsOf(content)).toEqual([
-      ['user', text('a\nassistant:\nb\nuser:\nc')],
+      ['user', text('a\n\nassistant:\nb\n\nuser:\nc')],
       ['assistant', text('d')],
     ])
   })
 
-  test('belongs to the code in which it stands', () => {
-    const code = ['```yaml', 'user:', '  name: a', '```']
-    expect(partsOf(`${answer(...code)}user:\n${query('b')}\n`)).toEqual([
-      ['assistant', text(code.join('\n'))],
+  test.each([
+    ['a key of a YAML file', ['```yaml', 'a: 1', '', 'user:', '  name: a', '```']],
+    ['a line below another', ['a', 'assistant:', 'user:', 'b']],
+    ['no more than the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
+  ])('opens nothing where it is %s', (_, words) => {
+    expect(partsOf(`${answer(...words)}${ask('b')}`)).toEqual([
+      ['assistant', text(words.join('\n'))],
       ['user', text('b')],
     ])
   })
 
-  test('opens a prompt where code never ended', () => {
-    expect(partsOf(`${answer('```', 'a')}user:\n${query('b')}\n`)).toEqual([
-      ['assistant', text('```\na')],
+  test.each([
+    ['the words', ['```', 'a'], text('```\na')],
+    ['an argument', ['[Tool call] Write', '  contents=```js', 'a'], tool('Write', { input: { contents: '```js\na' } })],
+  ])('opens a message though a fence in %s was never closed', (_, words, part) => {
+    expect(partsOf(`${answer(...words)}user:\nb\n\n${answer('c')}`)).toEqual([
+      ['assistant', part],
       ['user', text('b')],
+      ['assistant', text('c')],
     ])
   })
 
   test('opens a message where a prompt never ended', () => {
-    expect(partsOf(`user:\n<user_query>\na\n\n${answer('b')}user:\n${query('c')}\n`)).toEqual([
+    expect(partsOf(`user:\n<user_query>\na\n\n${answer('b')}${ask('c')}`)).toEqual([
       ['user', text('a')],
       ['assistant', text('b')],
       ['user', text('c')],
@@ -108,10 +242,14 @@ describe('a line that looks like a role', () => {
 })
 
 test('lines of Windows are read', () => {
-  const content = `user:\n${query('a\nb')}\n${answer('c', 'd', '[Tool call] T', '  x=1')}`.replaceAll('\n', '\r\n')
+  const content = `${ask('a\nb')}${answer('c', 'd', '[Tool call] T', '  x=1', '  y=2')}${ask('e')}`.replaceAll(
+    '\n',
+    '\r\n',
+  )
   expect(partsOf(content)).toEqual([
     ['user', text('a\r\nb')],
-    ['assistant', text('c\r\nd'), tool('T', { input: { x: '1' }, status: 'running' })],
+    ['assistant', text('c\r\nd'), tool('T', { input: { x: '1', y: '2' } })],
+    ['user', text('e')],
   ])
 })
 

@@ -94,6 +94,11 @@ function textsOf(chatId: string): (string | null)[] {
   })
 }
 
+const toolsOf = (chatId: string): string[][] =>
+  heldOf(chatId).map(({ parts }) =>
+    (JSON.parse(parts) as Part[]).flatMap((part) => (part.kind === 'tool' ? [part.name] : [])),
+  )
+
 const chatIds = (): string[] => rowsOf<{ id: string }>('select id from chats order by id').map(({ id }) => id)
 const issues = (): unknown[] => rowsOf('select key, reason from row_issues order by key')
 const rootOf = (chatId: string): string | null =>
@@ -103,6 +108,8 @@ const rootOf = (chatId: string): string | null =>
   )[0]?.uri ?? null
 
 const chat = (...texts: readonly string[]): string => lines(...texts.map((text) => line('user', said(query(text)))))
+const answered = (prompt: string, answer: string): string =>
+  lines(line('user', said(query(prompt))), line('assistant', said(answer)))
 const write = (file: string, content: string, slug = 'yard-kiln'): string => writeTranscript(home, slug, file, content)
 
 test('every form is mirrored, under the root of its project', () => {
@@ -112,6 +119,7 @@ test('every form is mirrored, under the root of its project', () => {
   for (const { chatId, messages, rootUri } of eras) {
     expect([chatId, textsOf(chatId)]).toEqual([chatId, messages.map(({ text }) => text)])
     expect(heldOf(chatId).map(({ role }) => role)).toEqual(messages.map(({ role }) => role))
+    expect([chatId, toolsOf(chatId)]).toEqual([chatId, messages.map(({ tools }) => tools)])
     expect([chatId, rootOf(chatId)]).toEqual([chatId, rootUri])
   }
   expect(chatIds()).toEqual(eras.map(({ chatId }) => chatId).sort())
@@ -172,6 +180,47 @@ test('a chat in two files of a folder is one chat, of the file that holds more',
   rmSync(join(home, 'projects/yard-kiln/agent-transcripts/a'), { recursive: true })
   pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
+})
+
+describe('of a chat in several forms', () => {
+  const listed = (...texts: readonly string[]): string =>
+    JSON.stringify(texts.map((text, at) => (at % 2 === 0 ? { role: 'user', text } : { role: 'assistant', text })))
+  const quoted = 'user:\nb\n\nassistant:\nc'
+  const old = `user:\n${query('one')}\n\nassistant:\ntwo\n[Tool call] T\n  x=a\n\n${quoted}\n\n`
+
+  test.each([
+    ['the list, where the text only seems to hold more', { 'a.txt': old, 'a.json': listed('one', 'zwei') }, 'zwei'],
+    [
+      'the text, where it holds a later prompt',
+      { 'a.txt': `${old}user:\n${query('d')}\n`, 'a.json': listed('one', 'zwei') },
+      'two',
+    ],
+    ['the text, where it alone holds the answer', { 'a.txt': old, 'a.json': listed('one') }, 'two'],
+    ['the text, while the list is torn', { 'a.txt': old, 'a.json': listed('one', 'zwei').slice(0, -4) }, 'two'],
+    [
+      'the lines, where both hold the same',
+      { 'a.json': listed('one', 'zwei'), 'a.jsonl': answered('one', 'due') },
+      'due',
+    ],
+    [
+      'the list, where it holds more than the lines',
+      { 'a.json': listed('one', 'zwei', '3'), 'a.jsonl': answered('one', 'due') },
+      'zwei',
+    ],
+    ['the list in its own folder', { 'a.json': listed('one', 'zwei'), 'a/a.json': listed('one', 'due') }, 'due'],
+  ])('messages come from %s', (_, files, second) => {
+    for (const [file, content] of Object.entries(files)) write(file, content)
+    pass()
+    expect([chatIds(), textsOf('a')[1]]).toEqual([['a'], second])
+    expect(pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test('the same messages stay, when another form of as many gives them', () => {
+    write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
+    pass()
+    write('a.json', listed('one', 'two'))
+    expect(pass()).toMatchObject({ added: 0, gone: 0 })
+  })
 })
 
 test('a chat under an empty window and under its project is one chat of that project', () => {
@@ -258,14 +307,20 @@ describe('a file', () => {
     expect(textsOf('a')).toEqual(['two'])
   })
 
-  test.each(['a.json', 'a.jsonl.bak', 'a/b.jsonl', 'a/x/a.jsonl', 'a/subagents/b/b.jsonl', '.jsonl'])(
-    'called %s is no transcript',
-    (file) => {
-      write(file, chat('one'))
-      expect(pass().ends).toMatchObject([{ state: 'ok' }])
-      expect(chatIds()).toEqual([])
-    },
-  )
+  test.each([
+    'a.md',
+    'a.jsonl.bak',
+    'a/b.json',
+    'a/subagents.txt',
+    'a/b.jsonl',
+    'a/x/a.jsonl',
+    'a/subagents/b/b.jsonl',
+    '.jsonl',
+  ])('called %s is no transcript', (file) => {
+    write(file, chat('one'))
+    expect(pass().ends).toMatchObject([{ state: 'ok' }])
+    expect(chatIds()).toEqual([])
+  })
 })
 
 // Windows gives links to few, and keeps no such rights; root may read what nobody may.

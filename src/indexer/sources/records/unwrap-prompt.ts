@@ -33,7 +33,15 @@ const wrappers: ReadonlySet<string> = new Set([
   'cursor_commands',
   'system_reminder',
   'system_notification',
+  'external_links',
+  'agent_skills',
 ])
+
+/** True where a prompt in Cursor's wrapping may start with this line. */
+export function startsWrapped(line: string): boolean {
+  const [, name = ''] = /^<([a-z_]+)[\s>]/.exec(line) ?? []
+  return name === 'user_query' || wrappers.has(name)
+}
 
 /** Takes off what Cursor's agent puts around a prompt. Words that are not wrapped pass through untouched. */
 export function unwrapPrompt(text: string): Prompt {

@@ -8,7 +8,8 @@ import type { JsonRecord } from '../records/json-value.ts'
 import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { errorStep, isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
+import { openCall } from './open-calls.ts'
+import { answerParts, answerStep, errorStep, isRedacted, promptStep, type Step, type Steps } from './transcript.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
 export function decodeLines(text: string): Steps {
@@ -79,35 +80,31 @@ function decodePrompt(blocks: readonly (JsonRecord | string)[]): DecodedLine {
 }
 
 function decodeAnswer(blocks: readonly (JsonRecord | string)[]): DecodedLine {
-  const decoded = blocks.map(decodeBlock).filter((block) => block !== null)
-  const parts = decoded.map((block) => block.part)
+  const decoded = blocks.map(decodeBlock)
   const isTooDeep = decoded.some((block) => block.isTooDeep)
-  return { step: { kind: 'said', role: 'assistant', parts, sentAtMs: null }, issue: isTooDeep ? 'too-deep' : null }
+  return { step: answerStep(decoded.flatMap((block) => block.parts)), issue: isTooDeep ? 'too-deep' : null }
 }
 
 interface DecodedBlock {
-  readonly part: Part
+  readonly parts: readonly Part[]
   readonly isTooDeep: boolean
 }
 
-function decodeBlock(block: JsonRecord | string): DecodedBlock | null {
+function decodeBlock(block: JsonRecord | string): DecodedBlock {
   const text = blockText(block)
-  if (text !== null) return isRedacted(text) ? null : { part: { kind: 'text', text }, isTooDeep: false }
-  if (typeof block === 'string') return null
-  if (block['type'] === 'thinking') return decodeThinking(block)
-  return block['type'] === 'tool_use' ? decodeCall(block) : null
+  if (text !== null) return { parts: answerParts(text), isTooDeep: false }
+  if (typeof block !== 'string' && block['type'] === 'tool_use') return decodeCall(block)
+  const thinking = typeof block !== 'string' && block['type'] === 'thinking' ? firstFilledIn(block, thoughts) : null
+  const isSaid = thinking !== null && !isRedacted(thinking)
+  return { parts: isSaid ? [{ kind: 'thinking', text: thinking, durationMs: null }] : [], isTooDeep: false }
 }
 
-function decodeThinking(block: JsonRecord): DecodedBlock | null {
-  const text = firstFilledIn(block, ['thinking', 'text'])
-  if (text === null || isRedacted(text)) return null
-  return { part: { kind: 'thinking', text, durationMs: null }, isTooDeep: false }
-}
+const thoughts = ['thinking', 'text']
 
 function decodeCall(block: JsonRecord): DecodedBlock {
   const name = filledStringIn(block, 'name')
   const input = boundJson(readPayload(block['input']))
   const paths = readToolPaths(name, input.value)
   const call = { name: readToolName(name, input.value), callId: filledStringIn(block, 'id'), input: input.value, paths }
-  return { part: openCall({ ...call, output: null }), isTooDeep: input.isTooDeep }
+  return { parts: [openCall(call)], isTooDeep: input.isTooDeep }
 }

@@ -1,103 +1,202 @@
-import type { Part } from '../../../model/part.ts'
 import type { Json } from '../../../model/json.ts'
+import type { Role } from '../../../model/message.ts'
+import type { Part } from '../../../model/part.ts'
 import { boundJson } from '../records/bound-json.ts'
 import { parsedOrText } from '../records/exact-json.ts'
 import { isBlank } from '../records/json-value.ts'
 import { readToolPaths } from '../records/tool-payload.ts'
-import { unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { readSections, type Section } from './read-sections.ts'
-import { splitBlocks, type TextBlock } from './split-blocks.ts'
-import { isRedacted, openCall, promptStep, type Step, type Steps } from './transcript.ts'
+import { startsWrapped, unwrapPrompt } from '../records/unwrap-prompt.ts'
+import { openCall, OpenCalls } from './open-calls.ts'
+import { answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
 
 /** The old form, made for reading. Total: where no line opens a message there is nothing to read. */
 export function decodeText(text: string): Steps {
-  const blocks = splitBlocks(text.split('\n'))
+  const turns = splitTurns(text.split('\n'))
+  const names = new Set(turns.flatMap(({ sections }) => resultNames(sections)))
+  const calls = new OpenCalls()
+  const steps = turns.map(({ role, lines, sections }) => {
+    if (role === 'assistant') return answerStep(decodeAnswer(sections, names, calls))
+    calls.forget()
+    return promptStep([unwrapPrompt(textOf(lines))])
+  })
+  const prompts = turns.filter(({ role, lines }, at) => {
+    return role === 'user' && startsPrompt(lines, 0) && steps[at]?.parts.length !== 0
+  }).length
   // Without any line end it may be a first line that is being written.
-  const isForeign = blocks.length === 0 && text.includes('\n') && !isBlank(text)
-  return { steps: blocks.map(decodeBlock), issue: isForeign ? 'bad-json' : null }
+  const isForeign = turns.length === 0 && text.includes('\n') && !isBlank(text)
+  return { steps, issue: isForeign ? 'bad-json' : null, ...(prompts > 0 ? { prompts } : {}) }
 }
 
-function decodeBlock({ role, lines }: TextBlock): Step {
-  if (role === 'user') return promptStep([unwrapPrompt(withoutOuterBlanks(lines).join('\n'))])
-  return { kind: 'said', role, parts: decodeSections(readSections(lines)), sentAtMs: null }
+/** The lines of one message, without the line that opened it. */
+interface Turn {
+  readonly role: Role
+  readonly lines: readonly string[]
+  /** Those of an answer. */
+  readonly sections: readonly Section[]
 }
 
-/** Empty lines around a message part it from its neighbours; they are not of it. */
-function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => !isBlank(line))
-  const last = lines.findLastIndex((line) => !isBlank(line))
-  const kept = first < 0 ? [] : lines.slice(first, last + 1)
-  return kept.map((line, index) => (index === kept.length - 1 ? line.replace(/\r$/, '') : line))
+function splitTurns(lines: readonly string[]): readonly Turn[] {
+  const turns: { role: Role; lines: string[] }[] = []
+  for (let at = 0; at < lines.length; at += 1) {
+    const role = roleAt(lines, at, turns.at(-1)?.role === 'assistant')
+    const end = role === 'user' ? promptEnd(lines, at + 1) : at
+    if (role === null) turns.at(-1)?.lines.push(lines[at] ?? '')
+    else turns.push({ role, lines: lines.slice(at + 1, end + 1) })
+    at = end
+  }
+  return turns.map((turn) => ({ ...turn, sections: turn.role === 'user' ? [] : readSections(turn.lines) }))
 }
 
-/** Results are given to calls no further back than this. */
-const openCallsMax = 100
+const withoutReturn = (line: string): string => line.replace(/\r$/, '')
 
-function decodeSections(sections: readonly Section[]): readonly Part[] {
+/** A role stands alone in its line, at the start of the file or after an empty line. */
+function roleAt(lines: readonly string[], at: number, isInAnswer: boolean): Role | null {
+  const word = withoutReturn(lines[at] ?? '')
+  if ((word !== 'user:' && word !== 'assistant:') || withoutReturn(lines[at - 1] ?? '') !== '') return null
+  if (word === 'assistant:') return 'assistant'
+  // With an indented line below, it is a key of a YAML file that an answer shows or writes.
+  return isInAnswer && /^[ \t]+\S/.test(lines[at + 1] ?? '') ? null : 'user'
+}
+
+/** True where Cursor's tags begin within a few lines. */
+function startsPrompt(lines: readonly string[], from: number): boolean {
+  return startsWrapped(lines.slice(from, from + 5).find((line) => !isBlank(line)) ?? '')
+}
+
+/** The line with the closing tag of the query that starts here: what it quotes opens no message. Else the line before. */
+function promptEnd(lines: readonly string[], from: number): number {
+  if (!startsPrompt(lines, from)) return from - 1
+  let isOpen = false
+  for (let at = from; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    const role = roleAt(lines, at, false)
+    // Another prompt starts while this one is not closed: its tag was never written.
+    if (role !== null && (!isOpen || (role === 'user' && startsPrompt(lines, at + 1)))) return from - 1
+    isOpen ||= line.includes('<user_query>')
+    if (isOpen && line.includes('</user_query>')) return at
+  }
+  return from - 1
+}
+
+/** A run of lines of an answer. */
+interface Section {
+  readonly kind: 'prose' | 'thinking' | 'call' | 'result'
+  /** What stood behind the mark; empty for prose. */
+  readonly title: string
+  readonly body: readonly string[]
+}
+
+const kinds: ReadonlyMap<string, Section['kind']> = new Map([
+  ['Thinking', 'thinking'],
+  ['Tool call', 'call'],
+  ['Tool result', 'result'],
+])
+
+const mark = /^\[(Thinking|Tool call|Tool result)\](?:\s+(.*))?$/s
+
+/**
+ * A mark at the margin opens a section. Before the first call, the indented and empty lines below a mark are its body, and
+ * all else is prose. No prose follows a call: arguments go on at any indent, up to the next mark.
+ */
+function readSections(lines: readonly string[]): readonly Section[] {
+  const sections: { kind: Section['kind']; title: string; body: string[] }[] = []
+  let isAfterCall = false
+  for (const line of lines) {
+    const [, word = '', title = ''] = mark.exec(line.trimEnd()) ?? []
+    const kind = kinds.get(word)
+    const open = sections.at(-1)
+    if (kind !== undefined) sections.push({ kind, title: title.trim(), body: [] })
+    else if (open !== undefined && (isAfterCall || open.kind === 'prose' || /^\s|^$/.test(line))) open.body.push(line)
+    else sections.push({ kind: 'prose', title: '', body: [line] })
+    isAfterCall ||= kind === 'call' || kind === 'result'
+  }
+  return sections
+}
+
+const resultNames = (sections: readonly Section[]): string[] =>
+  sections.filter(({ kind, title }) => kind === 'result' && title !== '').map(({ title }) => title)
+
+function decodeAnswer(sections: readonly Section[], names: ReadonlySet<string>, calls: OpenCalls): readonly Part[] {
   const parts: Part[] = []
-  /** Places of the calls that have no result yet. */
-  const open: number[] = []
-  for (const section of sections) {
-    if (section.kind === 'result') giveResult(parts, open, section)
+  const results = resultNames(sections)
+  let ended = 0
+  for (const { kind, title, body } of sections) {
+    if (kind === 'call') {
+      const name = readName(title, results[ended], names)
+      if (name === results[ended]) ended += 1
+      const input = readInput(title.slice(name.length).trimStart(), body)
+      calls.add(parts, openCall({ name, callId: null, input, paths: readToolPaths(name, input) }))
+    } else if (kind === 'result') calls.end(title, readValue(dedent(body)), parts)
+    else if (kind === 'prose') parts.push(...answerParts(textOf(body)))
     else {
-      const part = decodeSection(section)
-      if (part?.kind === 'tool') open.push(parts.length)
-      if (part !== null) parts.push(part)
-      if (open.length > openCallsMax) open.shift()
+      const text = textOf([...(title === '' ? [] : [title]), ...dedent(body)])
+      if (!isBlank(text) && !isRedacted(text)) parts.push({ kind, text, durationMs: null })
     }
   }
   return parts
 }
 
-function decodeSection({ kind, title, body }: Section): Part | null {
-  if (kind === 'call') return decodeCall(title, body)
-  const lines = kind === 'thinking' && title !== '' ? [title, ...body] : body
-  const text = withoutOuterBlanks(lines).join('\n')
-  if (isBlank(text) || isRedacted(text)) return null
-  return kind === 'thinking' ? { kind: 'thinking', text, durationMs: null } : { kind: 'text', text }
-}
+/** Names of tools are far shorter. */
+const nameLengthMax = 200
 
-function decodeCall(name: string, body: readonly string[]): Part {
-  const text = withoutOuterBlanks(body).join('\n')
-  const input = isBlank(text) ? null : readInput(text)
-  const paths = readToolPaths(name, input)
-  return openCall({ name: name === '' ? 'unknown' : name, callId: null, input, output: null, paths })
-}
-
-/** JSON, or a line for each argument; what is neither stays the text it is. */
-function readInput(text: string): Json {
-  const parsed = parsedOrText(text)
-  return typeof parsed === 'string' ? (readArguments(parsed) ?? parsed) : boundJson(parsed).value
-}
-
-const argument = /^([A-Za-z_][\w.-]*)(?:=|:(?:\s|$))(.*)$/s
-
-/** `name=value`, the value going on over indented and empty lines. Null where any other line stands at the margin. */
-function readArguments(text: string): Json {
-  const values = new Map<string, string>()
-  let current: string | null = null
-  for (const line of text.split('\n')) {
-    const [, name, value = ''] = argument.exec(line) ?? []
-    if (name !== undefined && !values.has(name)) {
-      current = name
-      values.set(name, value.trim())
-    } else if (current !== null && (isBlank(line) || /^\s/.test(line))) {
-      values.set(current, `${values.get(current) ?? ''}\n${line}`)
-    } else return null
+/**
+ * The tool's name at the start of what stands behind a call's mark; an argument may be glued to it. The turn's results come
+ * in the order of its calls.
+ * @param next the result that the call should have
+ * @param known names in all results of the file
+ */
+function readName(title: string, next: string | undefined, known: ReadonlySet<string>): string {
+  if (known.has(title)) return title
+  if (next !== undefined && title.startsWith(next)) return next
+  const [word = ''] = /^[\w-]+(?:[.:][\w-]+)*/.exec(title) ?? []
+  if (word === title) return word
+  for (let length = Math.min(title.length, nameLengthMax); length > 0; length -= 1) {
+    if (known.has(title.slice(0, length))) return title.slice(0, length)
   }
-  return Object.fromEntries(values)
+  return word
 }
 
-/** To the first open call of its name, or the last one of any name; a result without a call stands alone. */
-function giveResult(parts: Part[], open: number[], { title, body }: Section): void {
-  const text = withoutOuterBlanks(body).join('\n')
-  if (isBlank(text)) return
-  const output = boundJson(parsedOrText(text)).value
-  const named = open.findIndex((at) => isCallOf(parts[at], title))
-  const [at = parts.length] = open.splice(named < 0 ? -1 : named, 1)
-  const call = parts[at]
-  if (call?.kind === 'tool') parts[at] = { ...call, output }
-  else parts.push(openCall({ name: title === '' ? 'unknown' : title, callId: null, input: null, output, paths: [] }))
+/** `name=value` or `name: value`, indented. */
+const argument = /^([ \t]+)([A-Za-z_][\w.-]*)(=|:(?=\s|$))(.*)$/s
+
+/**
+ * Arguments begin at the indent of the first one and with its sign; every other line goes on with the value before. Where
+ * the first line is no argument, or one is glued to the tool's name, all is one value.
+ */
+function readInput(glued: string, body: readonly string[]): Json {
+  if (glued !== '') return readValue([glued, ...body])
+  const lines = withoutOuterBlanks(body)
+  const [, indent, , sign] = argument.exec(lines[0] ?? '') ?? []
+  if (indent === undefined) return readValue(dedent(lines))
+  const values = new Map<string, string[]>()
+  let value: string[] = []
+  for (const line of lines) {
+    const [, at, name, by, rest = ''] = argument.exec(line) ?? []
+    if (name !== undefined && at === indent && by === sign && !values.has(name)) {
+      value = [by === ':' ? rest.trimStart() : rest]
+      values.set(name, value)
+    } else value.push(line)
+  }
+  return Object.fromEntries([...values].map(([name, pieces]) => [name, withoutReturn(pieces.join('\n'))]))
 }
 
-const isCallOf = (part: Part | undefined, name: string): boolean => part?.kind === 'tool' && part.name === name
+/** JSON, else the text as it stands; null where there is none. */
+function readValue(lines: readonly string[]): Json {
+  const text = textOf(lines)
+  return isBlank(text) ? null : boundJson(parsedOrText(text)).value
+}
+
+const textOf = (lines: readonly string[]): string => withoutReturn(withoutOuterBlanks(lines).join('\n'))
+
+/** Empty lines around a section separate it from its neighbours. */
+function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => !isBlank(line))
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+}
+
+/** Takes off the indent that all lines share. */
+function dedent(lines: readonly string[]): readonly string[] {
+  const indents = lines.filter((line) => !isBlank(line)).map((line) => line.length - line.trimStart().length)
+  const shared = indents.reduce((least, indent) => Math.min(least, indent), Number.MAX_SAFE_INTEGER)
+  return lines.map((line) => (isBlank(line) ? '' : line.slice(shared)))
+}

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -27,7 +27,8 @@ interface Seen {
   readonly state: string
   readonly octets: number
   readonly checksum: number | null
-  readonly messageCount: number
+  /** How much the file holds of its chat, the weightiest first; empty where it holds nothing. */
+  readonly extent: readonly number[]
   readonly issue: IssueReason | null
 }
 
@@ -50,8 +51,8 @@ export function readFolder(place: Place, memory: Memory, depth: PassDepth, signa
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
   const readings = files.map((file) => readFile(file, depth === 'full' ? undefined : memory.get(file.key)))
   memory.clear()
-  for (const { file, state, octets, checksum, messageCount, issue } of readings) {
-    memory.set(file.key, { state, octets, checksum, messageCount, issue })
+  for (const { file, state, octets, checksum, extent, issue } of readings) {
+    memory.set(file.key, { state, octets, checksum, extent, issue })
   }
   const givers = fullest(readings)
   return {
@@ -70,12 +71,12 @@ function readFile(file: TranscriptFile, seen: Seen | undefined): Reading {
   const { state } = file
   const content = readTranscript(file)
   if (content.kind === 'issue') {
-    const unread = { octets: file.octets, checksum: null, messageCount: 0, issue: content.reason }
+    const unread = { octets: file.octets, checksum: null, extent: [], issue: content.reason }
     return { ...unread, state, file, bytesRead: 0, decode: () => nothing }
   }
   const { bytes } = content
   const decoded = decodeTranscript(bytes, file.chatId, nameMessage)
-  const known = { octets: bytes.length, checksum: crc32(bytes), messageCount: decoded.messages.length }
+  const known = { octets: bytes.length, checksum: crc32(bytes), extent: extentOf(decoded, file) }
   return { ...known, state, file, issue: issueOf(decoded), bytesRead: bytes.length, decode: () => decoded }
 }
 
@@ -99,23 +100,33 @@ function once<Value>(make: () => Value): () => Value {
 export const nameMessage: NameMessage = (chatId, ordinal) =>
   asMessageId(`made-${digest('sha256', JSON.stringify(['transcript', chatId, ordinal])).slice(0, 32)}`)
 
-/** Of each chat the file that holds most of it; of equals the newer form. A file without messages gives no chat. */
+/** Of each chat the file that holds most of it. A file without messages gives no chat. */
 function fullest(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading> {
   const byChat = new Map<ChatId, Reading>()
   for (const reading of readings) {
     const { chatId } = reading.file
     const before = byChat.get(chatId)
-    if (reading.messageCount > 0 && (before === undefined || isFuller(reading, before))) byChat.set(chatId, reading)
+    if (reading.extent.length > 0 && (before === undefined || isFuller(reading, before))) byChat.set(chatId, reading)
   }
   return byChat
 }
 
-function isFuller(one: Reading, other: Reading): boolean {
-  if (one.messageCount !== other.messageCount) return one.messageCount > other.messageCount
-  return newness(one.file) > newness(other.file)
+/**
+ * The number of prompts counts first, then whether the last one is answered. Text gives way to what holds as many: lines
+ * of a file that it quotes can look like messages. Then the number of messages counts, and of equals the newer form.
+ */
+function extentOf({ messages, ...told }: DecodedTranscript, { key }: TranscriptFile): readonly number[] {
+  if (messages.length === 0) return []
+  const prompts = told.prompts ?? messages.filter(({ role }) => role === 'user').length
+  const isAnswered = messages.at(-1)?.role === 'assistant'
+  const form = ['.txt', '.json', '.jsonl'].indexOf(extname(key).toLowerCase())
+  return [prompts, Number(isAnswered), Math.min(form, 1), messages.length, Number(key.includes('/')), form]
 }
 
-const newness = ({ key }: TranscriptFile): number => (key.includes('/') ? 2 : 0) + (/\.jsonl$/i.test(key) ? 1 : 0)
+function isFuller({ extent }: Reading, other: Reading): boolean {
+  const at = extent.findIndex((share, place) => share !== other.extent[place])
+  return at >= 0 && (extent[at] ?? 0) > (other.extent[at] ?? 0)
+}
 
 function pieceOf(reading: Reading, givesChat: boolean, rootPath: string | null): Piece {
   const { file, octets, checksum, issue } = reading

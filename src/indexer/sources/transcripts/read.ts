@@ -26,8 +26,8 @@ export type FileContent =
   | { readonly kind: 'issue'; readonly reason: IssueReason }
 
 /**
- * All forms in which transcripts lie in their folder, by `stat` alone: `<id>.txt`, `<id>.jsonl`, `<id>/<id>.jsonl`,
- * `<id>/subagents/<sid>.jsonl`. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
+ * All forms in which transcripts lie in their folder, by `stat` alone: `<id>`, `<id>/<id>` and
+ * `<id>/subagents/<sid>`, each as `.txt`, `.json` or `.jsonl`. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
  * is not seen would be taken for deleted.
  */
 export function listTranscripts(folder: string): readonly TranscriptFile[] {
@@ -53,7 +53,7 @@ export function listTranscripts(folder: string): readonly TranscriptFile[] {
   return files
 }
 
-const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl|txt)$/i.test(entry.name)
+const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl?|txt)$/i.test(entry.name)
 
 const listEntries = (folder: string): readonly Dirent[] =>
   readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))

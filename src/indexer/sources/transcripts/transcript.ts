@@ -2,14 +2,23 @@ import type { MessageDraft } from '../../../mirror/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
-import type { Part, ToolPart, ToolStatus } from '../../../model/part.ts'
+import type { Part, ToolStatus } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../whole-store.ts'
+import { isBlank } from '../records/json-value.ts'
 import type { Prompt } from '../records/unwrap-prompt.ts'
 
-/** One step of a transcript of either form, in the file's order. */
+/** A message. */
+interface Said {
+  readonly kind: 'said'
+  readonly role: Role
+  readonly parts: readonly Part[]
+  readonly sentAtMs: number | null
+}
+
+/** One step of a transcript of any form, in the file's order. */
 export type Step =
-  | { readonly kind: 'said'; readonly role: Role; readonly parts: readonly Part[]; readonly sentAtMs: number | null }
+  | Said
   /** The place of a message that could not be read. */
   | { readonly kind: 'gap' }
   /** A line about the run, no message. `turn`: how a turn ended there, if one did; `error`: what it failed of, if it did. */
@@ -18,6 +27,8 @@ export type Step =
 export interface Steps {
   readonly steps: readonly Step[]
   readonly issue: IssueReason | null
+  /** As in `DecodedTranscript`. */
+  readonly prompts?: number
 }
 
 export interface DecodedTranscript {
@@ -27,10 +38,16 @@ export interface DecodedTranscript {
   readonly issue: IssueReason | null
   /** True where the file tells of a run and holds nothing of what was said. */
   readonly hasOnlyControl: boolean
+  /** The number of messages that are certain to be prompts; left out where every message of the user is. */
+  readonly prompts?: number
 }
 
 /** Gives every message its id and place. A place without anything to show stays, as a gap. */
-export function arrangeSteps({ steps, issue }: Steps, chatId: ChatId, nameMessage: NameMessage): DecodedTranscript {
+export function arrangeSteps(
+  { steps, issue, ...told }: Steps,
+  chatId: ChatId,
+  nameMessage: NameMessage,
+): DecodedTranscript {
   const places = settleCalls(tellErrors(steps)).filter((step) => step.kind !== 'control')
   const messages: MessageDraft[] = []
   const outline: OutlineEntry[] = []
@@ -40,7 +57,7 @@ export function arrangeSteps({ steps, issue }: Steps, chatId: ChatId, nameMessag
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
     if (step.kind === 'said' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
   }
-  return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0 }
+  return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0, ...told }
 }
 
 const plainMessage = {
@@ -54,7 +71,7 @@ const plainMessage = {
   isEmbedded: true,
 }
 
-const draftOf = ({ role, parts, sentAtMs }: Extract<Step, { kind: 'said' }>) => ({ role, parts, sentAtMs })
+const draftOf = ({ role, parts, sentAtMs }: Said) => ({ role, parts, sentAtMs })
 
 /** What a turn failed of belongs to its answer, which may have told it; where a prompt has none, it is the answer. */
 function tellErrors(steps: readonly Step[]): readonly Step[] {
@@ -77,12 +94,9 @@ function tellError(told: Step[], text: string): void {
 }
 
 /** An answer that is nothing but an error. */
-export const errorStep = (text: string): Step => ({
-  kind: 'said',
-  role: 'assistant',
-  parts: [{ kind: 'error', text }],
-  sentAtMs: null,
-})
+export const errorStep = (text: string): Said => answerStep([{ kind: 'error', text }])
+
+export const answerStep = (parts: readonly Part[]): Said => ({ kind: 'said', role: 'assistant', parts, sentAtMs: null })
 
 /**
  * A transcript does not say how a call ended, only whether anything came after it. `completed`: the run went on, or
@@ -108,21 +122,12 @@ function statusBefore(step: Step): ToolStatus | null {
 
 function settleStep(step: Step, status: ToolStatus): Step {
   if (step.kind !== 'said') return step
-  const settle = (part: Part): Part =>
-    part.kind === 'tool' ? { ...part, status: part.output === null ? status : 'completed' } : part
+  const settle = (part: Part): Part => (part.kind === 'tool' && part.status === 'running' ? { ...part, status } : part)
   return { ...step, parts: step.parts.map(settle) }
 }
 
-/** A call as it is before it is known what came after it. */
-export const openCall = (call: Pick<ToolPart, 'name' | 'callId' | 'input' | 'output' | 'paths'>): ToolPart => ({
-  kind: 'tool',
-  status: 'running',
-  error: null,
-  ...call,
-})
-
 /** A user's message, of the pieces in which it stood. */
-export function promptStep(prompts: readonly Prompt[]): Step {
+export function promptStep(prompts: readonly Prompt[]): Said {
   const texts = prompts.flatMap((prompt) => prompt.texts)
   const paths = [...new Set(prompts.flatMap((prompt) => prompt.paths))]
   const parts: readonly Part[] = [
@@ -135,3 +140,29 @@ export function promptStep(prompts: readonly Prompt[]): Step {
 
 /** In place of reasoning that was not written down. Beside words it stays, as they stand. */
 export const isRedacted = (text: string): boolean => text.trim() === '[REDACTED]'
+
+/** A thought may be left open by an answer that broke off. Tags that stand in code are words like any other. */
+const codeOrThought = /```[^]*?(?:```|$)|`[^`\n]*`|<think>([^]*?)(?:<\/think>|$)/g
+
+/** The words of an answer, with its reasoning where some models write it: `<think>…</think>`. */
+export function answerParts(text: string): readonly Part[] {
+  const parts: Part[] = []
+  let from = 0
+  for (const match of text.matchAll(codeOrThought)) {
+    const [tagged, thought] = match
+    const before = text.slice(from, match.index)
+    // Without an end, it may only be spoken of.
+    const isThought = thought !== undefined && (tagged.endsWith('</think>') || /(?:^|\n)[ \t]*$/.test(before))
+    if (!isThought) continue
+    parts.push(...partOf('text', before), ...partOf('thinking', thought))
+    from = match.index + tagged.length
+  }
+  // Words without reasoning are kept to the letter.
+  return [...parts, ...partOf('text', text.slice(from), from === 0)]
+}
+
+function partOf(kind: 'text' | 'thinking', words: string, isWhole = false): readonly Part[] {
+  const text = isWhole ? words : words.trim()
+  if (isBlank(text) || isRedacted(text)) return []
+  return kind === 'text' ? [{ kind, text }] : [{ kind, text, durationMs: null }]
+}
