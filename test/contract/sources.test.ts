@@ -141,8 +141,12 @@ const transcripts: SourceCase = {
     transcript(root, 'flat.jsonl', lines(asked('plant an appletree'), line('assistant', said('planted a peartree'))))
     transcript(root, 'nested/nested.jsonl', lines(asked('where is the figtree')))
     transcript(root, 'old.txt', `user:\n${query('count the plumtree')}\n\nassistant:\nNext to a quincetree.\n`)
-    const call = '[Tool call] ApplyPatch*** Begin Patch\n+a medlartree\n*** End Patch\n\n[Tool result] ApplyPatch\n'
-    transcript(root, 'patch.txt', `user:\n${query('draw the hedge')}\n\nassistant:\n<think>an elmtree</think>\n${call}`)
+    const patch = '[Tool call] ApplyPatch*** Begin Patch\n+a medlartree\n*** End Patch\n\n[Tool result] ApplyPatch\n'
+    transcript(
+      root,
+      'patch.txt',
+      `user:\n${query('draw the hedge')}\n\nassistant:\n<think>an elmtree</think>\n${patch}`,
+    )
     const records = [
       { role: 'user', text: query('prune the ashtree') },
       { role: 'assistant', text: 'near the oaktree', toolCalls: [{ toolName: 'Saw', args: { limb: 'yewtree' } }] },

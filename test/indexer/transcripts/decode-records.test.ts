@@ -97,6 +97,10 @@ test.each([
   expect(decode(content)).toMatchObject({ messages: [], issue })
 })
 
+test('text that only begins like a list is read as text', () => {
+  expect(partsOf(`[a note]\n\nuser:\n${query('a')}\n`)).toEqual([['user', text('a')]])
+})
+
 const strange = [null, 7, true, '', 'x', [], {}, [[]], [{}], { a: { b: 1 } }, deep]
 const whole = { ...calls(call('T', { a: 1 })), toolResult: { toolName: 'T' } }
 

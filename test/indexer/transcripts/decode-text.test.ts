@@ -96,10 +96,14 @@ test.each<[string, string[], unknown[]]>([
     [tool('Read', { input: 'me' }), tool('ReadLints')],
   ],
   [
-    'a glued name that another result of the file tells',
-    ['[Tool call] Shellpwd -P', '[Tool call] Shell', '[Tool result] Other', '[Tool result] Shell'],
-    [tool('Shell', { input: 'pwd -P' }), tool('Shell')],
+    'words that are glued to a name without a result, where a sign tells them apart',
+    ['[Tool call] Shell{"command":"ls"}', '[Tool call] mcp.a:b-c"x'],
+    [
+      tool('Shell', { input: { command: 'ls' }, status: 'running' }),
+      tool('mcp.a:b-c', { input: '"x', status: 'running' }),
+    ],
   ],
+  ['words in place of a name', ['[Tool call] "x"'], [tool('unknown', { input: 'x', status: 'running' })]],
   [
     'a whole name, though the result of another begins it',
     ['[Tool call] Read', '[Tool result] Read', '[Tool call] ReadLints'],

@@ -9,7 +9,17 @@ import { stringLeaves } from '../records/string-leaves.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
 import { openCall } from './open-calls.ts'
-import { answerParts, answerStep, errorStep, isRedacted, promptStep, type Step, type Steps } from './transcript.ts'
+import {
+  answerParts,
+  answerStep,
+  errorStep,
+  isRedacted,
+  promptStep,
+  unread,
+  type DecodedStep,
+  type Step,
+  type Steps,
+} from './transcript.ts'
 
 /** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
 export function decodeLines(text: string): Steps {
@@ -28,14 +38,7 @@ export function decodeLines(text: string): Steps {
   return { steps, issue }
 }
 
-interface DecodedLine {
-  readonly step: Step
-  readonly issue: IssueReason | null
-}
-
-const unread = (issue: IssueReason): DecodedLine => ({ step: { kind: 'gap' }, issue })
-
-function decodeLine(value: unknown): DecodedLine {
+function decodeLine(value: unknown): DecodedStep {
   const line = asRecord(value)
   if (line === null) return unread('not-an-object')
   const role = readRole(line)
@@ -74,12 +77,12 @@ const isText = (block: JsonRecord | string): boolean =>
 const blockText = (block: JsonRecord | string): string | null =>
   isText(block) ? filledString(typeof block === 'string' ? block : block['text']) : null
 
-function decodePrompt(blocks: readonly (JsonRecord | string)[]): DecodedLine {
+function decodePrompt(blocks: readonly (JsonRecord | string)[]): DecodedStep {
   const texts = blocks.map(blockText).filter((text) => text !== null)
   return { step: promptStep(texts.map(unwrapPrompt)), issue: null }
 }
 
-function decodeAnswer(blocks: readonly (JsonRecord | string)[]): DecodedLine {
+function decodeAnswer(blocks: readonly (JsonRecord | string)[]): DecodedStep {
   const decoded = blocks.map(decodeBlock)
   const isTooDeep = decoded.some((block) => block.isTooDeep)
   return { step: answerStep(decoded.flatMap((block) => block.parts)), issue: isTooDeep ? 'too-deep' : null }

@@ -6,7 +6,7 @@ import { asRecord, filledStringIn, stringIn, type JsonRecord } from '../records/
 import { readPayload, readToolName, readToolPaths } from '../records/tool-payload.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
 import { openCall, OpenCalls } from './open-calls.ts'
-import { answerParts, answerStep, promptStep, type Step, type Steps } from './transcript.ts'
+import { answerParts, answerStep, promptStep, unread, type DecodedStep, type Step, type Steps } from './transcript.ts'
 
 /**
  * The form of one JSON list: `{role, text, toolCalls: [{toolName, args}], toolResult}`. Total: an entry that cannot be read
@@ -20,34 +20,22 @@ export function decodeRecords(text: string): Steps | null {
     return { steps: [], issue: 'unknown-shape' }
   }
   const calls = new OpenCalls()
-  const steps: Step[] = []
-  let issue: IssueReason | null = null
-  for (const entry of entries) {
-    const decoded = decodeEntry(entry, calls)
-    if (decoded.step !== null) steps.push(decoded.step)
-    issue ??= decoded.issue
-  }
-  return { steps, issue }
+  const decoded = entries.map((entry) => decodeEntry(entry, calls))
+  return { steps: decoded.map(({ step }) => step), issue: decoded.find(({ issue }) => issue !== null)?.issue ?? null }
 }
 
 const isRole = (role: unknown): boolean => role === 'user' || role === 'assistant' || role === 'tool'
 
-interface DecodedEntry {
-  /** Null for what is no message, such as a result that belongs to a call before it. */
-  readonly step: Step | null
-  readonly issue: IssueReason | null
-}
+/** An entry that is no message, such as a result that belongs to a call before it. */
+const aside: Step = { kind: 'control', turn: null, error: '' }
 
-function decodeEntry(entry: unknown, calls: OpenCalls): DecodedEntry {
+function decodeEntry(entry: unknown, calls: OpenCalls): DecodedStep {
   const record = asRecord(entry)
   const role = record?.['role']
-  if (record === null || !isRole(role)) {
-    // A role of another kind, such as `system`, is no message.
-    if (typeof role === 'string') return { step: null, issue: null }
-    return { step: { kind: 'gap' }, issue: record === null ? 'not-an-object' : 'unknown-shape' }
-  }
+  if (record === null) return unread('not-an-object')
+  if (!isRole(role)) return typeof role === 'string' ? { step: aside, issue: null } : unread('unknown-shape')
   const text = stringIn(record, 'text') ?? ''
-  const oddText = (record['text'] ?? null) !== null && typeof record['text'] !== 'string' ? 'unknown-shape' : null
+  const oddText = typeof (record['text'] ?? '') === 'string' ? null : 'unknown-shape'
   if (role === 'user') {
     calls.forget()
     return { step: promptStep([unwrapPrompt(text)]), issue: oddText }
@@ -55,8 +43,8 @@ function decodeEntry(entry: unknown, calls: OpenCalls): DecodedEntry {
   const parts: Part[] = role === 'tool' ? [] : [...answerParts(text)]
   const oddCall = addCalls(parts, record['toolCalls'] ?? [], calls)
   const oddResult = endCall(parts, record, role === 'tool' ? text : '', calls)
-  const step = role === 'tool' && parts.length === 0 ? null : answerStep(parts)
-  return { step, issue: oddText ?? oddCall ?? oddResult }
+  const isAside = role === 'tool' && parts.length === 0
+  return { step: isAside ? aside : answerStep(parts), issue: oddText ?? oddCall ?? oddResult }
 }
 
 function addCalls(parts: Part[], toolCalls: unknown, calls: OpenCalls): IssueReason | null {

@@ -136,24 +136,14 @@ function decodeAnswer(sections: readonly Section[], names: ReadonlySet<string>, 
   return parts
 }
 
-/** Names of tools are far shorter. */
-const nameLengthMax = 200
-
 /**
- * The tool's name at the start of what stands behind a call's mark; an argument may be glued to it. The turn's results come
- * in the order of its calls.
- * @param next the result that the call should have
+ * The tool's name at the start of what stands behind a call's mark; an argument may be glued to it.
+ * @param next the result that is this call's, for the results of a turn come in the order of its calls
  * @param known names in all results of the file
  */
 function readName(title: string, next: string | undefined, known: ReadonlySet<string>): string {
-  if (known.has(title)) return title
-  if (next !== undefined && title.startsWith(next)) return next
-  const [word = ''] = /^[\w-]+(?:[.:][\w-]+)*/.exec(title) ?? []
-  if (word === title) return word
-  for (let length = Math.min(title.length, nameLengthMax); length > 0; length -= 1) {
-    if (known.has(title.slice(0, length))) return title.slice(0, length)
-  }
-  return word
+  if (next !== undefined && title.startsWith(next) && !known.has(title)) return next
+  return known.has(title) ? title : (/^[\w-]+(?:[.:][\w-]+)*/.exec(title)?.[0] ?? '')
 }
 
 /** `name=value` or `name: value`, indented. */

@@ -21,5 +21,7 @@ export function decodeTranscript(bytes: Buffer, chatId: ChatId, nameMessage: Nam
 function decode(text: string): Steps {
   if (/^\s*\{/.test(text)) return decodeLines(text)
   if (!/^\s*\[/.test(text)) return decodeText(text)
-  return decodeRecords(text) ?? { steps: [], issue: 'bad-json' }
+  const records = decodeRecords(text)
+  const told = records ?? decodeText(text)
+  return records === null && told.steps.length === 0 ? { steps: [], issue: 'bad-json' } : told
 }

@@ -31,6 +31,14 @@ export interface Steps {
   readonly prompts?: number
 }
 
+/** A step, and what of it could not be read. */
+export interface DecodedStep {
+  readonly step: Step
+  readonly issue: IssueReason | null
+}
+
+export const unread = (issue: IssueReason): DecodedStep => ({ step: { kind: 'gap' }, issue })
+
 export interface DecodedTranscript {
   readonly messages: readonly MessageDraft[]
   readonly outline: Outline
