@@ -24,6 +24,11 @@ test.each([
   ['a query without an end goes to the end', '<user_query>\na', ['a']],
   ['a wrapper without an end is no wrapper', '<timestamp>a', ['<timestamp>a']],
   ['a query without words is none', query(' '), []],
+  [
+    'links and skills alone are no words',
+    '<external_links>\n### a\n</external_links>\n\n<agent_skills>b</agent_skills>',
+    [],
+  ],
   ['a wrapper alone is no words', '<user_info>a</user_info>', []],
   ['what the agent opens a chat with is no words', '<user_info>a</user_info>\n\n<git_status>\nb\n</git_status>\n', []],
   ['words behind what it opens with stay', '<user_info>a</user_info>\n<rules>b</rules>\nc', ['c']],
