@@ -1,4 +1,4 @@
-import type { ChatFacts, MessageDraft } from '../mirror/batch.ts'
+import type { ChatFacts, MessageDraft, Placeholder, Placeholders } from '../mirror/batch.ts'
 import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
@@ -41,10 +41,13 @@ interface ReadMessage {
   readonly evidence?: readonly Evidence[]
 }
 
-/** `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping). */
+/**
+ * `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping); `placeholder` is left
+ * out where it records no tokens.
+ */
 export type DecodedMessage =
   | ({ readonly kind: 'message'; readonly message: MessageDraft } & ReadMessage)
-  | ({ readonly kind: 'nothing' } & ReadMessage)
+  | ({ readonly kind: 'nothing'; readonly placeholder?: Placeholder } & ReadMessage)
   | DecodedIssue
 
 export interface DecodedChatRow {
@@ -53,6 +56,8 @@ export interface DecodedChatRow {
   readonly outline: Outline
   /** Messages that the chat's own row holds, in its order. */
   readonly embedded: readonly MessageDraft[]
+  /** What it holds in the place of messages that have nothing to show. */
+  readonly placeholders: Placeholders
   /** Tool data that old builds kept in the chat's row, by message; to be handed to the message's decoder. */
   readonly toolData: ReadonlyMap<MessageId, unknown>
   readonly evidence: readonly Evidence[]

@@ -1,4 +1,12 @@
-import type { ChatFacts, EvidenceWrite, HeadWrite, MessageDraft, PathsWrite, WorkspaceWrite } from '../mirror/batch.ts'
+import type {
+  ChatFacts,
+  EvidenceWrite,
+  HeadWrite,
+  MessageDraft,
+  PathsWrite,
+  Placeholders,
+  WorkspaceWrite,
+} from '../mirror/batch.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Outline } from '../model/thread.ts'
@@ -11,6 +19,8 @@ export interface WholeChat {
   readonly messages: readonly MessageDraft[]
   /** Messages that it holds as well, and that stay as the mirror has them. */
   readonly keptIds?: readonly MessageId[]
+  /** Left out where the store has none. */
+  readonly placeholders?: Placeholders
   /** What it takes of its piece; left out where the piece is this chat's alone. */
   readonly octets?: number
 }

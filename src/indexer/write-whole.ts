@@ -164,7 +164,10 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 
 const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
 
-function chatWrite({ id, facts, outline, messages, keptIds = [], octets }: WholeChat, piece: Piece): ChatWrite {
+function chatWrite(
+  { id, facts, outline, messages, placeholders, keptIds = [], octets }: WholeChat,
+  piece: Piece,
+): ChatWrite {
   // Held by its piece, a message is gone when the piece no longer holds it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
@@ -173,6 +176,7 @@ function chatWrite({ id, facts, outline, messages, keptIds = [], octets }: Whole
     ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },
     messages: drafts,
     vanished: [],
+    ...(placeholders === undefined ? {} : { placeholders }),
   }
 }
 

@@ -54,6 +54,17 @@ export interface Remembered {
   readonly deletedAtMs: number | null
 }
 
+/** A row that holds nothing to show and records tokens: it is no message, and they count on one beside it. */
+export interface Placeholder extends Pick<
+  MessageDraft,
+  'id' | 'alias' | 'role' | 'sentAtMs' | 'startedAtMs' | 'timingAtMs'
+> {
+  readonly tokens: RecordedTokens
+}
+
+/** By id, the rows that were read and hold nothing to show; null for one that records no tokens. */
+export type Placeholders = ReadonlyMap<MessageId, Placeholder | null>
+
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
 export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {
   readonly asks: readonly Ask[]
@@ -143,6 +154,8 @@ export interface ChatWrite {
   readonly messages: readonly MessageWrite[]
   /** Messages whose rows the source holds no more. */
   readonly vanished: readonly MessageId[]
+  /** Left out where none was read. */
+  readonly placeholders?: Placeholders
   /** Given where a chat is told in several writes. */
   readonly part?: ChatPart
   /**

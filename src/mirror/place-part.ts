@@ -14,7 +14,7 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
   const { chatNum, source, write, tools } = thread
   const { part } = write
   if (part === undefined || part.isLast || thread.isNew || thread.isPrompts) return null
-  if (write.ownRow.kind !== 'unread' || write.vanished.length > 0 || hasOtherSource(db, chatNum, source)) return null
+  if (write.ownRow.kind !== 'unread' || isAnyLost(db, thread) || hasOtherSource(db, chatNum, source)) return null
   const read = new Map(
     write.messages.map((message) => {
       const held = findHeldMessage(db, chatNum, message.id, source)
@@ -27,6 +27,12 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
     return message === undefined ? [] : [[message, placeColumns(placement)] as const]
   })
 }
+
+const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`
+
+/** A row that holds nothing to show may never have held anything. */
+const isAnyLost = (db: Mirror, { chatNum, write }: ThreadWrite): boolean =>
+  write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
 
 const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1`
 

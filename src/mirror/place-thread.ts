@@ -2,6 +2,7 @@ import type { MessageId } from '../model/ids.ts'
 import type { ChatTime, Outline, Placement, ThreadEntry } from '../model/thread.ts'
 import { tellsFacts, type ChatWrite } from './batch.ts'
 import { findCopies } from './find-copies.ts'
+import { lendTokens, type LentTokens } from './lent-tokens.ts'
 import type { MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { readOutline } from './outlines.ts'
@@ -22,6 +23,8 @@ export interface ThreadWrite {
   /** True where neither the chat's own row nor whose word counts says anything new of order and times. */
   readonly isOrderKnown: boolean
   readonly chatTime: ChatTime | null
+  /** What its messages held of its placeholders' tokens before. */
+  readonly lent: LentTokens
   readonly nowMs: number
   readonly tools: WriteTools
 }
@@ -37,7 +40,7 @@ export function placeAll(
   db: Mirror,
   thread: ThreadWrite,
   messages: readonly NextMessage[],
-): (readonly [NextMessage, Place])[] {
+): readonly (readonly [NextMessage, Place])[] {
   const best = bestSource(messages, thread)
   const { standing, repeating } = chooseById(db, messages, thread, best)
   const outline = best === null ? null : outlineOf(db, thread, best)
@@ -58,12 +61,9 @@ export function placeAll(
   const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
   const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
   const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
-  const arranged = thread.tools.arrange(
-    outline,
-    [...inside.values()].map((message) => threadEntry(message.columns)),
-    thread.chatTime,
-  )
-  return [
+  const entries = Array.from(inside.values(), (message) => threadEntry(message.columns))
+  const arranged = thread.tools.arrange(outline, entries, thread.chatTime)
+  return lendTokens(db, thread, { outline, entries, source: best }, [
     ...arranged.flatMap((placement) => {
       const message = inside.get(placement.id)
       return message === undefined ? [] : [[message, placeColumns(placement)] as const]
@@ -76,7 +76,7 @@ export function placeAll(
     ...[...apart.filter((message) => copies.has(message)), ...repeating].map(
       (message) => [message, placeCopy(message.columns)] as const,
     ),
-  ]
+  ])
 }
 
 /** Orphans of other sources, at the times that one of the best source would have; found where the thread says other things. */

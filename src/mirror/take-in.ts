@@ -1,5 +1,6 @@
 import { noteAsks } from './asks.ts'
 import type { MessageWrite } from './batch.ts'
+import { withLent } from './lent-tokens.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import type { ThreadWrite } from './place-thread.ts'
@@ -8,13 +9,14 @@ import { withAnswers } from './with-answers.ts'
 /** A message that was read, as it will stand; its place is still the one it had. */
 export function takeIn(
   db: Mirror,
-  { chatNum, source }: Pick<ThreadWrite, 'chatNum' | 'source'>,
+  { chatNum, source, lent }: Pick<ThreadWrite, 'chatNum' | 'source' | 'lent'>,
   held: HeldMessage | null,
   message: MessageWrite,
 ): NextMessage {
   const whole = withAnswers(db, held, message)
   noteAsks(db, { chat: chatNum, source, messageId: message.id }, whole, held === null)
-  return readAgain(held, whole, source)
+  const next = readAgain(held, whole, source)
+  return lent.size === 0 ? next : { ...next, columns: { ...next.columns, ...withLent(next.columns, lent) } }
 }
 
 function readAgain(held: HeldMessage | null, message: MessageWrite, source: number): NextMessage {

@@ -1,8 +1,9 @@
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { Json } from '../model/json.ts'
-import { recordedTokens, type RecordedTokens } from '../model/message.ts'
+import { recordedTokens } from '../model/message.ts'
 import type { Part } from '../model/part.ts'
 import type { AnswerWrite, Ask, Batch, MessageWrite } from './batch.ts'
+import { ownTokens, readLent, type LentTokens } from './lent-tokens.ts'
 import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { packMessage } from './pack-message.ts'
@@ -40,7 +41,10 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
   const outcomes: ChatOutcome[] = []
   for (const ofChat of groupBy(asked, ({ ask }) => `${ask.chat} ${ask.source}`)) {
     const [{ ask }] = ofChat
-    const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap((answers) => completed(db, answers) ?? [])
+    const lent = readLent(db, ask.chat)
+    const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap(
+      (answers) => completed(db, answers, lent) ?? [],
+    )
     // What was found for it may be what was purged elsewhere.
     const messages = complete.filter((message) => !isPurged(tombstones, ask.chatId, message))
     const write = { id: ask.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
@@ -67,13 +71,14 @@ interface Answered {
 }
 
 /** Null where the source has lost the message meanwhile. */
-function completed(db: Mirror, answers: Group<Answered>): MessageWrite | null {
+function completed(db: Mirror, answers: Group<Answered>, lent: LentTokens): MessageWrite | null {
   const { chat, source, messageId } = answers[0].ask
   const held = prepared<HeldMessage>(db, FIND_MESSAGE).get(chat, messageId, source)
   if (held === undefined) return null
   const before = JSON.parse(readParts(db, held.body)) as readonly Part[]
   const parts = answers.reduce((sum, { ask, answer }) => answered(sum, ask, answer), before)
   for (const { ask } of answers) prepared(db, SETTLE).run(ask.num)
+  const { input_tokens: input, output_tokens: output } = ownTokens(held, lent)
   return packMessage({
     id: held.id,
     alias: held.alias,
@@ -82,7 +87,7 @@ function completed(db: Mirror, answers: Group<Answered>): MessageWrite | null {
     startedAtMs: held.started_at,
     timingAtMs: held.timing_at,
     model: held.model,
-    tokens: tokensOf(held),
+    tokens: recordedTokens(input, output),
     parts,
     isSimulated: held.is_simulated === 1,
     octets: held.octets,
@@ -90,9 +95,6 @@ function completed(db: Mirror, answers: Group<Answered>): MessageWrite | null {
     asks: prepared<Ask>(db, LIST_LEFT).all(chat, source, messageId),
   })
 }
-
-const tokensOf = ({ input_tokens: input, output_tokens: output }: HeldMessage): RecordedTokens | null =>
-  recordedTokens(input, output)
 
 function answered(parts: readonly Part[], ask: Ask, { value, cappedFrom }: AnswerWrite): readonly Part[] {
   if (ask.kind === 'output') return parts.map((part) => withOutput(part, ask.name, value))

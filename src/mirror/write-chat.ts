@@ -6,12 +6,14 @@ import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from './batch.
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { forgetMoved, mergeHeads, ownHead, saveHead } from './heads.ts'
+import { noneLent, readLent } from './lent-tokens.ts'
 import { enterLosses } from './losses.ts'
 import { writeLinks } from './links.ts'
 import type { Mirror } from './open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from './outlines.ts'
 import { prepared } from './prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
+import { notePlaceholders } from './placeholders.ts'
 import { touchChat } from './revision.ts'
 import { dropSupersededChat } from './superseded.ts'
 import { readTracked, type TrackedFacts } from './tracked.ts'
@@ -63,6 +65,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
   const source = nextOwner(before, write, batch, tools, ownRows)
   const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
   const tracked = readTracked(db, write.id)
+  notePlaceholders(db, before.num, batch.source, write)
   const thread = writeThread(db, {
     chatNum: before.num,
     isNew: held === undefined,
@@ -73,6 +76,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
     isOrderKnown:
       !isOwnRowNew && source === before.source && facts.cursor_created_at === (held?.cursor_created_at ?? null),
     chatTime: chatTime(facts.cursor_created_at, tracked),
+    lent: held === undefined ? noneLent : readLent(db, before.num),
     nowMs: batch.nowMs,
     tools,
   })

@@ -13,6 +13,7 @@ import { unlisted } from './0013-unlisted.ts'
 import { namesInUnspacedText } from './0014-names-in-unspaced-text.ts'
 import { firstId } from './0015-first-id.ts'
 import { unplaced } from './0016-unplaced.ts'
+import { placeholderTokens } from './0017-placeholder-tokens.ts'
 import { tracking } from './0018-tracking.ts'
 import { decoders } from './0019-decoders.ts'
 
@@ -33,6 +34,7 @@ export const migrations: readonly string[] = [
   namesInUnspacedText,
   firstId,
   unplaced,
+  placeholderTokens,
   tracking,
   decoders,
 ]

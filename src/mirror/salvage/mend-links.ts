@@ -64,8 +64,10 @@ values (?, ?, coalesce((select min(source) from messages where chat = ?), (selec
 const DANGLING = [
   `update chats set project = null, project_source = null where project not in (select num from projects)`,
   ...['evidence', 'workspaces'].map((table) => `delete from ${table} where project not in (select num from projects)`),
-  ...['asks', 'outlines', 'losses'].map((table) => `delete from ${table} where chat not in (select num from chats)`),
-  ...['asks', 'row_chats', 'row_issues', 'blob_calls'].map(
+  ...['asks', 'outlines', 'losses', 'placeholders', 'lent_tokens'].map(
+    (table) => `delete from ${table} where chat not in (select num from chats)`,
+  ),
+  ...['asks', 'row_chats', 'row_issues', 'blob_calls', 'placeholders', 'lent_tokens'].map(
     (table) => `delete from ${table} where source not in (select num from sources)`,
   ),
 ]

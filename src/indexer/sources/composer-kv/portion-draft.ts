@@ -5,6 +5,7 @@ import type {
   MessageWrite,
   OwnRow,
   PathsWrite,
+  Placeholder,
   RowIssue,
   RowState,
 } from '../../../mirror/batch.ts'
@@ -45,6 +46,7 @@ export interface ChatDraft {
   readonly copies: Map<MessageId, MessageDraft>
   messages: MessageWrite[]
   vanished: MessageId[]
+  placeholders: Map<MessageId, Placeholder | null>
   outline: Outline
   /** Of the messages that are new or changed; those of all chats are read in the order of their rowids. */
   readonly lastRowid: number
@@ -136,7 +138,7 @@ const hasNews = (draft: ChatDraft, readTo: number): boolean =>
   (draft.told === 'part' && draft.lastRowid <= readTo)
 
 function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
-  const { diff, ownRow, messages, vanished, outline } = draft
+  const { diff, ownRow, messages, vanished, placeholders, outline } = draft
   const isLast = draft.lastRowid <= readTo
   const isWhole = isLast && draft.told !== 'part'
   draft.told = isLast ? 'all' : 'part'
@@ -144,6 +146,7 @@ function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
   draft.messages = []
   draft.vanished = []
-  const write = { id: diff.chatId, ownRow, messages, vanished }
+  draft.placeholders = new Map()
+  const write = { id: diff.chatId, ownRow, messages, vanished, placeholders }
   return isWhole ? write : { ...write, part: { isLast, outline } }
 }

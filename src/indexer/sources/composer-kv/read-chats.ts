@@ -58,6 +58,7 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
     roles: new Map(),
     copies: new Map(),
     messages: [],
+    placeholders: new Map(),
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
     outline: null,
     lastRowid: diff.changed.reduce((last, ref) => (ref.key === key ? last : Math.max(last, ref.rowid)), -Infinity),
@@ -127,7 +128,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
 function takeOwnRow(
   portion: PortionDraft,
   draft: ChatDraft,
-  { facts, outline, embedded, toolData, namesCopy }: DecodedChatRow,
+  { facts, outline, embedded, placeholders, toolData, namesCopy }: DecodedChatRow,
   octets: number,
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
@@ -138,8 +139,9 @@ function takeOwnRow(
   draft.outline = outline
   draft.toolData = toolData
   draft.roles = new Map(outline?.flatMap(({ id, role }) => (id === null ? [] : [[id, role]])))
-  if (embedded.length === 0) return
+  if (embedded.length + placeholders.size === 0) return
   const rowIds = new Set(keys.map(messageIdOf))
+  for (const [id, placeholder] of placeholders) if (!rowIds.has(id)) draft.placeholders.set(id, placeholder)
   for (const message of embedded) {
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
     else portion.addMessage(draft, message)
@@ -180,5 +182,8 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
   portion.told.add(key.chatId, decoded.evidence)
   if (decoded.kind === 'message') portion.addMessage(draft, decoded.message)
-  else draft.vanished.push(key.messageId)
+  else {
+    draft.vanished.push(key.messageId)
+    draft.placeholders.set(key.messageId, decoded.placeholder ?? null)
+  }
 }

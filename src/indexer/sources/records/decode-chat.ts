@@ -34,6 +34,7 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
     facts: decodeFacts(chat, chatId, readFormat(chat, headers !== null)),
     outline: headers ?? outlineOf(conversation),
     embedded: embedded.messages,
+    placeholders: embedded.placeholders,
     toolData,
     evidence: decodeEvidence(chat),
     paths: decodePaths(chat),

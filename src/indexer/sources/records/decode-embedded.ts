@@ -1,4 +1,4 @@
-import type { MessageDraft } from '../../../mirror/batch.ts'
+import type { MessageDraft, Placeholder, Placeholders } from '../../../mirror/batch.ts'
 import { asMessageId } from '../../../model/ids.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -48,6 +48,7 @@ export function readConversationMap(
 
 export interface DecodedEmbedded {
   readonly messages: readonly MessageDraft[]
+  readonly placeholders: Placeholders
   readonly issue: IssueReason | null
 }
 
@@ -57,12 +58,14 @@ export function decodeEmbedded(
   toolData: ReadonlyMap<MessageId, unknown>,
 ): DecodedEmbedded {
   const messages: MessageDraft[] = []
+  const placeholders = new Map<MessageId, Placeholder | null>()
   let issue: IssueReason | null = null
   for (const { id, record } of bodies) {
     if (record === null) continue
     const decoded = decodeMessageRecord(record, { id, octets: 0, isEmbedded: true, toolData: toolData.get(id) })
     if (decoded.kind === 'message') messages.push(decoded.message)
+    else if (decoded.kind === 'nothing') placeholders.set(id, decoded.placeholder ?? null)
     issue ??= decoded.kind === 'issue' ? decoded.reason : decoded.issue
   }
-  return { messages, issue }
+  return { messages, placeholders, issue }
 }

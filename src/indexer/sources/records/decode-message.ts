@@ -70,10 +70,12 @@ export interface MessagePlace {
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
+  const tokens = readTokens(recordIn(record, 'tokenCount'))
   if (parts.length === 0) {
-    return issue === null && holdsUnknownText(record)
-      ? { kind: 'issue', reason: 'unknown-shape' }
-      : { kind: 'nothing', issue }
+    if (issue === null && holdsUnknownText(record)) return { kind: 'issue', reason: 'unknown-shape' }
+    if (tokens === null) return { kind: 'nothing', issue }
+    const base = { id: place.id, alias: readAlias(record, place.id), role, ...readRowTimes(record) }
+    return { kind: 'nothing', issue, placeholder: { ...base, tokens } }
   }
   const message: MessageDraft = {
     id: place.id,
@@ -81,7 +83,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
     role,
     ...readRowTimes(record),
     model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
-    tokens: readTokens(recordIn(record, 'tokenCount')),
+    tokens,
     parts,
     isSimulated: record['isSimulatedMsg'] === true,
     octets: place.octets,

@@ -29,6 +29,7 @@ function trackingSource(folder: string): Source {
     rank: RANK,
     folder,
     files: filesOf(path),
+    decoder: 1,
     isAlwaysWarm: false,
     signature: () => fileSignature(path),
     *pass(mirror, request) {

@@ -58,10 +58,11 @@ interface WholeFound {
 }
 
 function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
-  const { facts, outline, embedded, evidence, issue } = decodeChatRecord(record, id, (at) => nameMessage(id, at))
+  const decoded = decodeChatRecord(record, id, (at) => nameMessage(id, at))
+  const { facts, outline, embedded: messages, placeholders, evidence, issue } = decoded
   // A chat without a message yet has no mark of its kind; its being here is one.
   const format = holdsMessages(record) ? facts.format : 'inline'
-  found.chats.push({ id, facts: { ...facts, format }, outline, messages: embedded, octets: octetsOf(record) })
+  found.chats.push({ id, facts: { ...facts, format }, outline, messages, placeholders, octets: octetsOf(record) })
   found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
   found.issue ??= issue
 }
