@@ -70,6 +70,12 @@ async function textsOf(id: string): Promise<string[]> {
   return items.map(({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`)
 }
 
+test('the tokens of a row that holds nothing to show count on the message before it', async () => {
+  const { rows } = await daemon.get<{ rows: { key: string; recorded: unknown }[] }>('/api/tokens?groupBy=chat')
+  const row = rows.find(({ key }) => key === 'era-placeholder')
+  expect(row?.recorded).toEqual({ input: 160, output: 8, messages: 3 })
+})
+
 test('no chat is there twice, and no project', () => {
   expect(chats.total).toBe(chats.items.length)
   expect(new Set(chats.items.map(({ id }) => id)).size).toBe(chats.items.length)

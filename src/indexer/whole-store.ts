@@ -1,14 +1,7 @@
-import type {
-  ChatFacts,
-  EvidenceWrite,
-  HeadWrite,
-  MessageDraft,
-  PathsWrite,
-  Placeholders,
-  WorkspaceWrite,
-} from '../mirror/batch.ts'
+import type { ChatFacts, EvidenceWrite, HeadWrite, MessageDraft, PathsWrite, WorkspaceWrite } from '../mirror/batch.ts'
 import type { ChatId, MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
+import type { Placeholders } from '../model/placeholder.ts'
 import type { Outline } from '../model/thread.ts'
 
 /** A chat as one piece of a store holds it, whole. */

@@ -5,6 +5,7 @@ import type { Json } from '../model/json.ts'
 import type { Loss } from '../model/loss.ts'
 import type { RecordedTokens, Role } from '../model/message.ts'
 import type { Part, TodoItem } from '../model/part.ts'
+import type { Placeholders } from '../model/placeholder.ts'
 import type { Remote } from '../model/project.ts'
 import type { Outline } from '../model/thread.ts'
 import type { ScoredCommit, TrackedWrite } from '../model/tracked.ts'
@@ -53,17 +54,6 @@ export interface MessageDraft {
 export interface Remembered {
   readonly deletedAtMs: number | null
 }
-
-/** A row that holds nothing to show and records tokens: it is no message, and they count on one beside it. */
-export interface Placeholder extends Pick<
-  MessageDraft,
-  'id' | 'alias' | 'role' | 'sentAtMs' | 'startedAtMs' | 'timingAtMs'
-> {
-  readonly tokens: RecordedTokens
-}
-
-/** By id, the rows that were read and hold nothing to show; null for one that records no tokens. */
-export type Placeholders = ReadonlyMap<MessageId, Placeholder | null>
 
 /** A message ready to be written: its parts as they are kept, and what follows from them. */
 export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {

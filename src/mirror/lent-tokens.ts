@@ -1,11 +1,11 @@
 import type { RecordedTokens } from '../model/message.ts'
+import type { Placeholder } from '../model/placeholder.ts'
 import type { Outline, ThreadEntry } from '../model/thread.ts'
-import type { Placeholder } from './batch.ts'
 import type { MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
 import { listPlaceholders } from './placeholders.ts'
-import type { Place, ThreadWrite } from './place-thread.ts'
 import { prepared } from './prepared.ts'
+import type { WriteTools } from './write-tools.ts'
 
 /** Tokens of messages that are not their own, by `lentKey`. */
 export type LentTokens = ReadonlyMap<string, Lent>
@@ -62,27 +62,40 @@ interface Order {
   readonly entries: readonly ThreadEntry[]
 }
 
-type PlacedMessage = readonly [NextMessage, Place]
+type PlacedMessage<Place> = readonly [NextMessage, Place]
+type Orphanage = Pick<MessageColumns, 'is_orphan'>
+
+interface LendingThread {
+  readonly chatNum: number
+  /** What was lent before. */
+  readonly lent: LentTokens
+  readonly tools: Pick<WriteTools, 'arrange' | 'ranks'>
+}
 
 /**
  * Shares out the tokens of a chat's placeholders among the messages of its thread, in place of what was shared out
  * before. Of nearly all chats there is nothing to share.
  */
-export function lendTokens(
+export function lendTokens<Place extends Orphanage>(
   db: Mirror,
-  thread: ThreadWrite,
+  thread: LendingThread,
   order: Order,
-  placed: readonly PlacedMessage[],
-): readonly PlacedMessage[] {
+  placed: readonly PlacedMessage<Place>[],
+): readonly PlacedMessage<Place>[] {
   const { chatNum, lent: before } = thread
-  const after = order.source === null ? noneLent : shareOut(thread, order, placed, listOf(db, chatNum, order, placed))
+  const after = shareOut(thread, order, placed, listOf(db, chatNum, order, placed))
   if (before.size === 0 && after.size === 0) return placed
   if (!isSame(before, after)) save(db, chatNum, after)
   return placed.map(([message, place]) => [relent(message, before, after), place])
 }
 
 /** A row that was a message once, and is held as one, is not counted twice. */
-function listOf(db: Mirror, chatNum: number, { source }: Order, placed: readonly PlacedMessage[]): Placeholder[] {
+function listOf(
+  db: Mirror,
+  chatNum: number,
+  { source }: Order,
+  placed: readonly PlacedMessage<unknown>[],
+): Placeholder[] {
   const all = source === null ? [] : listPlaceholders(db, chatNum, source)
   if (all.length === 0) return all
   const held = new Set(placed.map(([{ columns }]) => columns.id))
@@ -94,9 +107,9 @@ function listOf(db: Mirror, chatNum: number, { source }: Order, placed: readonly
  * message; else to the first one after it; else, at the end of a chat, to the last one there is.
  */
 function shareOut(
-  { tools }: ThreadWrite,
+  { tools }: LendingThread,
   { outline, entries }: Order,
-  placed: readonly PlacedMessage[],
+  placed: readonly PlacedMessage<Orphanage>[],
   placeholders: readonly Placeholder[],
 ): LentTokens {
   if (placeholders.length === 0) return noneLent

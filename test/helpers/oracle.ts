@@ -1,3 +1,4 @@
+import { lendersOf } from './oracle/lent-tokens.ts'
 import { holdingsOf, isEmpty } from './oracle/parts.ts'
 import type { Holdings } from './oracle/parts.ts'
 import { readRows } from './oracle/rows.ts'
@@ -73,9 +74,11 @@ function expectChat(
 ): ExpectedChat {
   const createdMs = timeOf(chat?.['createdAt'])
   const thread = threadOf(chat ?? null, rows)
-  const messages = timed(thread, createdMs)
+  const all = timed(thread, createdMs)
+  const lenders = lendersOf(all)
+  const messages = all
     .filter(({ bubble }) => !isEmpty(bubble.holdings))
-    .map(expectMessage)
+    .map((one) => expectMessage(one, [one, ...(lenders.get(one) ?? [])]))
   const held = thread.order === 'time' ? ranked(messages) : messages
   const name = asText(asText(chat?.['name'])?.trim())
   const firstWords = held.find((message) => !message.isOrphan && message.role === 'user' && message.holdings.text[0])
@@ -153,7 +156,10 @@ function ranked(messages: readonly ExpectedMessage[]): ExpectedMessage[] {
   return messages.map((message, position) => ({ ...message, position }))
 }
 
-function expectMessage({ bubble, header, position, timeMs, timeSource }: Timed): ExpectedMessage {
+function expectMessage(
+  { bubble, header, position, timeMs, timeSource }: Timed,
+  counted: readonly Timed[],
+): ExpectedMessage {
   const { value } = bubble
   return {
     id: bubble.id,
@@ -162,7 +168,7 @@ function expectMessage({ bubble, header, position, timeMs, timeSource }: Timed):
     createdAt: isoOf(timeMs),
     createdAtSource: timeSource,
     model: realModel(asFields(value['modelInfo'])?.['modelName']),
-    tokens: tokensOf(asFields(value['tokenCount'])),
+    tokens: tokensOf(counted.map((one) => asFields(one.bubble.value['tokenCount']))),
     isOrphan: position === null,
     isSimulated: value['isSimulatedMsg'] === true,
     deletedInCursor: false,
@@ -170,11 +176,15 @@ function expectMessage({ bubble, header, position, timeMs, timeSource }: Timed):
   }
 }
 
-function tokensOf(count: Fields | null): ExpectedMessage['tokens'] {
-  const [input, output] = [count?.['inputTokens'], count?.['outputTokens']].map((told) =>
-    typeof told === 'number' && told >= 1 && told < 2 ** 40 ? told : null,
-  )
-  return input === null && output === null ? null : { input: input ?? null, output: output ?? null }
+function tokensOf(counts: readonly (Fields | null)[]): ExpectedMessage['tokens'] {
+  const sum = (name: string): number | null => {
+    const told = counts
+      .map((count) => count?.[name])
+      .filter((one) => typeof one === 'number' && one >= 1 && one < 2 ** 40)
+    return told.length === 0 ? null : told.reduce<number>((total, one) => total + Number(one), 0)
+  }
+  const [input, output] = [sum('inputTokens'), sum('outputTokens')]
+  return input === null && output === null ? null : { input, output }
 }
 
 /** @returns undefined where it stands open: a chat that names no model, while its messages do */

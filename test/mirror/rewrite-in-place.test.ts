@@ -65,6 +65,7 @@ const threadOf = (place: Place, chat: Partial<ChatWrite>, more: Partial<ThreadWr
     owner: place.source,
     isPrompts: false,
     isOrderKnown: true,
+    lent: new Map(),
     tools: { ranks: new SourceRanks(place.mirror) },
     ...more,
   }) as ThreadWrite

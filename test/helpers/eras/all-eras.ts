@@ -27,6 +27,12 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   }
   store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
   writeReviewed(store)
+  // The tokens of the turn stand on a row that holds nothing to show.
+  store.chat('era-placeholder', { fullConversationHeadersOnly: headers(['m1', 'm2', 'm3', 'm4']) })
+  for (const [id, text] of Object.entries({ m1: 'Asked', m2: 'Answered', m3: 'Thanked', m4: '' })) {
+    const type = id === 'm1' || id === 'm3' ? 1 : 2
+    store.message('era-placeholder', id, { type, text, tokenCount: { inputTokens: 40, outputTokens: 2 } })
+  }
   // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
   store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
   store.message('era-both', 'm1', { type: 1, text: 'Told by both' })

@@ -172,6 +172,7 @@ function writeParts(store: Store): void {
       { type: 2, codeBlocks: [code] },
       { type: 2, errorDetails: { message: 'Nothing but an error' } },
       { type: 99, text: 'Of a type nobody has seen' },
+      { type: 2, text: '', tokenCount: { inputTokens: 31, outputTokens: 7 } },
     ].map((message, at) => ({ createdAt: iso(460 + at), ...message })),
     {
       createdAt: minute(460),

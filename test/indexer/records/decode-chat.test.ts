@@ -20,6 +20,7 @@ it('an empty chat row is a chat of which nothing is known', () => {
     facts: { ...noFacts, branch: null },
     outline: null,
     embedded: [],
+    placeholders: new Map(),
     toolData: new Map(),
     evidence: [],
     paths: [],

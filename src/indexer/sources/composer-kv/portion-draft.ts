@@ -5,13 +5,13 @@ import type {
   MessageWrite,
   OwnRow,
   PathsWrite,
-  Placeholder,
   RowIssue,
   RowState,
 } from '../../../mirror/batch.ts'
 import { packMessage } from '../../../mirror/pack-message.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import type { Placeholder } from '../../../model/placeholder.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Outline } from '../../../model/thread.ts'
 import type { ChatDiff } from './diff-chats.ts'
