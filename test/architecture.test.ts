@@ -39,7 +39,7 @@ test.each<[claim: string, rule: Rule, files: readonly Parsed[]]>([
   ['only the settings read the environment and the config files', rules.settingsReaders, src],
   ['only the daemon and the command line wait, ask the clock and start threads', rules.time, src],
   ['src imports only what package.json lists as a dependency', packages, src],
-  ['no file is over 300 lines and no function over 70', rules.sizes, src],
+  ['no file is over 400 lines and no function over 70', rules.sizes, src],
   ['no file needs itself by way of others', rules.cycles, src],
 ])('%s', (_, rule, files) => {
   expect(rule(files)).toEqual([])

@@ -15,11 +15,12 @@ export interface SourceName {
 
 const ADD_SOURCE = `
 insert into sources (id, kind, path, rank, state) values (?, ?, ?, ?, 'missing')
-on conflict (id) do update set kind = excluded.kind, path = excluded.path, rank = excluded.rank where kind = ''
+on conflict (id) do update set kind = excluded.kind, path = excluded.path, rank = excluded.rank
+  where kind = '' or rank <> excluded.rank
 `
 const FIND_SOURCE = `select num from sources where id = ?`
 
-/** The number by which rows name this source; made at first sight. One of which only the id was saved is told anew. */
+/** The number by which rows name this source; made at first sight. One that only its id was saved of is filled in. */
 export function sourceNum(db: Mirror, source: SourceName): number {
   prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
   const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)

@@ -45,8 +45,8 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
   }
   const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
   const facts = { ...decoded.facts, format: 'tab' as const }
-  const { outline, embedded: messages, issue } = decoded
-  return { chat: { id, facts, outline, messages, octets: octetsOf(tab) }, issue }
+  const { outline, embedded: messages, placeholders, issue } = decoded
+  return { chat: { id, facts, outline, messages, placeholders, octets: octetsOf(tab) }, issue }
 }
 
 /** A tab keeps its input box as its last bubble. Files can stand in it before a word does. */
