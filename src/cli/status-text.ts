@@ -35,10 +35,10 @@ export type StatusAnswer = z.infer<typeof statusAnswer>
 
 export function renderStatus(status: StatusAnswer, origin: Answers['origin'], screen: Screen): string {
   const lines: readonly (readonly [label: string, text: string] | null)[] = [
-    ['state', [status.state, ...status.reasons].join('; ')],
+    ['state', [status.state, ...status.reasons.map(withoutCode)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
-    ['held', tallyText(status.counts)],
+    ['held', tallyText(withoutDeleted(status.counts))],
     status.losses ? ['lost', lossText(status.losses, screen.timeZone)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
@@ -52,6 +52,13 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
     .join('')
   return `${block}\n${renderSources(status, screen)}`
 }
+
+/** The code is for programs; what follows it says the same in words. */
+const withoutCode = (reason: string): string => reason.replace(/^pending-loss: /, '')
+
+/** What was deleted is told once, under `lost`: a chat that went whole is one there, and many messages here. */
+const withoutDeleted = (counts: StatusAnswer['counts']): StatusAnswer['counts'] =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => name !== 'deleted'))
 
 function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>): string {
   if (state === 'off') return 'not estimated (tokens.estimate is false)'

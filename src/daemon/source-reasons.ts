@@ -1,3 +1,4 @@
+import type { PendingLoss } from '../indexer/mass-loss.ts'
 import type { SourceEnd } from './ingest-messages.ts'
 
 /** What of the sources keeps the mirror from being whole, in words for a person: once, where several read one file. */
@@ -8,10 +9,11 @@ export function sourceReasons(ends: readonly SourceEnd[]): string[] {
 const unreadReason = ({ state, path, detail }: SourceEnd): string[] =>
   state === 'ok' || state === 'missing' ? [] : [`${state}: ${path}${detail === null ? '' : `: ${detail}`}`]
 
-function pendingReason({ path, pendingLoss }: SourceEnd): string[] {
-  if (pendingLoss === null) return []
-  const [rows, of] = [pendingLoss.rows, pendingLoss.of].map((count) => count.toLocaleString('en-US'))
-  return [
-    `pending-loss: ${path}: ${rows} of ${of} rows vanished at once; they are kept as they were until a look a minute later, or a full sync, misses them too`,
-  ]
+const pendingReason = ({ path, pendingLoss }: SourceEnd): string[] =>
+  pendingLoss === null ? [] : [`pending-loss: ${path}: ${pendingLossText(pendingLoss)}`]
+
+/** Says it to a person, in the status and by the doctor. */
+export function pendingLossText({ rows, of }: Pick<PendingLoss, 'rows' | 'of'>): string {
+  const [missing, held] = [rows, of].map((count) => count.toLocaleString('en-US'))
+  return `${missing} of ${held} rows are missing; the store is being compared once more before they count as deleted. This takes about a minute; "cursordex sync --full" does it now.`
 }

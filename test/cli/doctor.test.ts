@@ -1,8 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/doctor-text.ts'
+import type { DoctorReport } from '../../src/cli/doctor-report.ts'
+import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { writeAllEras } from '../helpers/eras/all-eras.ts'
+import { fillStore } from '../helpers/fill-store.ts'
+import { archivedChat, archivedMessage, linesOf, plantChat, plantRun } from '../helpers/made-archive.ts'
+import { PurgeHere } from '../helpers/purge-world.ts'
+import { restoreHere } from '../helpers/restored-mirror.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { spoilPage } from '../helpers/spoil-page.ts'
 import { Paper, run, type Run } from './fake-world.ts'
@@ -66,7 +73,7 @@ test('a row that was not read yet is not accounted for', async () => {
   store.message('whole', 'm3', { type: 1, text: 'new' })
   expect(globalStore(await reportOf())?.accounting).toMatchObject({ rows: 10, unaccounted: 1 })
   const { out } = await doctor()
-  expect(out).toContain('1 not accounted for: run "cursordex sync"')
+  expect(out).toContain('1 row is not accounted for. Run "cursordex sync" and look again.')
 })
 
 test('a data folder that cannot be looked into is not told as one without a mirror', async () => {
@@ -119,7 +126,7 @@ test('what is unknown and holds no chat ends with 0', async () => {
   expect(exitCode).toBe(0)
   expect(out).toContain('newNumbers:<id> 1 row, 10 B')
   expect(out).toContain('table sizes 0 rows')
-  expect(out).toContain('composerData:<id> 40')
+  expect(out).toContain('composerData:<id> of version 40, which this cursordex does not know; it is read all the same')
 })
 
 test('an unknown table of chats ends with 1', async () => {
@@ -191,12 +198,119 @@ test('lists, rows and transcripts are compared both ways', async () => {
 test('a key fit for a terminal, on a terminal too', async () => {
   store.put('bubbleId:a\u001b[31m\u009b:m1', 'no json')
   indexer.pass()
-  const stdout = new Paper(100)
+  const stdout = new Paper(160)
   const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
   await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
-  expect(stdout.text).toContain('1 bad-json, such as bubbleId:a\\x1b[31m\\x9b:m1')
+  expect(stdout.text).toContain('(1 bad-json, such as bubbleId:a\\x1b[31m\\x9b:m1)')
   // eslint-disable-next-line no-control-regex
   expect(stdout.text).not.toMatch(/[\u001b\u009b]/)
+})
+
+test('what needs attention is said first, and what to do', async () => {
+  fill()
+  indexer.pass()
+  const lines = (await doctor()).out.split('\n')
+  expect(lines.slice(0, 2)).toEqual([
+    'Needs attention',
+    `- ${store.path}: 1 row could not be read (1 bad-json, such as bubbleId:torn:t3). All else was read.`,
+  ])
+})
+
+test('places that do not exist are told only when asked, and always to programs', async () => {
+  fill()
+  const nowhere = ['--cursor-user-dir', join(home.root, 'nowhere')]
+  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, ...nowhere, '--cursor-home', '']
+  const ask = (...flags: readonly string[]): Promise<Run> => run(['doctor', ...flags, ...places])
+  indexer.pass()
+  const { out } = await ask()
+  expect(out).not.toContain('nowhere')
+  expect(out).toMatch(/\d+ places? do(es)? not exist and (is|are) not shown; "cursordex doctor --all" shows all\./)
+  expect((await ask('--all')).out).toContain('nowhere')
+  const { stores } = JSON.parse((await ask('--json')).out) as DoctorReport
+  expect(stores.filter(({ path }) => path.includes('nowhere')).map(({ state }) => state)).toContain('missing')
+})
+
+test('a home of all eras is well, and is told in lines that fit a terminal', async () => {
+  home.remove()
+  home = new CursorHome()
+  const cursorHome = join(home.root, '.cursor')
+  writeAllEras(home, cursorHome)
+  home.global().put(`inlineDiffUndoRedo-${randomUUID()}-${randomUUID()}`, { edits: [] })
+  home.global().put('composer.autoAccept.lastSeenHead.main', 'abc')
+  home.global().item('composer.autoAccept.lastSeenHead', 'abc')
+  const other = new Indexer(home.userDir)
+  try {
+    other.homes = [cursorHome]
+    other.pass('full')
+    const places = ['--data-dir', other.folder, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
+    const stdout = new Paper(80)
+    const { exitCode, err } = await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
+    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+    expect(stdout.text).toMatch(/^All is well: every store was read whole\.\n/)
+    expect(stdout.text).not.toMatch(/unknown|gone|missing|not accounted/)
+    expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([])
+    const report = JSON.parse((await run(['doctor', '--json', ...places])).out) as DoctorReport
+    for (const { messages, accounting, survey, issues } of report.stores) {
+      expect({ gone: messages?.gone ?? 0, open: accounting?.unaccounted ?? 0, issues }).toEqual({
+        gone: 0,
+        open: 0,
+        issues: [],
+      })
+      expect([...(survey?.unknownFamilies ?? []), ...(survey?.unknownTables ?? [])]).toEqual([])
+    }
+  } finally {
+    other.remove()
+  }
+})
+
+test('while a deletion waits for its second look, the doctor says that the store is being compared', async () => {
+  fillStore(store, { chats: 20, messagesPerChat: 19 })
+  indexer.pass()
+  store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
+  indexer.pass('reconcile')
+  expect(globalStore(await reportOf())).toMatchObject({ pendingLoss: { rows: 200 }, messages: { keptHere: 0 } })
+  const { out } = await doctor()
+  expect(out).toMatch(
+    /200 of \d+ rows are missing; the store is being compared once more before they count as deleted\./,
+  )
+  expect(out).not.toContain('counted twice')
+  expect(out).toContain('Nothing was lost.')
+})
+
+test('the doctor counts as lost what the ledger lists: messages, chats, purged ones not, restored ones as archived', async () => {
+  for (const id of ['drops', 'goes', 'purged', 'orphaned']) {
+    const ids = [1, 2, 3].map((at) => `${id}${at}`)
+    store.chat(id, { name: id, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
+    for (const each of ids) store.message(id, each, { type: 1, text: `Said in ${each}` })
+  }
+  indexer.pass()
+  store.delete('bubbleId:drops:drops2')
+  store.chat('orphaned', { name: 'o', createdAt: 1, fullConversationHeadersOnly: headers(['orphaned1', 'orphaned2']) })
+  store.db.exec(`delete from cursorDiskKV where key like '%:goes' or key like '%:goes:%' or key like '%:purged:%2'`)
+  indexer.pass('full')
+  const archives = join(home.root, 'archives')
+  mkdirSync(archives)
+  const went = { deletedAt: '2026-02-01T00:00:00.000Z' }
+  plantRun(archives, [
+    plantChat(
+      archives,
+      'old',
+      linesOf(archivedChat('old', went), [archivedMessage('x1', went), archivedMessage('x2', went)]),
+    ),
+    plantChat(archives, 'kept', linesOf(archivedChat('kept'), [archivedMessage('y1')])),
+  ])
+  await restoreHere(indexer.mirror, archives)
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ chatIds: [asChatId('purged')] })
+  indexer.restart()
+  indexer.pass('full')
+  expect(indexer.losses().toSorted()).toEqual(['chat goes', 'chat old', 'message drops drops2'])
+  const { losses, stores } = await reportOf()
+  expect(losses).toMatchObject({ messages: 1, chats: 2 })
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+  expect(sum(stores.map(({ messages }) => messages?.keptHere ?? 0))).toBe(1)
+  expect(sum(stores.map(({ chats }) => chats?.lost ?? 0))).toBe(2)
+  expect((await doctor()).out).toContain('Deleted in Cursor and kept here: 2 chats and 1 message.')
 })
 
 describe('--shape', () => {

@@ -68,7 +68,9 @@ describe('rows of the global store', () => {
     const outcome = indexer.pass('reconcile')
     expect(pendingOf(outcome)).toEqual([[160, 400]])
     expect(sourceReasons(outcome.ends)).toEqual([
-      expect.stringMatching(/^pending-loss: \S*state\.vscdb: 160 of 400 rows vanished at once; /),
+      expect.stringMatching(
+        /^pending-loss: \S*state\.vscdb: 160 of 400 rows are missing; the store is being compared once more /,
+      ),
     ])
     expectNothingGone()
   })

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { toIso } from '../iso.ts'
+import { sumLosses, type LossCounts } from './list-losses.ts'
 import { countProjects } from './list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
 
@@ -25,14 +25,6 @@ export interface Coverage {
   readonly issues: number
   /** The rest: rows of the stores that are not of a chat. */
   readonly noise: number
-}
-
-/** What Cursor dropped, counted as a person would; a chat that went whole is one. */
-export interface LossCounts {
-  readonly messages: number
-  readonly chats: number
-  /** When the last of it was noticed; null where nothing was ever lost. */
-  readonly lastAt: string | null
 }
 
 export interface Census {
@@ -64,7 +56,7 @@ export function countEverything(db: Mirror): Census {
         orphans: figures.orphans,
         deleted: figures.deleted,
       },
-      losses: countLosses(db),
+      losses: sumLosses(db),
       issues,
       coverage: {
         rows: figures.totalRows,
@@ -109,19 +101,6 @@ function countRows(db: Mirror): Figures {
   const figures = db.prepare<[], Figures>(FIGURES).get()
   if (figures === undefined) throw new Error('A select without a from clause gave no row.')
   return figures
-}
-
-const LOSS_COUNTS = `
-  select
-    count(*) filter (where kind = 'message') as messages,
-    count(*) filter (where kind = 'chat') as chats,
-    (select max(at) from losses) as lastAtMs
-  from losses
-`
-
-function countLosses(db: Mirror): LossCounts {
-  const row = db.prepare<[], { messages: number; chats: number; lastAtMs: number | null }>(LOSS_COUNTS).get()
-  return { messages: row?.messages ?? 0, chats: row?.chats ?? 0, lastAt: toIso(row?.lastAtMs ?? null) }
 }
 
 const ISSUES_BY_REASON = `

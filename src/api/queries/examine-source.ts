@@ -1,8 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { readMissed } from '../../mirror/missed-rows.ts'
 import { prepared } from '../../mirror/prepared.ts'
 import type { SourceId } from '../../model/ids.ts'
 import type { SourceState } from '../../model/source.ts'
 import { toIso } from '../iso.ts'
+import { sumLossesOf } from './list-losses.ts'
 import { inSnapshot } from './snapshot.ts'
 
 export interface ReasonCount {
@@ -25,6 +27,8 @@ export interface SourceFindings {
     readonly incomplete: number
     /** Neither named nor held: drafts, and chats never used. */
     readonly empty: number
+    /** Of the ledger of losses, the chats that went whole and that this store told. */
+    readonly lost: number
   }
   readonly messages: {
     readonly held: number
@@ -36,11 +40,13 @@ export interface SourceFindings {
     readonly blank: number
     /** Named, and their row could not be read. */
     readonly unreadable: number
-    /** Dropped by Cursor, and kept by the mirror. */
+    /** Of the ledger of losses, the messages of this store: dropped by Cursor, and kept by the mirror. */
     readonly keptHere: number
     readonly orphans: number
   }
   readonly issues: readonly ReasonCount[]
+  /** Rows that vanished at once, and count as held until a second look; null where there are none. */
+  readonly pendingLoss: { readonly rows: number; readonly of: number } | null
   readonly rows: {
     /** All there were when they were last counted. */
     readonly total: number
@@ -54,6 +60,7 @@ export interface SourceFindings {
 
 interface SourceRow {
   readonly num: number
+  readonly kind: string
   readonly state: SourceState
   readonly detail: string | null
   readonly lastSyncAtMs: number | null
@@ -62,7 +69,7 @@ interface SourceRow {
 }
 
 const FIND_SOURCE = `
-select num, state, detail, last_sync_at as lastSyncAtMs, total_rows as totalRows, null_keys as nullKeys
+select num, kind, state, detail, last_sync_at as lastSyncAtMs, total_rows as totalRows, null_keys as nullKeys
 from sources where id = ?
 `
 
@@ -71,15 +78,17 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
   return inSnapshot(db, () => {
     const source = prepared<SourceRow>(db, FIND_SOURCE).get(id)
     if (source === undefined) return null
-    const { state, detail, lastSyncAtMs, num, totalRows, nullKeys } = source
+    const { state, detail, lastSyncAtMs, num, kind, totalRows, nullKeys } = source
     const issues = listIssues(db, num, nullKeys)
     const counts = countOf(db, num)
+    const missed = readMissed(db, num)
     return {
       state,
       detail,
       lastSyncAt: toIso(lastSyncAtMs),
-      ...examineChats(db, num, counts),
+      ...examineChats(db, { num, kind }, counts),
       issues,
+      pendingLoss: missed === null ? null : { rows: missed.rows, of: missed.of },
       rows: {
         total: totalRows,
         live: counts.live,
@@ -93,7 +102,6 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
 
 interface Counts {
   readonly held: number
-  readonly keptHere: number
   readonly orphans: number
   /** Orphans that have a row of their own, which the store still holds. */
   readonly orphanRows: number
@@ -104,7 +112,6 @@ interface Counts {
 const COUNT = `
 select
   count(*) filter (where is_orphan = 0) as held,
-  count(*) filter (where is_orphan = 0 and is_live = 0) as keptHere,
   count(*) filter (where is_orphan = 1) as orphans,
   count(*) filter (where is_orphan = 1 and is_live = 1 and is_embedded = 0) as orphanRows,
   (select count(*) from source_rows where source = @source and is_live = 1) as live,
@@ -160,13 +167,20 @@ function examineChat(db: Mirror, { num, entries }: ChatRow): Examined {
   return { named: named.size, held: held.length, absent: [...named].filter((id) => !known.has(id)) }
 }
 
-function examineChats(db: Mirror, num: number, counts: Counts): Pick<SourceFindings, 'chats' | 'messages'> {
+function examineChats(
+  db: Mirror,
+  { num, kind: storeKind }: Pick<SourceRow, 'num' | 'kind'>,
+  counts: Counts,
+): Pick<SourceFindings, 'chats' | 'messages'> {
   const chats = prepared<ChatRow>(db, LIST_CHATS).all({ source: num })
   const examined = chats.map((chat) => ({ id: chat.id, ...examineChat(db, chat) }))
-  const rows = findRows(db, num, new Set(examined.flatMap(({ id, absent }) => absent.map((each) => `${id}:${each}`))))
+  const absentNames = new Set(examined.flatMap(({ id, absent }) => absent.map((each) => `${id}:${each}`)))
+  const isInFile = storeKind === 'transcripts'
+  const rows = isInFile ? new Map<string, RowKind>() : findRows(db, num, absentNames)
   const tally = { incomplete: 0, empty: 0, named: 0, gone: 0, blank: 0, unreadable: 0 }
   for (const { id, named, held, absent } of examined) {
-    const found = absent.map((each) => rows.get(`${id}:${each}`) ?? 'gone')
+    const other = isInFile && absent.length > 0 ? kindInFile(db, num, id) : 'gone'
+    const found = absent.map((each) => rows.get(`${id}:${each}`) ?? other)
     const count = (kind: RowKind) => found.filter((each) => each === kind).length
     tally.named += named
     tally.gone += count('gone')
@@ -176,14 +190,21 @@ function examineChats(db: Mirror, num: number, counts: Counts): Pick<SourceFindi
     else if (count('gone') + count('unreadable') > 0) tally.incomplete += 1
   }
   const { incomplete, empty, named, gone, blank, unreadable } = tally
-  const { held, keptHere, orphans } = counts
+  const { held, orphans } = counts
+  const lost = sumLossesOf(db, num)
   return {
-    chats: { total: chats.length, whole: chats.length - incomplete - empty, incomplete, empty },
-    messages: { held, named, gone, blank, unreadable, keptHere, orphans },
+    chats: { total: chats.length, whole: chats.length - incomplete - empty, incomplete, empty, lost: lost.chats },
+    messages: { held, named, gone, blank, unreadable, keptHere: lost.messages, orphans },
   }
 }
 
 type RowKind = 'gone' | 'blank' | 'unreadable'
+
+const HAS_ISSUE = `select 1 from row_issues where source = ? and instr(key, ?) > 0 limit 1`
+
+/** A transcript is one file with all its messages: a place without one holds nothing to show, or could not be read. */
+const kindInFile = (db: Mirror, num: number, chatId: string): RowKind =>
+  prepared(db, HAS_ISSUE).get(num, chatId) === undefined ? 'blank' : 'unreadable'
 
 const LIST_LIVE = `
 select r.key, i.reason

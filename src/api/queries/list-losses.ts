@@ -2,6 +2,7 @@ import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
 import type { Loss } from '../../model/loss.ts'
 import type { ProjectRef } from '../../model/project.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/prepared.ts'
 import { toIso } from '../iso.ts'
 import type { Page, PageRequest } from './page.ts'
 import { inSnapshot } from './snapshot.ts'
@@ -72,6 +73,50 @@ export function listLosses(
     const total = db.prepare<[object], number>(countLosses(isOfProjects)).pluck().get(filter) ?? 0
     return { items: rows.map(toLoss), total, limit, offset }
   })
+}
+
+/** What Cursor dropped, counted as a person would: the lines of the ledger. A chat that went whole is one. */
+export interface LossCounts {
+  readonly messages: number
+  readonly chats: number
+  /** When the last of it was noticed; null where nothing was ever lost. */
+  readonly lastAt: string | null
+}
+
+const SUM_LOSSES = `
+  select
+    count(*) filter (where kind = 'message') as messages,
+    count(*) filter (where kind = 'chat') as chats,
+    (select max(at) from losses) as lastAtMs
+  from losses
+`
+
+/** All that `listLosses` lists, as numbers. Whoever says how much was lost asks here. */
+export function sumLosses(db: Mirror): LossCounts {
+  const row = db.prepare<[], { messages: number; chats: number; lastAtMs: number | null }>(SUM_LOSSES).get()
+  return { messages: row?.messages ?? 0, chats: row?.chats ?? 0, lastAt: toIso(row?.lastAtMs ?? null) }
+}
+
+/** A message that several sources held is counted once, at the one that knows it best; a chat at the one that told it. */
+const SUM_OF_SOURCE = `
+  select
+    count(*) filter (where l.kind = 'message') as messages,
+    count(*) filter (where l.kind = 'chat') as chats
+  from losses l
+  where @source = case l.kind
+    when 'chat' then (select source from chats where num = l.chat)
+    else (
+      select m.source from messages m join sources s on s.num = m.source
+      where m.chat = l.chat and m.id = l.message_id
+      order by m.is_orphan = 2, s.rank, s.num limit 1
+    )
+  end
+`
+
+/** The share of one source: over all sources it adds up to `sumLosses`. @param source its number */
+export function sumLossesOf(db: Mirror, source: number): Pick<LossCounts, 'messages' | 'chats'> {
+  const sum = prepared<{ messages: number; chats: number }>(db, SUM_OF_SOURCE).get({ source })
+  return sum ?? { messages: 0, chats: 0 }
 }
 
 const toLoss = (row: LossRow): ListedLoss => ({

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { compareLists } from '../../api/queries/compare-lists.ts'
 import { examineSource, type SourceFindings } from '../../api/queries/examine-source.ts'
 import { isOfThisVersion } from '../../api/queries/is-of-this-version.ts'
+import { sumLosses } from '../../api/queries/list-losses.ts'
 import { listSources } from '../../api/queries/list-sources.ts'
 import { mirrorPath } from '../../daemon/data-folder.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
@@ -15,7 +16,7 @@ import { Trouble } from '../../model/trouble.ts'
 import { disabledKindsOf } from '../../settings.ts'
 import type { Settings } from '../../settings.ts'
 import { renderDoctor } from '../doctor-text.ts'
-import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from '../doctor-text.ts'
+import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from '../doctor-report.ts'
 import { addExamples, addJson } from '../options.ts'
 import type { JsonOption } from '../options.ts'
 import { printableJson } from '../../text/printable.ts'
@@ -23,23 +24,25 @@ import type { Place, Session } from '../session.ts'
 
 interface DoctorOptions extends JsonOption {
   readonly shape?: string | true
+  readonly all?: true
 }
 
 export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('doctor')
-    .description('say of each store what is there, what was read, and what was not')
+    .description('say what needs attention, and what was read of each store')
     .option('--shape [path]', 'instead describe a store, or this one, without a word of what is in it')
+  command.option('--all', 'also list places that do not exist, and what each store is made of')
   addJson(command)
-  addExamples(command, 'cursordex doctor', 'cursordex doctor --shape > shape.json')
+  addExamples(command, 'cursordex doctor --all', 'cursordex doctor --shape > shape.json')
   command.action(() => doctor(command, session, settingsOf(command)))
 }
 
 async function doctor(command: Command, session: Session, settings: Settings): Promise<void> {
-  const { json, shape } = command.opts<DoctorOptions>()
+  const { json, shape, all } = command.opts<DoctorOptions>()
   if (shape !== undefined) return session.print(`${printableJson(shapesOf(settings, shape))}\n`)
   const report = examine(settings)
-  await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen))
+  await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen, all === true))
   if (report.unknownChats.length === 0) return
   throw new Trouble(
     'unknown-chats',
@@ -90,6 +93,7 @@ function examine(settings: Settings): DoctorReport {
       mirror: { path, state: reader === null ? 'missing' : isKnown ? 'read' : 'other-version' },
       stores,
       comparison: mirror === null ? null : compareLists(mirror),
+      losses: mirror === null ? null : sumLosses(mirror),
       unknownChats: stores.flatMap(({ survey }) =>
         [...(survey?.unknownFamilies ?? []), ...(survey?.unknownTables ?? [])].filter(({ isChatLike }) => isChatLike),
       ),
@@ -153,6 +157,7 @@ function reportOf(
     chats: findings?.chats ?? null,
     messages: findings?.messages ?? null,
     issues: findings?.issues ?? [],
+    pendingLoss: findings?.pendingLoss ?? null,
     accounting: findings === null ? null : accountFor(findings, seen),
     survey: seen === null ? null : surveyReport(seen),
   }

@@ -153,6 +153,18 @@ test.each([
   expect(judgeKey(key)).toMatchObject({ kind: 'family', name })
 })
 
+test.each([
+  `inlineDiffUndoRedo-${UUID}-${UUID}`,
+  'composer.autoAccept.lastSeenHead',
+  'composer.autoAccept.lastSeenHead.main',
+])('%s is noise, and no unknown key', (key) => {
+  expect(judgeKey(key)).toMatchObject({ kind: 'family', use: 'noise' })
+})
+
+test('the commits that Cursor saw last are known in the table of settings too', () => {
+  expect(judgeItem('composer.autoAccept.lastSeenHead.main')).toMatchObject({ kind: 'family', use: 'noise' })
+})
+
 test.each(['cursorAuth/accessToken', 'secret://x', 'openai.apiKey', 'storage.machineId', 'telemetry.x', 'user.email'])(
   '%s is private',
   (key) => {

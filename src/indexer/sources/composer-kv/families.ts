@@ -12,6 +12,9 @@ interface KnownFamily {
   readonly versionMax?: number
 }
 
+/** Commits that Cursor saw last; seen in either table. */
+const LAST_SEEN_HEAD = 'composer.autoAccept.lastSeenHead'
+
 /** Every kind of row ever seen in the table of chats. What is not among them is unknown, and told as such. */
 const knownFamilies: readonly KnownFamily[] = [
   { start: CHAT_PREFIX, use: 'read', versionMax: 18 },
@@ -27,6 +30,7 @@ const knownFamilies: readonly KnownFamily[] = [
   { start: 'cloudAgentDraft:', use: 'noise' },
   { start: 'codeBlockDiff:', use: 'noise' },
   { start: 'codeBlockPartialInlineDiffFates:', use: 'noise' },
+  { start: LAST_SEEN_HEAD, use: 'noise', isContent: true },
   { start: 'composer.composerHeaders.', use: 'noise' },
   { start: 'composer.content.', use: 'noise', isContent: true },
   { start: 'composerVirtualRowHeights:', use: 'noise' },
@@ -34,6 +38,7 @@ const knownFamilies: readonly KnownFamily[] = [
   { start: 'inlineDiff:', use: 'noise' },
   { start: 'inlineDiffs-', use: 'noise' },
   { start: 'inlineDiffUndoRedo:', use: 'noise' },
+  { start: 'inlineDiffUndoRedo-', use: 'noise' },
   { start: 'messageRequestContext:', use: 'noise' },
   { start: 'ofsContent:', use: 'noise', isContent: true },
   { start: 'patch-graph:', use: 'noise', isContent: true },
@@ -122,6 +127,7 @@ export function judgeItem(key: string): KeyVerdict {
   const isSampled = knownItems.get(key)
   if (isSampled !== undefined) return family(key, itemsRead.has(key) ? 'read' : 'noise', isSampled)
   if (key.startsWith(PANE_START)) return family(`${PANE_START}<id>`, 'noise')
+  if (key.startsWith(LAST_SEEN_HEAD)) return family(`${LAST_SEEN_HEAD}<id>`, 'noise', false)
   return { kind: isPrivate(key) ? 'private' : 'unnamed' }
 }
 
