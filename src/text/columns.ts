@@ -24,64 +24,99 @@ export interface SearchableText {
 
 /** UTF-16 units of one tool call's input, and of its output. */
 const TOOL_DATA_LENGTH_MAX = 65_536
-/** UTF-16 units of one column of one message. */
+/** Characters of all parts of one kind of one message, without their paths and what is put between them. */
+const KIND_CHARACTERS_MAX = 2_000_000
+/** UTF-16 units of one column by which a message is known again: mirrors hold hashes of what is cut so. */
 const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
 const SEPARATOR = '\n\n'
 
 /** What of a message can be found, under the columns of its row in the full-text table. */
-export const searchColumns = (parts: readonly Part[]): SearchColumns => gather(parts, searchablePieces)
+export function searchColumns(parts: readonly Part[]): SearchColumns {
+  const { texts, isCapped } = capKinds(parts, parts.map(searchableText))
+  return { columns: gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? ''))), isCapped }
+}
 
 /**
  * The same, each part whole under its own kind. By this a message is known again: it stays as it is, whatever the index
- * makes of it.
+ * makes of it. `isCapped` says whether all of it can be found.
  */
-export const wholeColumns = (parts: readonly Part[]): SearchColumns => gather(parts, wholePiece)
-
-function gather(parts: readonly Part[], piecesOf: (part: Part) => readonly Piece[]): SearchColumns {
-  const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
-  let isCapped = false
-  for (const part of parts) {
-    for (const piece of piecesOf(part)) {
-      if (piece.text !== '') texts[piece.column].push(piece.text)
-      if (piece.isCapped) isCapped = true
-    }
-  }
-  const column = (name: ColumnName): string => {
-    const joined = texts[name].join(SEPARATOR)
-    if (joined.length > COLUMN_LENGTH_MAX) isCapped = true
-    return cutText(joined, COLUMN_LENGTH_MAX)
-  }
+export function wholeColumns(parts: readonly Part[]): SearchColumns {
+  const whole = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
+  const { text, thinking, code, tool, attachment } = gather(whole)
+  const cut = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
   const columns = {
-    text: column('text'),
-    thinking: column('thinking'),
-    code: column('code'),
-    tool: column('tool'),
-    attachment: column('attachment'),
+    text: cut(text),
+    thinking: cut(thinking),
+    code: cut(code),
+    tool: cut(tool),
+    attachment: cut(attachment),
   }
-  return { columns, isCapped }
+  return { columns, isCapped: capKinds(parts, whole).isCapped }
+}
+
+/** The texts of parts, of each kind no more than is indexed. */
+function capKinds(
+  parts: readonly Part[],
+  found: readonly SearchableText[],
+): { readonly texts: readonly string[]; readonly isCapped: boolean } {
+  const texts = found.map(({ text }) => text)
+  const isDataCapped = found.some(({ isCapped }) => isCapped)
+  // Few units hold no more characters: nearly no message is looked at sign by sign.
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX)
+    return { texts, isCapped: isDataCapped }
+  const room = new Map<Part['kind'], number>()
+  const cut = parts.map((part, at) => {
+    const text = texts[at] ?? ''
+    const left = room.get(part.kind) ?? KIND_CHARACTERS_MAX
+    const path = 'path' in part && part.path !== null && part.text !== null ? part.path.length + 1 : 0
+    const first = firstCharacters(text, left + path)
+    room.set(part.kind, left - Math.max(0, first.characters - path))
+    return first.text
+  })
+  return { texts: cut, isCapped: isDataCapped || cut.some((text, at) => text.length < (texts[at] ?? '').length) }
+}
+
+/** The beginning of a text, and how many characters that has: two UTF-16 units may be one. */
+function firstCharacters(text: string, max: number): { readonly text: string; readonly characters: number } {
+  let at = 0
+  let characters = 0
+  for (; at < text.length && characters < max; characters += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return { text: text.slice(0, at), characters }
+}
+
+function gather(pieces: readonly Piece[]): ColumnTexts {
+  const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
+  for (const { text, column } of pieces) if (text !== '') texts[column].push(text)
+  return {
+    text: texts.text.join(SEPARATOR),
+    thinking: texts.thinking.join(SEPARATOR),
+    code: texts.code.join(SEPARATOR),
+    tool: texts.tool.join(SEPARATOR),
+    attachment: texts.attachment.join(SEPARATOR),
+  }
 }
 
 /** What of a part stands under one column. */
-export interface Piece extends SearchableText {
+export interface Piece {
+  readonly text: string
   readonly column: ColumnName
 }
 
-const wholePiece = (part: Part): readonly Piece[] => [{ ...textOf(part, asItIs), column: columnOf(part.kind) }]
-
 /** What of one part can be found: what stands between fences in a text is code. */
-export function searchablePieces(part: Part): readonly Piece[] {
-  const { text, isCapped } = searchableText(part)
+export const searchablePieces = (part: Part): readonly Piece[] => piecesOf(part, searchableText(part).text)
+
+function piecesOf(part: Part, text: string): readonly Piece[] {
   const stretches = part.kind === 'text' ? stretchesOf(text) : null
-  if (stretches === null) return [{ text, isCapped, column: columnOf(part.kind) }]
+  if (stretches === null) return [{ text, column: columnOf(part.kind) }]
   const join = (isCode: boolean): string =>
     stretches
       .filter((stretch) => stretch.isCode === isCode)
       .map(({ start, end }) => text.slice(start, end))
       .join(SEPARATOR)
   return [
-    { text: join(false), column: 'text', isCapped: false },
-    { text: join(true), column: 'code', isCapped: false },
+    { text: join(false), column: 'text' },
+    { text: join(true), column: 'code' },
   ]
 }
 

@@ -16,6 +16,7 @@ import { createScorer, type Scorer } from './score/scorer.ts'
 import { askWords } from './score/text-fit.ts'
 import { checkSpelling } from './spelling/check-spelling.ts'
 import { suggestRelaxed } from './suggest-relaxed.ts'
+import { warnOfCapped } from './warn-of-capped.ts'
 
 type Outcome = Pick<
   SearchAnswer,
@@ -90,7 +91,7 @@ function answerTree(
     totalIsExact,
     items,
     facets,
-    warnings: [...plan.warnings, ...warnings],
+    warnings: [...plan.warnings, ...warnOfCapped(db, trees), ...warnings],
     ...(request.explain ? { plan: explainSearch(plan, tree, filters, request) } : {}),
   }
 }

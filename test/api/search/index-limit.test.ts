@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mirrorAnswers } from '../../../src/cli/mirror-answers.ts'
+import { homedir } from 'node:os'
+import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { loadSettings } from '../../../src/settings.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { Cursordex } from '../../helpers/spawn-cursordex.ts'
+
+const MAX = 2_000_000
+/** So many characters, of words that nobody looks for, between a first and a last word. */
+const filled = (first: string, characters: number, last = ''): string => {
+  const filler = 'filler words '.repeat(Math.ceil(characters / 13))
+  return `${first} ${filler}`.slice(0, characters - last.length - 1) + (last === '' ? '.' : ` ${last}`)
+}
+const code = (content: string): object => ({ content, languageId: 'ts' })
+
+const rows: Readonly<Record<string, object>> = {
+  // 2,000,001 characters in two parts of a kind.
+  over: { codeBlocks: [code(filled('ottercove', 1_000_001)), code(filled('heronpond', 1_000_000, 'wrenlast'))] },
+  // As many as may be, and one part more of another kind.
+  exact: { text: 'a walrusbay', codeBlocks: [code(filled('plovermere', MAX - 9)), code('ternrocks')] },
+  // A character is one, though UTF-16 takes two units for it.
+  pairs: { text: `puffincliff ${'🦉'.repeat(MAX - 21)} gullpier` },
+  error: { text: `gannetrock ${'x '.repeat(999_990)}`, errorDetails: { message: 'dunlinbeach' } },
+}
+const asked = {
+  over: ['ottercove', 'heronpond'],
+  exact: ['walrusbay', 'plovermere', 'ternrocks'],
+  pairs: ['puffincliff', 'gullpier'],
+}
+
+const home = new CursorHome()
+let indexer: Indexer
+let ask: (path: string, query: Record<string, string>) => Promise<Record<string, unknown>>
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  const store = home.global()
+  const ids = Object.keys(rows)
+  for (const [id, row] of Object.entries(rows)) store.message('long', id, { type: 2, text: '', ...row })
+  store.chat('long', { name: 'Long', fullConversationHeadersOnly: headers(ids) })
+  store.message('short', 's1', { type: 1, text: 'a small ottercove' })
+  store.chat('short', { name: 'Short', fullConversationHeadersOnly: headers(['s1']) })
+  home.close()
+  indexer = new Indexer(home.userDir)
+  indexer.pass('full')
+  const flags = { dataDir: indexer.folder, cursorUserDir: [], cursorHome: [] }
+  const settings = loadSettings({ flags, env: {}, platform: 'linux', homeDir: homedir() })
+  const answers = await mirrorAnswers(settings, { version: '1.2.3', zone: () => 'UTC', note: () => undefined })
+  ask = async (path, query) => (await answers.get(path, new URLSearchParams(query))) as Record<string, unknown>
+  close = () => answers.close()
+})
+afterAll(async () => {
+  await close()
+  indexer.remove()
+  home.remove()
+})
+
+interface Shown {
+  readonly id: string
+  readonly isIndexCapped: boolean
+}
+
+test('a message of one character more than is indexed of a kind says so; one of just as many does not', async () => {
+  const { items } = (await ask('/api/chats/long/messages', {})) as { items: readonly Shown[] }
+  expect(items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)).toEqual(['over'])
+})
+
+test.each(Object.entries(asked))('the first 2,000,000 characters of %s are found', async (id, words) => {
+  for (const q of words) {
+    const { items } = (await ask('/api/search', { q, chat: 'long' })) as { items: readonly { message: Shown }[] }
+    expect(
+      items.map(({ message }) => message.id),
+      q,
+    ).toEqual([id])
+  }
+})
+
+const WARNING = expect.stringContaining('too long to be indexed whole')
+
+test('a search within the chat warns, by field and by filter; others do not', async () => {
+  expect((await ask('/api/search', { q: 'chat:long ottercove' }))['warnings']).toContainEqual(WARNING)
+  expect((await ask('/api/search', { q: 'wrenfirst', chat: 'long' }))['warnings']).toContainEqual(WARNING)
+  for (const query of [{ q: 'ottercove' }, { q: 'ottercove', chat: 'short' }, { q: '-chat:long ottercove' }]) {
+    expect((await ask('/api/search', query))['warnings'], JSON.stringify(query)).not.toContainEqual(WARNING)
+  }
+})
+
+test('a person reads it, of the search and of the message', async () => {
+  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', '', '--cursor-home', '']
+  const search = await new Cursordex(['search', 'chat:long ottercove', ...places]).ended
+  expect(search.stderr).toContain('1 message of this chat is too long to be indexed whole')
+  const show = await new Cursordex(['show', 'long', ...places]).ended
+  expect(show.stdout).toContain('too long to be indexed whole')
+})
