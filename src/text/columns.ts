@@ -42,17 +42,16 @@ export function searchColumns(parts: readonly Part[]): SearchColumns {
  * makes of it. `isCapped` says whether all of it can be found.
  */
 export function wholeColumns(parts: readonly Part[]): SearchColumns {
-  const whole = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
-  const { text, thinking, code, tool, attachment } = gather(whole)
-  const cut = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
+  const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
+  const { text, thinking, code, tool, attachment } = gather(pieces)
   const columns = {
-    text: cut(text),
-    thinking: cut(thinking),
-    code: cut(code),
-    tool: cut(tool),
-    attachment: cut(attachment),
+    text: cutColumn(text),
+    thinking: cutColumn(thinking),
+    code: cutColumn(code),
+    tool: cutColumn(tool),
+    attachment: cutColumn(attachment),
   }
-  return { columns, isCapped: capKinds(parts, whole).isCapped }
+  return { columns, isCapped: capKinds(parts, pieces).isCapped }
 }
 
 /** The texts of parts, of each kind no more than is indexed. */
@@ -190,6 +189,8 @@ function stringLeaves(value: Json, spell: (text: string) => string): SearchableT
 function pushReversed(pending: { value: Json; depth: number }[], values: readonly Json[], depth: number): void {
   for (let index = values.length - 1; index >= 0; index -= 1) pending.push({ value: values[index] ?? null, depth })
 }
+
+const cutColumn = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
 
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text
