@@ -232,6 +232,7 @@ it('a chat has the shape that is promised', () => {
     mode: 'agent',
     branch: null,
     model: 'sonnet',
+    modelSource: null,
     models: ['sonnet'],
     messageCount: 4,
     userMessageCount: 2,
