@@ -12,6 +12,7 @@ import { longChat } from './long-chat.ts'
 import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
+import { relatedLatency } from './related-latency.ts'
 import { restore } from './restore.ts'
 import { searchLatency } from './search-latency.ts'
 import { statsLatency } from './stats-latency.ts'
@@ -32,6 +33,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['commit-to-hit', commitToHit],
   ['long-chat', longChat],
   ['search-latency', searchLatency],
+  ['related-latency', relatedLatency],
   ['suggest-latency', suggestLatency],
   ['stats-latency', statsLatency],
   ['idle-cpu', idleCpu],

@@ -38,6 +38,37 @@ export function drawQuestions(mirrorPath: string, each: number): Kind[] {
   }
 }
 
+const LINKS = ['how did we', 'the', 'in', 'when the', 'and'] as const
+
+/** Sentences of a person and the noun phrases of an agent, of words that stand in different messages. */
+export function drawSentences(mirrorPath: string, each: number): Kind[] {
+  const db = new Database(mirrorPath, { readonly: true })
+  try {
+    const random = createRandom(11)
+    const texts = listTexts(db).map((text) => text.split(' ').filter(isPlain))
+    const wordsOf = (count: number): readonly string[] =>
+      draw(texts, count, random).flatMap((words) => draw(words, 1, random))
+    const sentence = (): Question => {
+      const words = wordsOf(LINKS.length)
+      return any(words, words.map((word, at) => `${LINKS[at] ?? ''} ${word}`).join(' '))
+    }
+    const ofMany = (): Question => any(...twice(wordsOf(12)))
+    return [
+      { name: 'a sentence of five words and function words', asked: Array.from({ length: each }, sentence) },
+      { name: 'twelve words', asked: Array.from({ length: each }, ofMany) },
+    ]
+  } finally {
+    db.close()
+  }
+}
+
+const twice = (words: readonly string[]): [readonly string[], string] => [words, words.join(' ')]
+
+const any = (words: readonly string[], q: string): Question => ({
+  q,
+  match: words.map((word) => `"${word}"`).join(' OR '),
+})
+
 const isPlain = (word: string): boolean => /^[a-z]{3,}$/.test(word)
 
 function listWords(db: Sqlite.Database): { readonly term: string; readonly doc: number }[] {

@@ -106,7 +106,11 @@ test('doctor names the unknown family, the unknown table and the unknown version
 test('doctor says it in words, and none of them is from a chat', async () => {
   indexer.pass()
   const { out, err } = await doctor()
-  for (const told of ['threadData:<id> 1 row', 'table threads 1 row; looks like chats', 'bubbleId:<id> of version 99']) {
+  for (const told of [
+    'threadData:<id> 1 row',
+    'table threads 1 row; looks like chats',
+    'bubbleId:<id> of version 99',
+  ]) {
     expect(out).toContain(told)
   }
   expect(out + err).not.toMatch(/walnut|beech|Forest/)

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { COUNTED_MAX, countMessages, isExclusion, newestMessages, type Count } from './count-messages.ts'
+import { COUNTED_MAX, countMessages, isExclusion, newestMessages, type Count, type Newest } from './count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { titlesBeside, type TitleHit, type TitleHits } from './find-titles.ts'
 import type { Found } from './hit.ts'
@@ -16,6 +16,9 @@ export interface Page {
   readonly found: readonly Found[]
   readonly total: number
   readonly isExact: boolean
+  /** Keys of the newest messages found, as far as they are known, and how many titles stand beside them. */
+  readonly newest: readonly number[]
+  readonly titles: number
 }
 
 type Asked = Pick<SearchRequest, 'sort' | 'limit' | 'offset'>
@@ -50,7 +53,7 @@ function pageByTime(db: Mirror, plan: QueryPlan, asked: Asked, order: TimeOrder,
       ? countMessages(db, plan.branches, deadline)
       : { count: newest.keys.length, isExact: newest.isWhole }
   const sorted = listed.sort((a, b) => sign * (a.key - b.key))
-  return pageOf(sorted, titles, count, asked)
+  return pageOf(sorted, titles, count, asked, newest)
 }
 
 const inOrder = (keys: readonly number[], order: TimeOrder): readonly number[] =>
@@ -79,7 +82,7 @@ function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, d
   ].sort((a, b) => b.score - a.score || b.key - a.key)
   const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
   const count = { count: ranking.newest.length, isExact: ranking.isWhole }
-  return pageOf([...best, ...older], titles, count, asked)
+  return pageOf([...best, ...older], titles, count, asked, newest)
 }
 
 /** Only the newest matches are ranked: what is left follows by time. */
@@ -95,7 +98,13 @@ function olderMessages(
   return keys.filter((key) => !known.has(key)).map((key) => foundMessage(key))
 }
 
-function pageOf(listed: readonly Found[], titles: TitleHits, messages: Count, { offset, limit }: Asked): Page {
+function pageOf(
+  listed: readonly Found[],
+  titles: TitleHits,
+  messages: Count,
+  { offset, limit }: Asked,
+  newest: Newest,
+): Page {
   const found = listed.slice(offset, offset + limit)
   const count = messages.count + titles.hits.length
   const isExact = messages.isExact && titles.isWhole && count <= COUNTED_MAX
@@ -103,5 +112,7 @@ function pageOf(listed: readonly Found[], titles: TitleHits, messages: Count, { 
     found,
     total: Math.max(Math.min(COUNTED_MAX, count), found.length === 0 ? 0 : offset + found.length),
     isExact,
+    newest: newest.keys,
+    titles: titles.hits.length,
   }
 }

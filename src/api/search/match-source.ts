@@ -10,10 +10,14 @@ export interface MatchSource {
   readonly params: Readonly<Record<string, string | number | bigint>>
 }
 
-export function matchSource(branch: Branch): MatchSource {
+/** @param needsMessages whether `m`, the message of a row, is asked for something besides the branch's tests */
+export function matchSource(branch: Branch, needsMessages = false): MatchSource {
   const tests = compileTests(branch, branch.keys !== null)
   // The cross join keeps the full-text table outside: a subquery of rowids there costs a look-up per row of the answer.
-  const join = tests.sql === null ? '' : `cross join messages m ${indexFor(tests.sql)} on m.key = message_terms.rowid`
+  const join =
+    tests.sql === null && !needsMessages
+      ? ''
+      : `cross join messages m ${indexFor(tests.sql)} on m.key = message_terms.rowid`
   // The plus keeps SQLite from asking the index once per key.
   const within = branch.keys === null ? '' : 'and +message_terms.rowid in (select value from json_each(@keys))'
   return {

@@ -55,6 +55,14 @@ export interface SearchHit {
   readonly matchCount?: number
 }
 
+/** A chat that comes close to what was asked for, with the passage that holds most of it. */
+export interface RelatedChat extends SearchHit {
+  /** Words of the query that the chat holds, in any form and in whichever message. */
+  readonly matched: readonly string[]
+  /** Those that it lacks. Function words stand in neither where others are asked for. */
+  readonly missing: readonly string[]
+}
+
 export interface SearchSuggestion {
   /** For `spelling` and `without-word` the query to try; for `without-filter` the filter to drop, as it is named or written. */
   readonly text: string
@@ -107,6 +115,11 @@ export interface SearchAnswer {
   readonly totalIsExact: boolean
   readonly tookMs: number
   readonly items: readonly SearchHit[]
+  /**
+   * The chats that come closest, the best first, none of them in `items`: by relevance, on the first page, where fewer
+   * than ten chats hold all that was asked for. Not counted in `total`.
+   */
+  readonly related: readonly RelatedChat[]
   readonly facets: Readonly<Record<string, readonly FacetValue[]>>
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]

@@ -9,8 +9,10 @@ import { findGroups } from './find-groups.ts'
 import { findPage } from './find-page.ts'
 import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
+import { chatsOfMessages } from './matching-chats.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { QueryNode } from './language/tree.ts'
+import { relateChats } from './related/relate-chats.ts'
 import type { SearchAnswer, SearchRequest } from './request.ts'
 import { createScorer, type Scorer } from './score/scorer.ts'
 import { askWords } from './score/text-fit.ts'
@@ -20,7 +22,16 @@ import { warnOfCapped } from './warn-of-capped.ts'
 
 type Outcome = Pick<
   SearchAnswer,
-  'total' | 'totalIsExact' | 'items' | 'facets' | 'correctedQuery' | 'suggestions' | 'warnings' | 'plan' | 'isPartial'
+  | 'total'
+  | 'totalIsExact'
+  | 'items'
+  | 'related'
+  | 'facets'
+  | 'correctedQuery'
+  | 'suggestions'
+  | 'warnings'
+  | 'plan'
+  | 'isPartial'
 >
 
 /**
@@ -60,10 +71,16 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const spelling = checkSpelling(db, parsed.tree, request, asked.total, deadline)
   const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
   const isEmpty = asked.total === 0 && shown === null
+  const { holders, ...answered } = shown ?? asked
+  const tree = spelling.corrected?.tree ?? parsed.tree
+  const related = wantsRelated(request, holders)
+    ? relateChats(db, { ...parsed, tree }, request, answered.items, deadline)
+    : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
-  const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings]
+  const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings, ...(related?.warnings ?? [])]
   return {
-    ...(shown ?? asked),
+    ...answered,
+    related: related?.chats ?? [],
     // Who helps may run out of time, too; what was asked for is answered all the same.
     isPartial: shown === null ? isAskedPartial : deadline.hasPassed(),
     correctedQuery: spelling.corrected?.suggestion.text ?? null,
@@ -72,36 +89,53 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   }
 }
 
+/** Where so many chats hold all that was asked for, those that hold less are of no use. */
+const HOLDERS_ENOUGH = 10
+
+const wantsRelated = ({ sort, offset }: SearchRequest, holders: number): boolean =>
+  sort === 'relevance' && offset === 0 && holders < HOLDERS_ENOUGH
+
 /** Null where nothing is asked. */
 function answerTree(
   db: Mirror,
   tree: QueryNode | null,
   request: SearchRequest,
   deadline: Deadline,
-): Omit<Outcome, 'correctedQuery' | 'suggestions' | 'isPartial'> | null {
+): (Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions' | 'isPartial'> & Pick<Listed, 'holders'>) | null {
   const filters = filterNodes(request.filters)
   const trees = [...filters, ...(tree === null ? [] : [tree])]
   if (trees.length === 0) return null
   const plan = planQuery(db, trees, request.clock)
   const listed = request.group === 'chat' ? listGroups : listMessages
-  const { total, totalIsExact, items } = listed(db, plan, request, deadline)
+  const { total, totalIsExact, items, holders } = listed(db, plan, request, deadline)
   const { facets, warnings } = countFacets(db, plan, trees, request, deadline)
   return {
     total,
     totalIsExact,
     items,
+    holders,
     facets,
     warnings: [...plan.warnings, ...warnOfCapped(db, trees), ...warnings],
     ...(request.explain ? { plan: explainSearch(plan, tree, filters, request) } : {}),
   }
 }
 
-type Listed = Pick<Outcome, 'total' | 'totalIsExact' | 'items'>
+interface Listed extends Pick<Outcome, 'total' | 'totalIsExact' | 'items'> {
+  /** How many chats hold all that was asked for, as far as that is counted. */
+  readonly holders: number
+}
 
 function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
   const matcher = createMatcher(plan.phrases)
-  const { found, total, isExact } = findPage(db, plan, request, scorerFor(plan, request), deadline)
-  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher) }
+  const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorerFor(plan, request), deadline)
+  const holders = total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest)
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), holders }
+}
+
+/** Up to ten; the newest messages first, of which a few will mostly do. */
+function countChats(db: Mirror, keys: readonly number[]): number {
+  const some = new Set(chatsOfMessages(db, keys.slice(0, 4 * HOLDERS_ENOUGH)))
+  return some.size < HOLDERS_ENOUGH ? chatsOfMessages(db, keys).length : some.size
 }
 
 function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
@@ -110,7 +144,7 @@ function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadlin
   const items = page.flatMap(({ best, matchCount }) =>
     makeHits(db, [best], matcher).map((hit) => ({ ...hit, matchCount })),
   )
-  return { total, totalIsExact: isExact, items }
+  return { total, totalIsExact: isExact, items, holders: total }
 }
 
 /** Null where the order is one of time. */
@@ -126,6 +160,7 @@ function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): 
     total: 0,
     totalIsExact: true,
     items: [],
+    related: [],
     facets: Object.fromEntries(facets.map((name) => [name, []])),
     isPartial: false,
     correctedQuery: null,

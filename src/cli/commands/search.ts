@@ -16,21 +16,22 @@ import type { Cell, Column } from '../table.ts'
 import { refuseWord } from '../usage.ts'
 import { holdsDateField, inOwnZone, namesDates } from '../typed-dates.ts'
 
+const hit = z.object({
+  message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
+  chat: z.object({ id: z.string(), title: z.string() }),
+  project: z.object({ name: z.string() }).nullable(),
+  snippet: z.string(),
+  matchCount: z.number().optional(),
+})
+
 const searchAnswer = z.object({
   correctedQuery: z.string().nullable().default(null),
   total: z.number(),
   totalIsExact: z.boolean().optional(),
   offset: z.number().optional(),
   limit: z.number().optional(),
-  items: z.array(
-    z.object({
-      message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
-      chat: z.object({ id: z.string(), title: z.string() }),
-      project: z.object({ name: z.string() }).nullable(),
-      snippet: z.string(),
-      matchCount: z.number().optional(),
-    }),
-  ),
+  items: z.array(hit),
+  related: z.array(hit.extend({ missing: z.array(z.string()) })).default([]),
   suggestions: z
     .array(
       z.object({
@@ -115,6 +116,7 @@ async function search(command: Command, session: Session): Promise<void> {
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))
     await noteFound(found, filters, session)
+    await showRelated(found, session)
   })
 }
 
@@ -133,14 +135,16 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
 
 const hasIds = ({ screen }: Session): boolean => screen.width === null || screen.width >= IDS_FROM
 
+const hitColumns: readonly Column[] = [
+  { title: 'time' },
+  { title: 'project', widthMin: 8 },
+  { title: 'chat', widthMin: 12 },
+  { title: 'text', widthMin: 24 },
+]
+
 function renderFound(found: SearchAnswer, session: Session): string {
   const { screen } = session
-  const columns: Column[] = [
-    { title: 'time' },
-    { title: 'project', widthMin: 8 },
-    { title: 'chat', widthMin: 12 },
-    { title: 'text', widthMin: 24 },
-  ]
+  const columns = [...hitColumns]
   if (hasIds(session)) columns.push({ title: 'chat id' })
   if (screen.width === null) columns.push({ title: 'message id' })
   const rows = found.items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
@@ -149,6 +153,21 @@ function renderFound(found: SearchAnswer, session: Session): string {
     return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id].slice(0, columns.length)
   })
   return rows.length === 0 ? '' : renderTable(columns, rows, screen)
+}
+
+/** Programs that read a pipe get what was asked for, and these with --json. */
+async function showRelated({ related }: SearchAnswer, session: Session): Promise<void> {
+  const { screen } = session
+  if (related.length === 0) return
+  if (screen.width === null) {
+    return session.note(`${countText(related.length, 'chat')} come close, not with all words; --json lists them.\n`)
+  }
+  const columns = [...hitColumns, { title: 'lacks', widthMin: 8 }, ...(hasIds(session) ? [{ title: 'chat id' }] : [])]
+  const rows = related.map(({ message, chat, project, snippet, missing }): Cell[] => {
+    const time = localTime(message.createdAt, screen.timeZone)
+    return [time, project?.name ?? '-', chat.title, snippetSpans(snippet), missing.join(' '), chat.id]
+  })
+  await session.print(`\nClosest chats, not all words:\n${renderTable(columns, rows, screen)}`)
 }
 
 async function noteFound(found: SearchAnswer, filters: SearchOptions, session: Session): Promise<void> {

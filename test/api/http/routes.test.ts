@@ -280,6 +280,7 @@ describe('errors', () => {
       totalIsExact: false,
       tookMs: 2000,
       items: [],
+      related: [],
       facets: {},
       suggestions: [],
       warnings: [],

@@ -8,6 +8,8 @@ import { allOf, anyOf, noneOf, type FieldNode, type QueryNode } from './tree.ts'
 export interface ParsedQuery {
   /** Null where there is nothing to search for. */
   readonly tree: QueryNode | null
+  /** The words of it that stood in quotation marks. */
+  readonly quoted: ReadonlySet<QueryNode>
   readonly warnings: readonly string[]
 }
 
@@ -30,13 +32,14 @@ export function parseQuery(query: string): ParsedQuery {
   const reader: Reader = {
     tokens,
     at: 0,
+    quoted: new Set(),
     warnings,
     budget: { terms: TERMS_MAX, values: VALUES_MAX },
     isExcluded: false,
     isJson: beginsLikeJson(clean),
   }
   const tree = readAlternatives(reader)
-  return { tree, warnings: [...new Set(warnings)] }
+  return { tree, quoted: reader.quoted, warnings: [...new Set(warnings)] }
 }
 
 /** A lone surrogate is no character, and NUL would end the text inside SQLite. */
@@ -45,6 +48,7 @@ const cleaned = (text: string): string => text.replaceAll('\u0000', ' ').replace
 interface Reader {
   readonly tokens: readonly QueryToken[]
   at: number
+  readonly quoted: Set<QueryNode>
   readonly warnings: string[]
   readonly budget: Budget
   isExcluded: boolean
@@ -120,13 +124,13 @@ function readEitherWay(reader: Reader, token: TermToken): readonly QueryNode[] {
   return either === null ? [] : [either]
 }
 
-const readText = (reader: Reader, token: TermToken): readonly QueryNode[] =>
-  token.kind === 'chunk'
-    ? readChunk(token.text, reader)
-    : [
-        ...(token.field === null ? [] : readWords(token.field, false, token.field, reader)),
-        ...readWords(token.text, token.isPrefix, token.source, reader),
-      ]
+function readText(reader: Reader, token: TermToken): readonly QueryNode[] {
+  if (token.kind === 'chunk') return readChunk(token.text, reader)
+  const before = token.field === null ? [] : readWords(token.field, false, token.field, reader)
+  const words = readWords(token.text, token.isPrefix, token.source, reader)
+  for (const node of words) reader.quoted.add(node)
+  return [...before, ...words]
+}
 
 /** Null for what is no field, or none that can be meant. */
 function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {

@@ -1,0 +1,61 @@
+import { isUnspacedSign, tokenize } from '../../../text/terms.ts'
+import { isOnePiece } from '../language/read-words.ts'
+import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
+import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
+
+/** One word of a query as a person sees it, and the terms of the index that it falls into. */
+export interface AskedWord {
+  readonly text: string
+  /** In order; several for an identifier such as `getUserName`. */
+  readonly terms: readonly string[]
+  readonly isFunctionWord: boolean
+}
+
+/** A query, parted into what a chat may lack and what must hold. */
+export interface Asked {
+  /** Each once. */
+  readonly words: readonly AskedWord[]
+  readonly language: Language
+  /** Phrases, prefixes and alternatives: a chat must hold each of them, in whichever message. */
+  readonly required: readonly QueryNode[]
+  /** Fields: a message that they do not fit does not count. */
+  readonly fields: readonly QueryNode[]
+  /** A chat that holds one of these is left out. */
+  readonly excluded: readonly QueryNode[]
+}
+
+/** @param quoted words of the tree that stood in quotation marks: they are meant as they stand */
+export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Asked {
+  const nodes = tree.kind === 'and' ? tree.nodes : [tree]
+  const isPlainWord = (node: QueryNode): node is WordsNode =>
+    node.kind === 'words' && !node.isPrefix && !quoted.has(node) && isOnePiece(node.text)
+  const plain = nodes.filter(isPlainWord)
+  const texts = plain.flatMap(({ text }) => wordsOf(text))
+  const language = languageOfQuery(texts.flatMap((text) => tokenize(text).map(({ term }) => term)))
+  const words = texts.map((text) => askedWord(text, language))
+  const strict = nodes.filter((node) => !isPlainWord(node))
+  return {
+    words: [...new Map(words.map((word) => [word.terms.join(' '), word])).values()],
+    language,
+    required: strict.filter((node) => node.kind !== 'not' && hasWords(node)),
+    fields: strict.filter((node) => !hasWords(node)),
+    excluded: strict.flatMap((node) => (node.kind === 'not' && hasWords(node) ? [node.node] : [])),
+  }
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
+
+/** A sentence without spaces falls into its words, which the index finds like any text within it. */
+function wordsOf(text: string): readonly string[] {
+  const isUnspaced = tokenize(text).some(({ term }) => isUnspacedSign(Array.from(term)[0] ?? ''))
+  if (!isUnspaced) return [text]
+  const words = [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) =>
+    isWordLike === true ? [segment] : [],
+  )
+  return words.length === 0 ? [text] : words
+}
+
+function askedWord(text: string, { functionWords }: Language): AskedWord {
+  const terms = tokenize(text).map(({ term }) => term)
+  return { text, terms, isFunctionWord: isUnspacedFunctionWord(text) || terms.every((term) => functionWords.has(term)) }
+}

@@ -1,0 +1,134 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { SLOTS_PER_MS } from '../../../mirror/sort-key.ts'
+import { createMatcher } from '../../../text/matcher.ts'
+import type { Clock } from '../../periods.ts'
+import type { Deadline } from '../deadline.ts'
+import { filterNodes } from '../filter-nodes.ts'
+import { makeHits } from '../hit.ts'
+import type { ParsedQuery } from '../language/parse.ts'
+import { chatsWithMatch } from '../matching-chats.ts'
+import { planQuery } from '../plan/plan.ts'
+import type { RelatedChat, SearchRequest } from '../request.ts'
+import { listsOf, valuesOf } from '../statement.ts'
+import { findCandidates } from '../title-candidates.ts'
+import { findCarriers } from '../title-carrier.ts'
+import { readAsked, type Asked } from './asked.ts'
+import { readSignals, type ReadSignal, type ReadSignals } from './read-signals.ts'
+import { weighChats, type Collection, type WeighedChat } from './weigh-chats.ts'
+
+export interface Related {
+  readonly chats: readonly RelatedChat[]
+  readonly warnings: readonly string[]
+}
+
+/** So many chats are shown. */
+const SHOWN_MAX = 10
+/** So many are looked at for what the query excludes. */
+const CHECKED_MAX = 200
+
+/**
+ * The chats that come closest to a query, whole chats weighed: the best first, one item each, at most ten.
+ * @param shown ids of the chats that stand in the answer already
+ */
+export function findRelated(
+  db: Mirror,
+  { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
+  { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
+  shown: ReadonlySet<string>,
+  deadline: Deadline,
+): Related {
+  const asked = tree === null ? null : readAsked(tree, quoted)
+  if (asked === null || asked.words.length === 0) return { chats: [], warnings: [] }
+  const fields = [...filterNodes(filters), ...asked.fields]
+  const read = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock), deadline)
+  const weighed = weighChats(read.signals, describeCollection(db)).filter(({ holds }) =>
+    read.signals.every(({ isRequired }, at) => !isRequired || holds[at] === true),
+  )
+  const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown }, deadline)
+  return { chats: dress(db, chosen, read), warnings: chosen.length === 0 ? [] : warnOfRest(read, deadline) }
+}
+
+function warnOfRest({ leftOut }: ReadSignals, deadline: Deadline): readonly string[] {
+  if (deadline.hasPassed()) return ['The closest chats were not all looked at: the search ran out of time.']
+  if (leftOut.length === 0) return []
+  const words = leftOut.slice(0, 5).join(', ')
+  return [`For the closest chats only the newest messages were read that hold a common word: ${words}.`]
+}
+
+const COUNT_CHATS = `select count(*) from chats`
+const COUNT_CHATS_FROM = `select count(*) from chats where last_activity_at >= @atMs`
+const SELECT_LENGTHS = `select c.num, c.message_count from json_each(@nums) n cross join chats c on c.num = n.value`
+
+function describeCollection(db: Mirror): Collection {
+  const chats = valuesOf<number>(db, COUNT_CHATS).get({}) ?? 0
+  return {
+    chats,
+    lengthsOf: (nums) => new Map(listsOf<[number, number]>(db, SELECT_LENGTHS).all({ nums: JSON.stringify(nums) })),
+    shareFrom: (key) =>
+      (valuesOf<number>(db, COUNT_CHATS_FROM).get({ atMs: key / SLOTS_PER_MS }) ?? 0) / Math.max(1, chats),
+  }
+}
+
+interface Chosen {
+  readonly chat: WeighedChat
+  readonly key: number
+  readonly titled: { readonly title: string; readonly summary: string | null } | null
+}
+
+interface Choice {
+  readonly asked: Asked
+  readonly signals: readonly ReadSignal[]
+  readonly clock: Clock
+  readonly shown: ReadonlySet<string>
+}
+
+const SELECT_SHOWN = `select num from chats where id in (select value from json_each(@ids))`
+
+function chooseChats(
+  db: Mirror,
+  weighed: readonly WeighedChat[],
+  { asked, signals, clock, shown }: Choice,
+  deadline: Deadline,
+): readonly Chosen[] {
+  const shownNums = new Set(valuesOf<number>(db, SELECT_SHOWN).all({ ids: JSON.stringify([...shown]) }))
+  const others = weighed.filter(({ chat }) => !shownNums.has(chat))
+  const left = asked.excluded.reduce<readonly WeighedChat[]>((chats, node) => {
+    const nums = chats.slice(0, CHECKED_MAX).map(({ chat }) => chat)
+    if (nums.length === 0) return []
+    const plan = planQuery(db, [node], clock)
+    const held = new Set([
+      ...chatsWithMatch(db, plan.branches, nums, deadline),
+      ...findCandidates(db, plan.titleBranches, nums).map(({ num }) => num),
+    ])
+    return chats.slice(0, CHECKED_MAX).filter(({ chat }) => !held.has(chat))
+  }, others)
+  const chosen: Chosen[] = []
+  for (const chat of left) {
+    const found = chat.bestKey === null ? byTitle(db, chat, signals) : { chat, key: chat.bestKey, titled: null }
+    if (found !== null) chosen.push(found)
+    if (chosen.length === SHOWN_MAX) break
+  }
+  return chosen
+}
+
+/** A title is shown with the first message that passes the filters; where none does, the chat is not. */
+function byTitle(db: Mirror, chat: WeighedChat, signals: readonly ReadSignal[]): Chosen | null {
+  const [titled] = signals
+    .filter((_, at) => chat.holds[at])
+    .flatMap(({ plan }) => findCandidates(db, plan.titleBranches, [chat.chat]))
+  const key = titled === undefined ? undefined : findCarriers(db, [titled]).get(chat.chat)
+  return titled === undefined || key === undefined ? null : { chat, key, titled }
+}
+
+function dress(db: Mirror, chosen: readonly Chosen[], { signals, words }: ReadSignals): readonly RelatedChat[] {
+  const matcher = createMatcher(signals.flatMap(({ plan }) => plan.phrases))
+  return chosen.flatMap(({ chat, key, titled }) => {
+    const isHeld = ({ groups }: ReadSignals['words'][number]): boolean =>
+      groups.some((group) => group.every((place) => chat.holds[place] === true))
+    return makeHits(db, [{ key, score: chat.score, titled }], matcher).map((hit) => ({
+      ...hit,
+      matched: words.filter(isHeld).map(({ text }) => text),
+      missing: words.filter((word) => !isHeld(word)).map(({ text }) => text),
+    }))
+  })
+}

@@ -1,0 +1,38 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { valuesOf } from '../statement.ts'
+import type { Language } from './languages.ts'
+
+/** What is shorter has few forms and very many neighbours. */
+const STEM_LENGTH_MIN = 3
+/** A stem may end otherwise than the word does: `memori` is that of `memory`. */
+const STEM_END = 1
+/** Letters that a form may have beyond its stem. */
+const ENDING_MAX = 6
+/** Words with one beginning that are looked at, and forms of one word that are searched for. */
+const LOOKED_AT_MAX = 3000
+const FORMS_MAX = 24
+
+const NEIGHBOURS = `
+  select term from terms where term >= @low and term < @high and length(term) <= @length limit ${LOOKED_AT_MAX}
+`
+const isWord = /^\p{L}+$/u
+
+/** The words of the mirror that are forms of this one, which is the first of them. */
+export function inflectionsOf(db: Mirror, term: string, { stem }: Language): readonly string[] {
+  if (stem === null || !isWord.test(term)) return [term]
+  const root = stem(term)
+  const length = Math.max(STEM_LENGTH_MIN, Math.min(root.length - STEM_END, commonLength(root, term)))
+  const beginning = term.slice(0, length)
+  if (root.length < STEM_LENGTH_MIN || beginning.length < STEM_LENGTH_MIN) return [term]
+  const bounds = { low: beginning, high: `${beginning}\u{10ffff}`, length: root.length + ENDING_MAX }
+  const forms = valuesOf<string>(db, NEIGHBOURS)
+    .all(bounds)
+    .filter((other) => other !== term && isWord.test(other) && stem(other) === root)
+  return [term, ...forms.slice(0, FORMS_MAX)]
+}
+
+function commonLength(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one.charAt(length) === other.charAt(length)) length += 1
+  return length
+}

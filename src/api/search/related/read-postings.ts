@@ -1,0 +1,62 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import type { Deadline } from '../deadline.ts'
+import { matchSource } from '../match-source.ts'
+import type { Branch } from '../plan/branch.ts'
+import type { QueryPlan } from '../plan/plan.ts'
+import { valuesOf } from '../statement.ts'
+import { stepThrough } from '../steps.ts'
+
+export interface Posting {
+  readonly key: number
+  readonly chat: number
+}
+
+/** Messages that hold something, the newest first. */
+export interface Postings {
+  readonly messages: readonly Posting[]
+  /** Whether that is all there are. */
+  readonly isWhole: boolean
+}
+
+/** @param most messages */
+export function readPostings(db: Mirror, { branches }: QueryPlan, most: number, deadline: Deadline): Postings {
+  const messages = branches.flatMap((branch) => readBranch(db, branch, most, deadline))
+  return { messages, isWhole: messages.length < most && !deadline.hasPassed() }
+}
+
+function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline): readonly Posting[] {
+  if (branch.match === null) return []
+  const { passes, from, params } = matchSource(branch, true)
+  const steps = {
+    select: `
+      select message_terms.rowid as key, ${passes === '1' ? 'm.chat' : `case when ${passes} then m.chat end`} as chat
+      ${from}
+      order by message_terms.rowid desc
+    `,
+    params: { match: branch.match, ...params },
+    ranges: branch.keys === null ? branch.ranges : [{ low: branch.low, high: branch.high }],
+    order: 'newest' as const,
+    passes: (chat: number | null) => chat !== null,
+    isCostly: branch.isCostly,
+  }
+  const messages: Posting[] = []
+  for (const [key, chat] of stepThrough(db, steps, deadline, most)) {
+    if (chat !== null) messages.push({ key, chat })
+    if (messages.length >= most) break
+  }
+  return messages
+}
+
+/** So many of the last chats are looked at by their titles. */
+const TITLES_MAX = 300
+
+/** The last chats whose title or summary holds it. Some may hold no message that passes the filters. */
+export function readTitles(db: Mirror, { titleBranches }: QueryPlan): readonly number[] {
+  return titleBranches.flatMap(({ match, chats }) => {
+    const ofBranch = chats === null ? '' : 'and +rowid in (select value from json_each(@chats))'
+    const sql = `
+      select rowid from chat_terms where chat_terms match @match ${ofBranch} order by rowid desc limit ${TITLES_MAX}
+    `
+    return valuesOf<number>(db, sql).all({ match, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) })
+  })
+}

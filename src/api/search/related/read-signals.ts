@@ -1,0 +1,130 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { isUnspacedSign } from '../../../text/terms.ts'
+import type { Deadline } from '../deadline.ts'
+import { anyOf, type QueryNode } from '../language/tree.ts'
+import type { QueryPlan } from '../plan/plan.ts'
+import type { Asked, AskedWord } from './asked.ts'
+import { inflectionsOf } from './inflections.ts'
+import type { Language } from './languages.ts'
+import { readPostings, readTitles, type Postings } from './read-postings.ts'
+import type { Signal } from './weigh-chats.ts'
+
+/** A signal, and what in the index it was read by. */
+export interface ReadSignal extends Signal {
+  readonly plan: QueryPlan
+  readonly isRequired: boolean
+}
+
+export interface ReadSignals {
+  readonly signals: readonly ReadSignal[]
+  /** What a chat may hold or lack: it holds a word where it holds all signals of one of the groups, by their places. */
+  readonly words: readonly { readonly text: string; readonly groups: readonly (readonly number[])[] }[]
+  /** What of the words was not read; empty where all of them were. */
+  readonly leftOut: readonly string[]
+}
+
+/** So many messages are read of all words, the newest of each: the rarest words first, the rest is shared by the others. */
+const READ_MAX = 6000
+/** By so many it is told how rare a word is. */
+const BEGUN_MAX = 64
+/** What must hold is read further: a chat without it is not shown. */
+const REQUIRED_READ_MAX = 20_000
+/** So many words are read, the rarest. */
+const WORDS_MAX = 24
+/** A part of an identifier says less than a word of its own. */
+const PART_WEIGHT = 0.5
+/** A function word parts two chats that are alike in all else. */
+const FUNCTION_WORD_WEIGHT = 0.02
+
+type PlanFor = (node: QueryNode) => QueryPlan
+
+/** Reads where the words stand. Function words are read only where nothing else is found. */
+export function readSignals(db: Mirror, asked: Asked, planFor: PlanFor, deadline: Deadline): ReadSignals {
+  const required = asked.required.map((node): ReadSignal => {
+    const plan = planFor(node)
+    const postings = readPostings(db, plan, REQUIRED_READ_MAX, deadline)
+    return { weight: 1, plan, isRequired: true, postings, titles: readTitles(db, plan) }
+  })
+  const topic = asked.words.filter(({ isFunctionWord }) => !isFunctionWord)
+  const read = readWords(db, wantedOf(db, topic, asked.language), planFor, deadline)
+  const isAnyFound = [...read.signals, ...required].some(
+    ({ postings, titles }) => postings.messages.length + titles.length > 0,
+  )
+  const isEnough = isAnyFound || topic.length === asked.words.length
+  const all = isEnough ? read : readWords(db, wantedOf(db, asked.words, asked.language), planFor, deadline)
+  return { ...all, signals: [...all.signals, ...required] }
+}
+
+/** One signal to be read. */
+interface Wanted {
+  readonly text: string
+  readonly weight: number
+  readonly node: QueryNode
+}
+
+interface WantedWords {
+  readonly wanted: ReadonlyMap<string, Wanted>
+  /** Of each word the keys of what tells that a chat holds it. */
+  readonly words: readonly { readonly text: string; readonly groups: readonly (readonly string[])[] }[]
+}
+
+function wantedOf(db: Mirror, words: readonly AskedWord[], language: Language): WantedWords {
+  const wanted = new Map<string, Wanted>()
+  const want = (text: string, forms: readonly string[], weight: number): string => {
+    const key = forms[0] ?? text
+    const before = wanted.get(key)
+    if (before === undefined || before.weight < weight) {
+      const node = anyOf(forms.map((form) => ({ kind: 'words', text: form, isPrefix: false }) as const))
+      if (node !== null) wanted.set(key, { text, weight, node })
+    }
+    return key
+  }
+  const read = words.map(({ text, terms, isFunctionWord }) => {
+    const weight = isFunctionWord ? FUNCTION_WORD_WEIGHT : 1
+    const [only = ''] = terms
+    if (terms.length === 1 && !isUnspaced(only))
+      return { text, groups: [[want(text, inflectionsOf(db, only, language), weight)]] }
+    const whole = want(text, [text], weight)
+    const parts = isUnspaced(only)
+      ? []
+      : terms
+          .filter((term) => !language.functionWords.has(term))
+          .map((term) => want(term, inflectionsOf(db, term, language), weight * PART_WEIGHT))
+    return { text, groups: parts.length === 0 ? [[whole]] : [[whole], parts] }
+  })
+  return { wanted, words: read }
+}
+
+const isUnspaced = (term: string): boolean => isUnspacedSign(Array.from(term)[0] ?? '')
+
+function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor, deadline: Deadline): ReadSignals {
+  const begun = [...wanted].map(([key, { text, weight, node }]) => {
+    const plan = planFor(node)
+    const postings = readPostings(db, plan, BEGUN_MAX, deadline)
+    return { key, text, weight, plan, isRequired: false, postings, titles: readTitles(db, plan) }
+  })
+  const rarest = begun.toSorted((one, other) => reachOf(one.postings) - reachOf(other.postings)).slice(0, WORDS_MAX)
+  let left = READ_MAX
+  const read = rarest.map((one, at) => {
+    const isMore = !one.postings.isWhole && !deadline.isPassed()
+    const share = Math.max(BEGUN_MAX, Math.floor(left / (rarest.length - at)))
+    const postings = isMore ? readPostings(db, one.plan, share, deadline) : one.postings
+    left -= postings.messages.length
+    return { ...one, postings }
+  })
+  const places = new Map(read.map(({ key }, place) => [key, place]))
+  const placed = words.map(({ text, groups }) => ({
+    text,
+    groups: groups
+      .map((keys) => keys.flatMap((key) => places.get(key) ?? []))
+      .filter((group, at) => group.length === groups[at]?.length),
+  }))
+  const leftOut = begun.flatMap(({ key, text }) =>
+    read[places.get(key) ?? -1]?.postings.isWhole === true ? [] : [text],
+  )
+  return { signals: read, words: placed, leftOut: [...new Set(leftOut)] }
+}
+
+/** How far into the past the newest messages reach that hold a word: the further, the rarer it is. All of them are fewest. */
+const reachOf = ({ messages, isWhole }: Postings): number =>
+  isWhole ? messages.length - BEGUN_MAX : (messages.at(-1)?.key ?? 0)

@@ -1,0 +1,111 @@
+import type { Postings } from './read-postings.ts'
+
+/** Something that was asked for and read: a word in all its forms, an identifier as a whole, a phrase. */
+export interface Signal {
+  /** 1 for a word, less for what says less of the topic. */
+  readonly weight: number
+  readonly postings: Postings
+  /** Chats whose titles hold it. */
+  readonly titles: readonly number[]
+}
+
+export interface WeighedChat {
+  readonly chat: number
+  /** Higher is better. */
+  readonly score: number
+  /** Of each signal, in order, whether the chat holds it. */
+  readonly holds: readonly boolean[]
+  /** The message that holds the most of it; null where only the title does. */
+  readonly bestKey: number | null
+}
+
+/** What BM25 asks of a collection. A document is a chat. */
+export interface Collection {
+  readonly chats: number
+  /** Of some chats, how many messages each has. */
+  readonly lengthsOf: (chats: readonly number[]) => ReadonlyMap<number, number>
+  /** The share of the chats that are no older than a message's key. */
+  readonly shareFrom: (key: number) => number
+}
+
+// Chosen on the tuning half of the judged set in test/search/related.
+export const TUNING = { k1: 1.2, b: 0.5, title: 2, together: 0.5 }
+/** So many of the best are weighed once more by their length. */
+const WEIGHED_TWICE_MAX = 500
+
+interface Draft {
+  readonly chat: number
+  readonly counts: number[]
+  best: { readonly key: number; readonly mass: number } | null
+}
+
+/**
+ * Chats by BM25 over their messages and titles, the best first. A message that holds much of what was asked by itself
+ * adds to that.
+ */
+export function weighChats(signals: readonly Signal[], collection: Collection): readonly WeighedChat[] {
+  const weights = signals.map((signal) => signal.weight * rarity(signal, collection))
+  const drafts = [...countSignals(signals, weights).values()]
+  const score = ({ counts, best }: Draft, length: number): number => {
+    const { k1, b, together } = TUNING
+    const norm = k1 * (1 - b + b * length)
+    const sum = counts.reduce((all, count, at) => all + ((weights[at] ?? 0) * count * (k1 + 1)) / (count + norm), 0)
+    return sum + together * (best?.mass ?? 0)
+  }
+  const promising = drafts
+    .map((draft) => ({ draft, score: score(draft, 1) }))
+    .toSorted((one, other) => other.score - one.score || other.draft.chat - one.draft.chat)
+    .slice(0, WEIGHED_TWICE_MAX)
+    .map(({ draft }) => draft)
+  const lengths = collection.lengthsOf(promising.map(({ chat }) => chat))
+  const mean = [...lengths.values()].reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.size)
+  return promising
+    .map((draft) => ({
+      chat: draft.chat,
+      score: score(draft, (lengths.get(draft.chat) ?? mean) / Math.max(1, mean)),
+      holds: draft.counts.map((count) => count > 0),
+      bestKey: draft.best?.key ?? null,
+    }))
+    .toSorted((one, other) => other.score - one.score || other.chat - one.chat)
+}
+
+function countSignals(signals: readonly Signal[], weights: readonly number[]): ReadonlyMap<number, Draft> {
+  const drafts = new Map<number, Draft>()
+  const masses = new Map<number, number>()
+  const draftOf = (chat: number): Draft => {
+    const known = drafts.get(chat)
+    if (known !== undefined) return known
+    const made: Draft = { chat, counts: signals.map(() => 0), best: null }
+    drafts.set(chat, made)
+    return made
+  }
+  for (const [at, { postings, titles }] of signals.entries()) {
+    for (const { key, chat } of postings.messages) {
+      const draft = draftOf(chat)
+      draft.counts[at] = (draft.counts[at] ?? 0) + 1
+      const mass = (masses.get(key) ?? 0) + (weights[at] ?? 0)
+      masses.set(key, mass)
+      // Of messages that hold as much the newest is the best.
+      const { best } = draft
+      if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
+    }
+    for (const chat of titles) {
+      const { counts } = draftOf(chat)
+      counts[at] = (counts[at] ?? 0) + TUNING.title
+    }
+  }
+  return drafts
+}
+
+/**
+ * The inverse document frequency of BM25, with chats for documents. Where postings were cut, the older chats are taken to
+ * hold the word as often as the newer ones.
+ */
+function rarity({ postings: { messages, isWhole }, titles }: Signal, { chats, shareFrom }: Collection): number {
+  const found = new Set(titles)
+  for (const { chat } of messages) found.add(chat)
+  const last = messages.at(-1)
+  const share = isWhole || last === undefined ? 1 : Math.max(1 / Math.max(1, chats), shareFrom(last.key))
+  const holders = Math.min(chats, found.size / share)
+  return Math.log1p((chats - holders + 0.5) / (holders + 0.5))
+}
