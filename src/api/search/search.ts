@@ -71,9 +71,9 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const spelling = checkSpelling(db, parsed.tree, request, asked.total, deadline)
   const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
   const isEmpty = asked.total === 0 && shown === null
-  const { holders, ...answered } = shown ?? asked
+  const { countHolders, ...answered } = shown ?? asked
   const tree = spelling.corrected?.tree ?? parsed.tree
-  const related = wantsRelated(request, holders)
+  const related = wantsRelated(request, countHolders)
     ? relateChats(db, { ...parsed, tree }, request, answered.items, deadline)
     : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
@@ -92,8 +92,8 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
 /** Where so many chats hold all that was asked for, those that hold less are of no use. */
 const HOLDERS_ENOUGH = 10
 
-const wantsRelated = ({ sort, offset }: SearchRequest, holders: number): boolean =>
-  sort === 'relevance' && offset === 0 && holders < HOLDERS_ENOUGH
+const wantsRelated = ({ sort, offset }: SearchRequest, countHolders: () => number): boolean =>
+  sort === 'relevance' && offset === 0 && countHolders() < HOLDERS_ENOUGH
 
 /** Null where nothing is asked. */
 function answerTree(
@@ -101,19 +101,19 @@ function answerTree(
   tree: QueryNode | null,
   request: SearchRequest,
   deadline: Deadline,
-): (Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions' | 'isPartial'> & Pick<Listed, 'holders'>) | null {
+): (Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions' | 'isPartial'> & Pick<Listed, 'countHolders'>) | null {
   const filters = filterNodes(request.filters)
   const trees = [...filters, ...(tree === null ? [] : [tree])]
   if (trees.length === 0) return null
   const plan = planQuery(db, trees, request.clock)
   const listed = request.group === 'chat' ? listGroups : listMessages
-  const { total, totalIsExact, items, holders } = listed(db, plan, request, deadline)
+  const { total, totalIsExact, items, countHolders } = listed(db, plan, request, deadline)
   const { facets, warnings } = countFacets(db, plan, trees, request, deadline)
   return {
     total,
     totalIsExact,
     items,
-    holders,
+    countHolders,
     facets,
     warnings: [...plan.warnings, ...warnOfCapped(db, trees), ...warnings],
     ...(request.explain ? { plan: explainSearch(plan, tree, filters, request) } : {}),
@@ -121,21 +121,24 @@ function answerTree(
 }
 
 interface Listed extends Pick<Outcome, 'total' | 'totalIsExact' | 'items'> {
-  /** How many chats hold all that was asked for, as far as that is counted. */
-  readonly holders: number
+  /** How many chats hold all that was asked for, up to ten. */
+  readonly countHolders: () => number
 }
 
 function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
   const matcher = createMatcher(plan.phrases)
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorerFor(plan, request), deadline)
-  const holders = total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest)
-  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), holders }
+  const countHolders = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), countHolders }
 }
 
-/** Up to ten; the newest messages first, of which a few will mostly do. */
+/** Up to ten; of the newest messages mostly a few will do. */
 function countChats(db: Mirror, keys: readonly number[]): number {
-  const some = new Set(chatsOfMessages(db, keys.slice(0, 4 * HOLDERS_ENOUGH)))
-  return some.size < HOLDERS_ENOUGH ? chatsOfMessages(db, keys).length : some.size
+  const chats = new Set<number>()
+  for (let from = 0, to = 2 * HOLDERS_ENOUGH; from < keys.length && chats.size < HOLDERS_ENOUGH; from = to, to *= 4) {
+    for (const chat of chatsOfMessages(db, keys.slice(from, to))) chats.add(chat)
+  }
+  return chats.size
 }
 
 function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
@@ -144,7 +147,7 @@ function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadlin
   const items = page.flatMap(({ best, matchCount }) =>
     makeHits(db, [best], matcher).map((hit) => ({ ...hit, matchCount })),
   )
-  return { total, totalIsExact: isExact, items, holders: total }
+  return { total, totalIsExact: isExact, items, countHolders: () => total }
 }
 
 /** Null where the order is one of time. */

@@ -45,12 +45,12 @@ export function findRelated(
     read.signals.every(({ isRequired }, at) => !isRequired || holds[at] === true),
   )
   const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown }, deadline)
-  return { chats: dress(db, chosen, read), warnings: chosen.length === 0 ? [] : warnOfRest(read, deadline) }
+  return { chats: dress(db, chosen, read), warnings: warnOfRest(read, chosen, deadline) }
 }
 
-function warnOfRest({ leftOut }: ReadSignals, deadline: Deadline): readonly string[] {
-  if (deadline.hasPassed()) return ['The closest chats were not all looked at: the search ran out of time.']
-  if (leftOut.length === 0) return []
+function warnOfRest({ leftOut }: ReadSignals, chosen: readonly Chosen[], deadline: Deadline): readonly string[] {
+  if (deadline.hasPassed()) return ['The search ran out of time before it had looked at all that may be close.']
+  if (leftOut.length === 0 || chosen.length === 0) return []
   const words = leftOut.slice(0, 5).join(', ')
   return [`For the closest chats only the newest messages were read that hold a common word: ${words}.`]
 }

@@ -98,7 +98,8 @@ function wantedOf(db: Mirror, words: readonly AskedWord[], language: Language): 
 const isUnspaced = (term: string): boolean => isUnspacedSign(Array.from(term)[0] ?? '')
 
 function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor, deadline: Deadline): ReadSignals {
-  const begun = [...wanted].map(([key, { text, weight, node }]) => {
+  const begun = [...wanted].flatMap(([key, { text, weight, node }]) => {
+    if (deadline.isPassed()) return []
     const plan = planFor(node)
     const postings = readPostings(db, plan, BEGUN_MAX, deadline)
     return { key, text, weight, plan, isRequired: false, postings, titles: readTitles(db, plan) }
