@@ -73,9 +73,10 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const isEmpty = asked.total === 0 && shown === null
   const { countHolders, ...answered } = shown ?? asked
   const tree = spelling.corrected?.tree ?? parsed.tree
-  const related = wantsRelated(request, countHolders)
-    ? relateChats(db, { ...parsed, tree }, request, answered.items, deadline)
-    : null
+  const related =
+    wantsRelated(request, countHolders) && !deadline.hasPassed()
+      ? relateChats(db, { ...parsed, tree }, request, answered.items, deadline)
+      : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
   const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings, ...(related?.warnings ?? [])]
   return {

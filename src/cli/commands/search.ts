@@ -3,7 +3,7 @@ import { Option } from 'commander'
 import { z } from 'zod'
 import { partNames } from '../../api/search/language/read-field.ts'
 import { roles } from '../../model/message.ts'
-import { countText, localTime } from '../formats.ts'
+import { countText, localTime, numberText } from '../formats.ts'
 import { snippetSpans } from '../highlight.ts'
 import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../options.ts'
 import type { DateOptions, JsonOption, PageOptions } from '../options.ts'
@@ -156,11 +156,12 @@ function renderFound(found: SearchAnswer, session: Session): string {
 }
 
 /** Programs that read a pipe get what was asked for, and these with --json. */
-async function showRelated({ related }: SearchAnswer, session: Session): Promise<void> {
+async function showRelated({ items, related }: SearchAnswer, session: Session): Promise<void> {
   const { screen } = session
   if (related.length === 0) return
   if (screen.width === null) {
-    return session.note(`${countText(related.length, 'chat')} come close, not with all words; --json lists them.\n`)
+    if (items.length > 0) return
+    return session.note(`Closest chats, not all words: ${numberText(related.length)}. --json lists them.\n`)
   }
   const columns = [...hitColumns, { title: 'lacks', widthMin: 8 }, ...(hasIds(session) ? [{ title: 'chat id' }] : [])]
   const rows = related.map(({ message, chat, project, snippet, missing }): Cell[] => {
