@@ -7,8 +7,8 @@ export type TimeOrder = 'newest' | 'oldest'
 
 export const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
 
-/** A key, and what else was asked of its row. */
-export type Stepped = readonly [number, number | null]
+/** A key, and what else was asked of its row: first what says whether the row passes. */
+export type Stepped = readonly [number, number | null, ...(readonly number[])]
 
 export interface Steps {
   /** Selects a key, and where anything is tested or weighed a second figure, in order, between `@low` and `@high`. */
@@ -37,7 +37,7 @@ export function stepThrough(
   deadline: Deadline,
   wanted: number,
 ): Generator<Stepped, void, undefined> {
-  const statement = listsOf<[number, number | null]>(db, `${steps.select} limit @rows`)
+  const statement = listsOf<[number, number | null, ...number[]]>(db, `${steps.select} limit @rows`)
   const { passes } = steps
   const isPassing = passes === null ? null : (row: Stepped): boolean => passes(row[1])
   const reading = { ask: (params: object): Stepped[] => statement.all(params), keyOf: firstOf, isPassing }

@@ -41,9 +41,7 @@ export function findRelated(
   if (asked === null || asked.words.length === 0) return { chats: [], warnings: [] }
   const fields = [...filterNodes(filters), ...asked.fields]
   const read = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock), deadline)
-  const weighed = weighChats(read.signals, describeCollection(db)).filter(({ holds }) =>
-    read.signals.every(({ isRequired }, at) => !isRequired || holds[at] === true),
-  )
+  const weighed = weighChats(read.signals, describeCollection(db))
   const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown }, deadline)
   return { chats: dress(db, chosen, read), warnings: warnOfRest(read, chosen, deadline) }
 }

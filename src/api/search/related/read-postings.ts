@@ -9,6 +9,8 @@ import { stepThrough } from '../steps.ts'
 export interface Posting {
   readonly key: number
   readonly chat: number
+  /** How much of it the message holds, by bm25: 1 on average. */
+  readonly amount: number
 }
 
 /** Messages that hold something, the newest first. */
@@ -21,15 +23,21 @@ export interface Postings {
 /** @param most messages */
 export function readPostings(db: Mirror, { branches }: QueryPlan, most: number, deadline: Deadline): Postings {
   const messages = branches.flatMap((branch) => readBranch(db, branch, most, deadline))
-  return { messages, isWhole: messages.length < most && !deadline.hasPassed() }
+  const mean = messages.reduce((sum, { amount }) => sum + amount, 0) / messages.length
+  const even = messages.map((one) => ({ ...one, amount: mean > 0 ? one.amount / mean : 1 }))
+  return { messages: even, isWhole: messages.length < most && !deadline.hasPassed() }
 }
+
+// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
+const AMOUNT = `-bm25(message_terms, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)`
 
 function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline): readonly Posting[] {
   if (branch.match === null) return []
   const { passes, from, params } = matchSource(branch, true)
   const steps = {
     select: `
-      select message_terms.rowid as key, ${passes === '1' ? 'm.chat' : `case when ${passes} then m.chat end`} as chat
+      select message_terms.rowid as key, ${passes === '1' ? 'm.chat' : `case when ${passes} then m.chat end`} as chat,
+        ${AMOUNT} as amount
       ${from}
       order by message_terms.rowid desc
     `,
@@ -40,8 +48,8 @@ function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline
     isCostly: branch.isCostly,
   }
   const messages: Posting[] = []
-  for (const [key, chat] of stepThrough(db, steps, deadline, most)) {
-    if (chat !== null) messages.push({ key, chat })
+  for (const [key, chat, amount = 0] of stepThrough(db, steps, deadline, most)) {
+    if (chat !== null) messages.push({ key, chat, amount })
     if (messages.length >= most) break
   }
   return messages

@@ -12,7 +12,6 @@ import type { Signal } from './weigh-chats.ts'
 /** A signal, and what in the index it was read by. */
 export interface ReadSignal extends Signal {
   readonly plan: QueryPlan
-  readonly isRequired: boolean
 }
 
 export interface ReadSignals {
@@ -24,7 +23,7 @@ export interface ReadSignals {
 }
 
 /** So many messages are read of all words, the newest of each: the rarest words first, the rest is shared by the others. */
-const READ_MAX = 6000
+const READ_MAX = 12_000
 /** By so many it is told how rare a word is. */
 const BEGUN_MAX = 64
 /** What must hold is read further: a chat without it is not shown. */

@@ -4,7 +4,7 @@ import type { Deadline } from '../deadline.ts'
 import { echo } from '../language/echo.ts'
 import { printQuery } from '../language/print.ts'
 import type { ParsedQuery } from '../language/parse.ts'
-import { allOf } from '../language/tree.ts'
+import { allOf, type QueryNode } from '../language/tree.ts'
 import type { SearchHit, SearchRequest } from '../request.ts'
 import { findRelated, type Related } from './find-related.ts'
 
@@ -22,16 +22,21 @@ export function relateChats(
 ): Related {
   if (tree === null) return { chats: [], warnings: [] }
   const shown = new Set<string>(items.map(({ chat }) => chat.id))
+  const related = (asked: QueryNode | null): Related =>
+    findRelated(db, { tree: asked, quoted }, request, shown, deadline)
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
-  const flags = nodes.filter((node) => node.kind === 'not' && node.node.kind === 'words')
-  const others = nodes.filter((node) => !flags.includes(node))
-  const areFlags = flags.length > 0 && items.length === 0 && findsAny(db, allOf(others), request, deadline)
-  const related = areFlags ? null : findRelated(db, { tree, quoted }, request, shown, deadline)
-  if (flags.length === 0 || (related !== null && (related.chats.length > 0 || items.length > 0))) {
-    return related ?? { chats: [], warnings: [] }
-  }
-  const words = flags.map((node) => (node.kind === 'not' ? node.node : node))
-  const asWords = findRelated(db, { tree: allOf([...others, ...words]), quoted }, request, shown, deadline)
-  const said = `For the closest chats ${flags.map((node) => echo(printQuery(node))).join(' ')} was read as words: read as exclusions, nothing is left.`
-  return { ...asWords, warnings: asWords.chats.length === 0 ? asWords.warnings : [said, ...asWords.warnings] }
+  const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
+  if (flags.length === 0 || items.length > 0) return related(tree)
+  const others = nodes.filter((node) => !flags.some((flag) => flag === node))
+  // What is there without them is what was copied: they are flags.
+  const found = findsAny(db, allOf(others), request, deadline) ? null : related(tree)
+  if (found !== null && found.chats.length > 0) return found
+  const { chats, warnings } = related(allOf([...others, ...flags.map(({ node }) => node)]))
+  const said = flags.map((flag) => echo(printQuery(flag))).join(' ')
+  const warning = `Nothing is left without ${said}: for the closest chats this was read as words.`
+  return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
 }
+
+/** `-d`, and `-input=false`, which is two words. */
+const isOfWords = (node: QueryNode): boolean =>
+  node.kind === 'words' || (node.kind === 'and' && node.nodes.every(isOfWords))

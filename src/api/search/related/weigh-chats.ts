@@ -7,6 +7,8 @@ export interface Signal {
   readonly postings: Postings
   /** Chats whose titles hold it. */
   readonly titles: readonly number[]
+  /** Whether a chat without it is left out. */
+  readonly isRequired: boolean
 }
 
 export interface WeighedChat {
@@ -28,29 +30,30 @@ export interface Collection {
   readonly shareFrom: (key: number) => number
 }
 
-// Chosen on the tuning half of the judged set in test/search/related.
-export const TUNING = { k1: 1.2, b: 0.5, title: 2, together: 0.5 }
+// BM25's two constants, and what a title counts in messages: chosen on the tuning half of test/search/judged. K1 is large,
+// for amounts are of whole chats: a word that comes back in many messages is what the chat is about.
+const K1 = 50
+const B = 0.75
+const TITLE_AMOUNT = 2
 /** So many of the best are weighed once more by their length. */
 const WEIGHED_TWICE_MAX = 500
 
 interface Draft {
   readonly chat: number
-  readonly counts: number[]
+  /** Of each signal, how much the chat holds of it. */
+  readonly amounts: number[]
   best: { readonly key: number; readonly mass: number } | null
 }
 
-/**
- * Chats by BM25 over their messages and titles, the best first. A message that holds much of what was asked by itself
- * adds to that.
- */
+/** Chats by BM25 over their messages and titles, the best first. */
 export function weighChats(signals: readonly Signal[], collection: Collection): readonly WeighedChat[] {
   const weights = signals.map((signal) => signal.weight * rarity(signal, collection))
-  const drafts = [...countSignals(signals, weights).values()]
-  const score = ({ counts, best }: Draft, length: number): number => {
-    const { k1, b, together } = TUNING
-    const norm = k1 * (1 - b + b * length)
-    const sum = counts.reduce((all, count, at) => all + ((weights[at] ?? 0) * count * (k1 + 1)) / (count + norm), 0)
-    return sum + together * (best?.mass ?? 0)
+  const drafts = [...gatherDrafts(signals, weights).values()].filter(({ amounts }) =>
+    signals.every(({ isRequired }, at) => !isRequired || (amounts[at] ?? 0) > 0),
+  )
+  const score = ({ amounts }: Draft, length: number): number => {
+    const norm = K1 * (1 - B + B * length)
+    return amounts.reduce((sum, amount, at) => sum + ((weights[at] ?? 0) * amount * (K1 + 1)) / (amount + norm), 0)
   }
   const promising = drafts
     .map((draft) => ({ draft, score: score(draft, 1) }))
@@ -63,26 +66,26 @@ export function weighChats(signals: readonly Signal[], collection: Collection): 
     .map((draft) => ({
       chat: draft.chat,
       score: score(draft, (lengths.get(draft.chat) ?? mean) / Math.max(1, mean)),
-      holds: draft.counts.map((count) => count > 0),
+      holds: draft.amounts.map((amount) => amount > 0),
       bestKey: draft.best?.key ?? null,
     }))
     .toSorted((one, other) => other.score - one.score || other.chat - one.chat)
 }
 
-function countSignals(signals: readonly Signal[], weights: readonly number[]): ReadonlyMap<number, Draft> {
+function gatherDrafts(signals: readonly Signal[], weights: readonly number[]): ReadonlyMap<number, Draft> {
   const drafts = new Map<number, Draft>()
   const masses = new Map<number, number>()
   const draftOf = (chat: number): Draft => {
     const known = drafts.get(chat)
     if (known !== undefined) return known
-    const made: Draft = { chat, counts: signals.map(() => 0), best: null }
+    const made: Draft = { chat, amounts: signals.map(() => 0), best: null }
     drafts.set(chat, made)
     return made
   }
   for (const [at, { postings, titles }] of signals.entries()) {
-    for (const { key, chat } of postings.messages) {
+    for (const { key, chat, amount } of postings.messages) {
       const draft = draftOf(chat)
-      draft.counts[at] = (draft.counts[at] ?? 0) + 1
+      draft.amounts[at] = (draft.amounts[at] ?? 0) + amount
       const mass = (masses.get(key) ?? 0) + (weights[at] ?? 0)
       masses.set(key, mass)
       // Of messages that hold as much the newest is the best.
@@ -90,8 +93,8 @@ function countSignals(signals: readonly Signal[], weights: readonly number[]): R
       if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
     }
     for (const chat of titles) {
-      const { counts } = draftOf(chat)
-      counts[at] = (counts[at] ?? 0) + TUNING.title
+      const { amounts } = draftOf(chat)
+      amounts[at] = (amounts[at] ?? 0) + TITLE_AMOUNT
     }
   }
   return drafts

@@ -1,0 +1,159 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RelatedChat, SearchAnswer, SearchRequest } from '../../../src/api/search/request.ts'
+import { search } from '../../../src/api/search/search.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
+import { indexChats, type JudgedChat, type JudgedMessage } from '../../search/judged/judged-set.ts'
+
+const user = (text: string): JudgedMessage => ({ role: 'user', text })
+const agent = (text: string): JudgedMessage => ({ role: 'assistant', text })
+const chat = (id: string, title: string, ...messages: readonly JudgedMessage[]): JudgedChat => ({
+  id,
+  title,
+  project: 'shop',
+  messages,
+})
+
+const chats = [
+  chat(
+    'login',
+    'Debugging session',
+    user('Signing in takes forever, people give up.'),
+    agent('The session store times out. I fixed the timeout.'),
+    user('Thanks, the login works.'),
+  ),
+  chat('cookies', 'Quick question', user('How long does a session cookie live?'), agent('Thirty days.')),
+  chat('pool', 'Help', user('Too many connections.'), agent('`createConnectionPool` never releases. Fixing it.')),
+  chat('titled', 'Cactus garden', user('Which soil?'), agent('Sand.')),
+  chat('shell', 'Run it', user('run `docker run -d -p 8080:80 -v /data:/srv registry:2`')),
+  chat('redis', 'Caches', user('The cache of redis is stale.'), agent('We flush the caches.')),
+  chat('chinese', '小问题', user('登录以后页面一直超时。'), agent('已经修复了会话。')),
+  chat('german', 'Frage', user('Die Anmeldungen hängen.'), agent('Der Sitzungsspeicher war voll.')),
+  ...Array.from({ length: 12 }, (_, at) => chat(`walnut${at}`, `Note ${at}`, user('A walnut cake'), agent('Bake it.'))),
+]
+
+let db: Mirror
+let remove: () => void
+beforeAll(() => {
+  const indexed = indexChats(chats)
+  db = indexed.indexer.mirror
+  remove = indexed.remove
+})
+afterAll(() => remove())
+
+const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))
+const idsOf = (related: readonly RelatedChat[]): readonly string[] => related.map((item) => item.chat.id)
+
+describe('a question asked in a whole sentence', () => {
+  test('finds the chat that holds its words in several messages and in other forms', () => {
+    const { total, related } = ask('how did we fix the login timeouts')
+    expect(total).toBe(0)
+    expect(related[0]).toMatchObject({
+      chat: { id: 'login' },
+      matched: ['fix', 'login', 'timeouts'],
+      missing: [],
+      snippet: 'The session store times out. I <mark>fixed</mark> the <mark>timeout</mark>.',
+    })
+  })
+
+  test('names the words that a chat lacks, and says nothing of function words', () => {
+    const [first] = ask('why is the session of the walrus so long').related
+    expect(first).toMatchObject({ chat: { id: 'cookies' }, matched: ['session', 'long'], missing: ['walrus'] })
+  })
+
+  test.each([
+    ['登录超时怎么修复的', 'chinese'],
+    ['warum hängt die Anmeldung', 'german'],
+  ])('finds its chat in other languages: %s', (q, id) => {
+    expect(idsOf(ask(q).related)[0]).toBe(id)
+  })
+
+  test('of function words alone finds the chats that hold them', () => {
+    expect(ask('how the of').related.length).toBeGreaterThan(0)
+  })
+})
+
+describe('what is found', () => {
+  test.each([
+    ['an identifier by its parts', 'connectionPool leaks', 'pool', ['connectionPool'], ['leaks']],
+    ['a title', 'cactus pot', 'titled', ['cactus'], ['pot']],
+  ])('%s', (_, q, id, matched, missing) => {
+    expect(ask(q).related[0]).toMatchObject({ chat: { id }, matched, missing })
+  })
+
+  test('stands in no item, and is not counted', () => {
+    const { total, items, related } = ask('session')
+    expect([total, items.map((item) => item.chat.id).toSorted()]).toEqual([2, ['cookies', 'login']])
+    expect(idsOf(related)).toEqual([])
+    expect(idsOf(ask('session', { limit: 1 }).related)).toHaveLength(1)
+  })
+
+  test('is the same when it is asked again', () => {
+    expect(ask('fixing a cache').related).toEqual(ask('fixing a cache').related)
+  })
+})
+
+describe('what must hold', () => {
+  test.each([
+    ['a phrase', '"session store" walrus', ['login']],
+    ['a phrase that no chat holds', '"store session" login', []],
+    ['a beginning', 'sess* walrus', ['cookies', 'login']],
+    ['an alternative', '(redis OR docker) walrus', ['redis', 'shell']],
+    ['a field', 'role:assistant session walrus', ['login']],
+    ['where words are asked for', 'in:title session cactus', ['login', 'titled']],
+    ['an exclusion', 'session walrus -cookie', ['login']],
+    ['an excluded phrase', 'session walrus -"session store"', ['cookies']],
+  ])('%s', (_, q, ids) => {
+    expect(idsOf(ask(q).related).toSorted()).toEqual(ids)
+  })
+
+  test('a filter beside the query', () => {
+    expect(idsOf(ask('session walrus', { filters: { chat: ['cookies'] } }).related)).toEqual(['cookies'])
+  })
+})
+
+describe('a command with flags', () => {
+  const WARNING = expect.stringContaining('this was read as words')
+
+  test('finds its chat, for read as exclusions its flags leave nothing', () => {
+    const { total, related, warnings } = ask('docker run -d -p 8080:80 -v /data:/srv registry:2')
+    expect(total).toBe(0)
+    expect(idsOf(related)[0]).toBe('shell')
+    expect(warnings).toContainEqual(WARNING)
+  })
+
+  test('is read as it stands where something is left', () => {
+    const { related, warnings } = ask('caches walrus -docker')
+    expect(idsOf(related)).toEqual(['redis'])
+    expect(warnings).not.toContainEqual(WARNING)
+  })
+})
+
+test.each([
+  ['by time', 'session walrus', { sort: 'newest' as const }],
+  ['on the second page', 'session walrus', { offset: 20 }],
+  ['beside ten chats that hold all words', 'walnut cake', {}],
+])('%s there are none', (_, q, changes) => {
+  expect(ask(q, changes).related).toEqual([])
+})
+
+test('a search without time says that there was none', () => {
+  const { related, warnings } = ask('fix the login timeout', { deadlineMs: 0 })
+  expect([related, warnings]).toEqual([[], [expect.stringContaining('no time left')]])
+})
+
+test('no query that holds a word of any chat gives nothing at all', () => {
+  const words = chats.flatMap(({ messages }) =>
+    messages.flatMap(({ text = '' }) => text.match(/[\p{L}\p{N}]+/gu) ?? []),
+  )
+  const strange = fc.stringMatching(/^[a-z]{3,9}$/)
+  const everyQuery = fc.check(
+    fc.property(fc.constantFrom(...words), fc.array(strange, { maxLength: 9 }), fc.nat(), (word, others, at) => {
+      const { items, related } = ask(others.toSpliced(at % (others.length + 1), 0, word).join(' '))
+      return items.length + related.length > 0
+    }),
+    { numRuns: 300 },
+  )
+  expect(everyQuery.counterexample).toBeNull()
+})

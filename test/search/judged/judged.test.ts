@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Chance } from '../../../src/sample/chance.ts'
+import { indexChats, judgedChats, judgedQueries, piecesOf, queryKinds } from './judged-set.ts'
+import { makeOthers } from './other-chats.ts'
+import { cursordex, measure, miniSearch, tableOf, type Figures, type Ranker } from './rank-chats.ts'
+
+const OTHERS = 2000
+const LINES = 500
+/** What held when this file was last touched, of all queries. */
+const RECALL_FLOOR = 0.82
+const RANK_FLOOR = 0.68
+
+const chats = new Chance('order').shuffled([...judgedChats, ...makeOthers(judgedChats, OTHERS)])
+let rank: Ranker
+let own: readonly Figures[]
+let rival: readonly Figures[]
+let remove: () => void
+
+beforeAll(() => {
+  const indexed = indexChats(chats)
+  remove = indexed.remove
+  rank = cursordex(indexed.indexer.mirror)
+  own = measure(rank, judgedQueries)
+  rival = measure(miniSearch(chats), judgedQueries)
+})
+afterAll(() => remove())
+
+test('the set is what README.md says', () => {
+  expect(judgedChats.length).toBeGreaterThanOrEqual(100)
+  expect(judgedQueries.length).toBeGreaterThanOrEqual(300)
+  const ids = new Set(judgedChats.map(({ id }) => id))
+  expect(judgedQueries.filter(({ chat }) => !ids.has(chat))).toEqual([])
+  for (const kind of queryKinds) expect(judgedQueries.filter((query) => query.kind === kind).length).toBeGreaterThan(70)
+})
+
+test('the table', () => {
+  const engines = [
+    { name: 'cursordex', figures: own },
+    { name: 'MiniSearch', figures: rival },
+  ]
+  console.log(tableOf(engines))
+  expect(own).toHaveLength(rival.length)
+})
+
+test('no kind is found less, or ranked clearly lower, than by MiniSearch', () => {
+  const worse = own.flatMap(({ half, kind, recallAt10, reciprocalRank }, at) => {
+    const other = rival[at]
+    const isWorse = other === undefined || recallAt10 < other.recallAt10 || reciprocalRank < other.reciprocalRank - 0.02
+    return isWorse ? [{ half, kind, recallAt10, reciprocalRank, other }] : []
+  })
+  expect(worse).toEqual([])
+})
+
+test('the search finds no less than it did', () => {
+  for (const { recallAt10, reciprocalRank } of own.filter(({ kind }) => kind === 'all')) {
+    expect(recallAt10).toBeGreaterThanOrEqual(RECALL_FLOOR)
+    expect(reciprocalRank).toBeGreaterThanOrEqual(RANK_FLOOR)
+  }
+})
+
+test('of 500 lines copied out of chats 99 in 100 bring their chat into the first ten', () => {
+  const lines = drawLines(LINES)
+  expect(lines).toHaveLength(LINES)
+  const missed = lines.filter(({ chat, line }) => !rank(line).slice(0, 10).includes(chat))
+  console.log(`${lines.length - missed.length} of ${lines.length} copied lines bring their chat into the first ten`)
+  expect(missed.slice(LINES / 100)).toEqual([])
+})
+
+test('an evaluator that is given wrong answers scores low', () => {
+  const nothing = measure(() => [], judgedQueries)
+  expect(nothing.every(({ recallAt10, reciprocalRank }) => recallAt10 + reciprocalRank === 0)).toBe(true)
+  const knowing = new Map(judgedQueries.map(({ q, chat }) => [q, chat]))
+  const all = measure((q) => [knowing.get(q) ?? ''], judgedQueries)
+  expect(all.every(({ recallAt10, reciprocalRank }) => recallAt10 === 1 && reciprocalRank === 1)).toBe(true)
+})
+
+/**
+ * Lines of judged chats with three words or more, as somebody would copy them. A line whose words all stand in one message
+ * of a made-up chat is left out: these repeat lines of code nearly as they are, and nobody could tell them apart.
+ */
+function drawLines(count: number): readonly { readonly chat: string; readonly line: string }[] {
+  const madeUp = chats
+    .filter(({ id }) => id.startsWith('other'))
+    .flatMap(({ messages }) => messages.map((message) => new Set(wordsOf(piecesOf(message).join('\n')))))
+  const lines = judgedChats.flatMap(({ id, messages }) =>
+    messages
+      .flatMap(piecesOf)
+      .flatMap((piece) => piece.split('\n'))
+      .map((line) => ({ chat: id, line: line.trim() })),
+  )
+  const drawn: { readonly chat: string; readonly line: string }[] = []
+  for (const each of new Chance('lines').shuffled(lines)) {
+    const words = wordsOf(each.line)
+    if (words.length < 3 || madeUp.some((held) => words.every((word) => held.has(word)))) continue
+    drawn.push(each)
+    if (drawn.length === count) break
+  }
+  return drawn
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
