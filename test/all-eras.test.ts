@@ -4,7 +4,8 @@ import type { DoctorReport } from '../src/cli/doctor-report.ts'
 import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { globalEras, heldByWorkspaces, repeatedPrompt, reviewedCalls, writeAllEras } from './helpers/eras/all-eras.ts'
+import { globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
+import { eraOutputs, eraOverlong, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
 import { trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
@@ -64,10 +65,15 @@ const rootOf = (id: string): string | null => {
   return projects.items.find((each) => each.id === project?.id)?.uri ?? null
 }
 
-async function textsOf(id: string): Promise<string[]> {
+async function messagesOf(id: string): Promise<readonly MessageAnswer[]> {
   const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200`
-  const { items } = await daemon.get<List<MessageAnswer>>(path)
-  return items.map(({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`)
+  return (await daemon.get<List<MessageAnswer>>(path)).items
+}
+
+async function textsOf(id: string): Promise<string[]> {
+  return (await messagesOf(id)).map(
+    ({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`,
+  )
 }
 
 test('the tokens of a row that holds nothing to show count on the message before it', async () => {
@@ -96,6 +102,20 @@ test.each(speaking)(
     expect([chatOf(id)?.format, rootOf(id)]).toEqual([format, rootUri])
   },
 )
+
+test.each([...rowEras, eraOutputs])('the global store tells of $name', async ({ id, messages }) => {
+  expect(await messagesOf(id)).toMatchObject(messages)
+})
+
+test('a search warns in the chat that is not indexed whole, and in no other', async () => {
+  for (const { id } of rowEras) {
+    const { warnings } = await daemon.get<{ warnings: readonly string[] }>(`/api/search?q=the&chat=${id}`)
+    expect([id, warnings.some((text) => text.includes('too long to be indexed whole'))]).toEqual([
+      id,
+      id === eraOverlong.id,
+    ])
+  }
+})
 
 const named = workspaceEras.flatMap(({ headIds, openIds, rootUri }) =>
   [...headIds, ...openIds].filter((id) => !heldByWorkspaces.has(id)).map((id) => [id, rootUri] as const),
@@ -197,7 +217,7 @@ test('a chat that only has a transcript takes model and times from what Cursor r
     createdAt: firstAt,
     lastActivityAt: lastAt,
   })
-  const { items } = await daemon.get<List<object>>(`/api/chats/${trackedChat.id}/messages`)
+  const items = await messagesOf(trackedChat.id)
   expect(items).toMatchObject(items.map(() => ({ createdAt: firstAt, createdAtSource: 'tracking' })))
 })
 
