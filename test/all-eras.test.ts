@@ -251,10 +251,10 @@ test('doctor accounts for every row, knows all there is, and finds nothing lost 
   })
   expect([exitCode, troubled, unknownChats]).toEqual([0, [], []])
   expect(losses).toMatchObject({ messages: 0, chats: 0 })
-  const told = (await run(['doctor', ...places])).out
-  expect(told).toMatch(/^All is well: every store was read whole\.\n/)
-  expect(told).toContain('Nothing was lost.')
-  expect(told).not.toMatch(/Needs attention|unknown|gone|missing|not accounted|deleted/)
+  const text = (await run(['doctor', ...places])).out
+  expect(text).toMatch(/^All is well: every store was read whole\.\n/)
+  expect(text).toContain('Nothing was lost.')
+  expect(text).not.toMatch(/Needs attention|unknown|gone|missing|not accounted|deleted/)
 })
 
 test('no token that stood beside the chats is in the mirror or the log', () => {

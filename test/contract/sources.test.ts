@@ -287,8 +287,8 @@ function summarised(store: CliStore): void {
   store.facts({ latestRootBlobId: store.blob(encodeState({ entries, archives, turns, oldTurns: turns })) })
 }
 
-/** Writes a summary in place of these messages, so that only a turn still names what they called. */
-function summarise(store: CliStore, prompt: string, callId: string): void {
+/** Puts a summary in place of all that a chat holds, so that only a turn still names a call of it. */
+function leaveToTurns(store: CliStore, prompt: string, callId: string): void {
   cliStores.push(store)
   const entries = [store.blob(summary('what was dug')), store.blob(user('and then'))]
   const turns = [
@@ -300,7 +300,7 @@ function summarise(store: CliStore, prompt: string, callId: string): void {
 
 const cliStore = (root: string, chatId: string): CliStore =>
   new CliStore(cliFolder(cursorHome(root), '/w/orchard', chatId))
-const found = result('c3', 'Shell', 'roots of a beechtree')
+const roots = result('c3', 'Shell', 'roots of a beechtree')
 const orchard = [
   user('plant an appletree'),
   assistant(say('planted a peartree'), call('c1', 'Shell', { command: 'dig' })),
@@ -314,7 +314,7 @@ const cli: SourceCase = {
     tell(cliStore(root, 'b'), user('where is the figtree'))
     tell(new CliStore(join(cursorHome(root), 'acp-sessions', 'c')), user('count the plumtree'))
     summarised(cliStore(root, 'd'))
-    tell(cliStore(root, 'e'), user('dig by the rowantree'), assistant(call('c3', 'Shell', { command: 'dig' })), found)
+    tell(cliStore(root, 'e'), user('dig by the rowantree'), assistant(call('c3', 'Shell', { command: 'dig' })), roots)
     return [
       { id: 'a', title: 'Orchard', words: ['appletree', 'peartree', 'quincetree'] },
       { id: 'b', words: ['figtree'] },
@@ -337,7 +337,7 @@ const cli: SourceCase = {
   sources: (root) => cliStoreSources(cursorHome(root)),
   change(root) {
     tell(cliStore(root, 'a'), ...orchard, user('and a cherrytree'))
-    summarise(cliStore(root, 'e'), 'dig by the rowantree', 'c3')
+    leaveToTurns(cliStore(root, 'e'), 'dig by the rowantree', 'c3')
     for (const store of cliStores) store.close()
     rmSync(cliFolder(cursorHome(root), '/w/orchard', 'b'), { recursive: true })
     return { come: ['cherrytree', 'rowantree', 'tool : beechtree', 'dug'], gone: ['figtree'] }
