@@ -74,7 +74,7 @@ async function messagesOf(id: string): Promise<readonly MessageAnswer[]> {
 
 async function textsOf(id: string): Promise<string[]> {
   return (await messagesOf(id)).map(
-    ({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`,
+    ({ role, parts }) => `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' ? text : [])).join('\n')}`,
   )
 }
 

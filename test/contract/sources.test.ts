@@ -208,7 +208,8 @@ const transcripts: SourceCase = {
       { role: 'tool', toolResult: { toolName: 'Saw' } },
     ]
     transcript(root, 'list.json', JSON.stringify(records))
-    const sawn = 'near the oaktree\n[Tool call] Saw\n  limb=yewtree\n\n[Tool result] Saw'
+    // What it quotes looks like a third message.
+    const sawn = 'near the oaktree\n[Tool call] Saw\n  limb=yewtree\n\nassistant:\nquoted\n\n[Tool result] Saw'
     transcript(root, 'list.txt', `user:\n${query('prune the ashtree')}\n\nassistant:\n${sawn}\n`)
     const write =
       '[Tool call] Write\n  path=/w/plan.md\n  contents=# Plan\nWater the hazeltree.\n\n```sh\nrake almonds\n'
