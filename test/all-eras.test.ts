@@ -4,8 +4,9 @@ import type { DoctorReport } from '../src/cli/doctor-report.ts'
 import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { globalEras, heldByWorkspaces, repeatedPrompt, reviewedCalls, writeAllEras } from './helpers/eras/all-eras.ts'
-import { trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
+import { globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
+import { eraOutputs, eraOverlong, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
+import { committedChat, trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
@@ -25,6 +26,8 @@ interface ChatAnswer {
 
 interface MessageAnswer {
   readonly role: string
+  readonly createdAt: string | null
+  readonly createdAtSource: string | null
   readonly parts: readonly { readonly kind: string; readonly text?: string }[]
 }
 
@@ -64,10 +67,15 @@ const rootOf = (id: string): string | null => {
   return projects.items.find((each) => each.id === project?.id)?.uri ?? null
 }
 
-async function textsOf(id: string): Promise<string[]> {
+async function messagesOf(id: string): Promise<readonly MessageAnswer[]> {
   const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200`
-  const { items } = await daemon.get<List<MessageAnswer>>(path)
-  return items.map(({ role, parts }) => `${role}: ${parts.find(({ kind }) => kind === 'text')?.text ?? ''}`)
+  return (await daemon.get<List<MessageAnswer>>(path)).items
+}
+
+async function textsOf(id: string): Promise<string[]> {
+  return (await messagesOf(id)).map(
+    ({ role, parts }) => `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' ? text : [])).join('\n')}`,
+  )
 }
 
 test('the tokens of a row that holds nothing to show count on the message before it', async () => {
@@ -97,6 +105,20 @@ test.each(speaking)(
   },
 )
 
+test.each([...rowEras, eraOutputs])('the global store tells of $name', async ({ id, messages }) => {
+  expect(await messagesOf(id)).toMatchObject(messages)
+})
+
+test('a search warns in the chat that is not indexed whole, and in no other', async () => {
+  for (const { id } of rowEras) {
+    const { warnings } = await daemon.get<{ warnings: readonly string[] }>(`/api/search?q=the&chat=${id}`)
+    expect([id, warnings.some((text) => text.includes('too long to be indexed whole'))]).toEqual([
+      id,
+      id === eraOverlong.id,
+    ])
+  }
+})
+
 const named = workspaceEras.flatMap(({ headIds, openIds, rootUri }) =>
   [...headIds, ...openIds].filter((id) => !heldByWorkspaces.has(id)).map((id) => [id, rootUri] as const),
 )
@@ -119,11 +141,15 @@ test.each(told)(
 const ofCli = cliEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
 
 test.each(ofCli)(
-  'the chat of the command line, $name, has its messages once, in its project',
+  'the chat of the command line, $name, has its messages once, with their times, in its project',
   async ({ chatId, messages, rootUri, title }) => {
     expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))
     expect(chatOf(chatId)).toMatchObject({ format: 'cli', ...(title === null ? {} : { title }) })
     expect(rootOf(chatId)).toBe(rootUri)
+    const times = (await messagesOf(chatId)).map(({ createdAt, createdAtSource }) =>
+      createdAtSource === 'message' ? createdAt : null,
+    )
+    expect(times).toEqual(messages.map(({ atMs }) => (atMs === null ? null : new Date(atMs).toISOString())))
     const words = messages.map(({ text }) => text).find((text) => text !== null) ?? ''
     expect(await daemon.get(`/api/search?q=${encodeURIComponent(`"${words}"`)}`)).toMatchObject({ total: 1 })
   },
@@ -197,22 +223,38 @@ test('a chat that only has a transcript takes model and times from what Cursor r
     createdAt: firstAt,
     lastActivityAt: lastAt,
   })
-  const { items } = await daemon.get<List<object>>(`/api/chats/${trackedChat.id}/messages`)
+  const items = await messagesOf(trackedChat.id)
   expect(items).toMatchObject(items.map(() => ({ createdAt: firstAt, createdAtSource: 'tracking' })))
+})
+
+test('a commit that Cursor scored is evidence for the chat of which it recorded code at that time', async () => {
+  const { id, subject, trackedAtMs } = committedChat
+  const { items } = await daemon.get<List<object>>(`/api/commits?chat=${id}`)
+  const at = new Date(trackedAtMs).toISOString()
+  expect(items).toMatchObject([
+    { subject, chats: [{ id, confidence: 'medium', evidence: { tracking: { from: at, to: at } } }] },
+  ])
 })
 
 test('a second look at everything changes nothing', async () => {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
 
-test('doctor accounts for every row, and knows all there is', async () => {
+test('doctor accounts for every row, knows all there is, and finds nothing lost or in need of attention', async () => {
   const places = ['--data-dir', daemon.dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
   const { out, exitCode } = await run(['doctor', '--json', ...places])
-  const report = JSON.parse(out) as DoctorReport
-  expect(report.stores.map(({ kind, accounting }) => [kind, accounting?.unaccounted ?? 0])).toEqual(
-    report.stores.map(({ kind }) => [kind, 0]),
-  )
-  expect([exitCode, report.unknownChats]).toEqual([0, []])
+  const { stores, unknownChats, losses } = JSON.parse(out) as DoctorReport
+  const troubled = stores.filter(({ accounting, issues, pendingLoss, chats: held, messages }) => {
+    const lacking = [held?.incomplete, held?.lost, messages?.gone, messages?.keptHere, messages?.unreadable]
+    const counts = [accounting?.unaccounted, accounting?.unknown, issues.length, ...lacking]
+    return pendingLoss !== null || counts.some((count) => (count ?? 0) !== 0)
+  })
+  expect([exitCode, troubled, unknownChats]).toEqual([0, [], []])
+  expect(losses).toMatchObject({ messages: 0, chats: 0 })
+  const text = (await run(['doctor', ...places])).out
+  expect(text).toMatch(/^All is well: every store was read whole\.\n/)
+  expect(text).toContain('Nothing was lost.')
+  expect(text).not.toMatch(/Needs attention|unknown|gone|missing|not accounted|deleted/)
 })
 
 test('no token that stood beside the chats is in the mirror or the log', () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -235,9 +234,6 @@ test('a home of all eras is well, and is told in lines that fit a terminal', asy
   home = new CursorHome()
   const cursorHome = join(home.root, '.cursor')
   writeAllEras(home, cursorHome)
-  home.global().put(`inlineDiffUndoRedo-${randomUUID()}-${randomUUID()}`, { edits: [] })
-  home.global().put('composer.autoAccept.lastSeenHead.main', 'abc')
-  home.global().item('composer.autoAccept.lastSeenHead', 'abc')
   const other = new Indexer(home.userDir)
   try {
     other.homes = [cursorHome]

@@ -3,15 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PassDepth, PassEnd, PassStep, Source } from '../../src/indexer/source.ts'
+import { listMessages } from '../../src/api/queries/list-messages.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import type { Message } from '../../src/model/message.ts'
 
 /** A chat that a case wrote, and what must come of it. */
 export interface ExpectedChat {
   readonly id: string
   readonly title?: string
-  /** Words of which each is said in exactly one message of the chat. */
+  /** Words of which each is said in exactly one message of the chat; `tool : word` where it is said in a call alone. */
   readonly words: readonly string[]
+  /** Each message of its thread as the api tells it, as far as it matters. */
+  readonly messages?: readonly object[]
 }
 
 /**
@@ -85,6 +90,11 @@ export function describeSource(format: SourceCase): void {
       ...all('select chat_id, method, project, rank from evidence'),
       ...heads(),
     ]
+    const messagesOf = (id: string): readonly Message[] => {
+      const request = { chatId: asChatId(id), around: null, includeOrphans: false, limit: 200, offset: 0 }
+      const list = listMessages(mirror, request)
+      return list.kind === 'page' ? list.page.items : []
+    }
     const titleOf = (id: string): unknown => mirror.prepare('select title from chats where id = ?').pluck().get(id)
 
     test('where there is no store yet, nothing is thrown and nothing is made up', () => {
@@ -98,10 +108,22 @@ export function describeSource(format: SourceCase): void {
       for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
       expect(all('select id from chats order by id')).toEqual(chats.map(({ id }) => ({ id })).sort(byId))
       expect(kept()).not.toEqual([])
-      for (const { id, title, words } of chats) {
+      for (const { id, title, words, messages } of chats) {
         expect(words.map((word) => [word, found(word)])).toEqual(words.map((word) => [word, 1]))
         expect(title ?? titleOf(id)).toBe(titleOf(id))
+        expect(messagesOf(id)).toMatchObject(messages ?? messagesOf(id))
       }
+      expect(all('select key, reason from row_issues')).toEqual([])
+    })
+
+    test('nothing that is written is called unknown', ({ skip }) => {
+      format.write(home())
+      const surveys = format.sources(home()).flatMap((source) => source.survey?.() ?? [])
+      skip(surveys.length === 0, 'stores of this kind are not surveyed')
+      const families = surveys.flatMap(({ tables }) => tables.flatMap((table) => table.families))
+      expect(families.filter(({ use }) => use === 'unknown')).toEqual([])
+      expect(surveys.flatMap(({ tables }) => tables.filter(({ use }) => use === 'unknown'))).toEqual([])
+      expect(surveys.flatMap(({ tables }) => tables.filter(({ unnamedRows }) => unnamedRows > 0))).toEqual([])
     })
 
     test.each(['nudge', 'count', 'reconcile', 'full'] as const)('a second pass, %s, changes nothing', (depth) => {

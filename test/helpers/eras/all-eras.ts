@@ -1,6 +1,7 @@
-import { headers, type CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { headers, type CursorHome } from '../../../src/sample/cursor-home.ts'
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
+import { eraOutputs, rowEras, writeNoise } from './global-rows.ts'
 import { line, lines, query, said, transcriptEras, writeTranscript } from './transcripts.ts'
 import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
@@ -26,13 +27,8 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
     store.message(id, 'm', { type: 1, text: `Said in the listed chat ${id}` })
   }
   store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
-  writeReviewed(store)
-  // The tokens of the turn stand on a row that holds nothing to show.
-  store.chat('era-placeholder', { fullConversationHeadersOnly: headers(['m1', 'm2', 'm3', 'm4']) })
-  for (const [id, text] of Object.entries({ m1: 'Asked', m2: 'Answered', m3: 'Thanked', m4: '' })) {
-    const type = id === 'm1' || id === 'm3' ? 1 : 2
-    store.message('era-placeholder', id, { type, text, tokenCount: { inputTokens: 40, outputTokens: 2 } })
-  }
+  for (const era of [...rowEras, eraOutputs]) era.write(store)
+  writeNoise(store)
   // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
   store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
   store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
@@ -48,34 +44,5 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   for (const { chatId, messages } of cliEras) {
     const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))
     if (chatId !== null) writeTranscript(cursorHome, 'empty-window', `${chatId}.jsonl`, lines(...told))
-  }
-}
-
-/** What became of this many calls of the tool `run_terminal_cmd`, of which a dialog asked the user. */
-export const reviewedCalls = { calls: 8, rejected: 3 }
-
-function writeReviewed(store: Store): void {
-  const call = (reviewData: object, more: object = {}) => ({
-    name: 'run_terminal_cmd',
-    status: 'completed',
-    additionalData: { blockReason: 'outOfWorkspace', reviewData },
-    ...more,
-  })
-  const byDefault = { status: 'None', selectedOption: 'rejectAndTellWhatToDoDifferently' }
-  const calls = [
-    call({ status: 'Done', selectedOption: 'accept' }),
-    call({ status: 'Done', selectedOption: 'run' }),
-    call({ status: 'Done', selectedOption: 'reject' }),
-    call({ status: 'Done', selectedOption: 'rejectAndTellWhatToDoDifferently' }),
-    call(byDefault, { result: '{"output":"built","rejected":false}' }),
-    call(byDefault),
-    call({ status: 'None', selectedOption: 'run' }, { result: '{"rejected":true}' }),
-    { name: 'run_terminal_cmd', status: 'completed', additionalData: { blockReason: 'protectedConfig' } },
-  ]
-  const ids = calls.map((_, at) => `call-${at}`)
-  store.chat('era-reviewed', { name: 'Reviewed', fullConversationHeadersOnly: headers(['asked', ...ids]) })
-  store.message('era-reviewed', 'asked', { type: 1, text: 'Build the mill wheel' })
-  for (const [at, toolFormerData] of calls.entries()) {
-    store.message('era-reviewed', `call-${at}`, { type: 2, text: '', toolFormerData })
   }
 }

@@ -8,6 +8,8 @@ export interface CliMessage {
   readonly text: string | null
   /** Names and outputs of the tools it calls. */
   readonly tools: readonly (readonly [name: string, output: unknown])[]
+  /** When it was said, in epoch ms; null where nothing tells. */
+  readonly atMs: number | null
 }
 
 /** A form in which the command line left a chat, and what is to be found in it. */
@@ -52,7 +54,13 @@ export const preface = {
   content: `<user_info>\nOS: linux\n</user_info>\n\n<git_status>\n${cliCanary}\n</git_status>`,
 }
 
-const told = (role: Role, text: string | null, ...tools: CliMessage['tools']): CliMessage => ({ role, text, tools })
+const told = (role: Role, text: string | null, ...tools: CliMessage['tools']): CliMessage => ({
+  role,
+  text,
+  tools,
+  atMs: null,
+})
+const at = (atMs: number, message: CliMessage): CliMessage => ({ ...message, atMs })
 
 const facts = (agentId: string, latestRootBlobId: string) => ({
   agentId,
@@ -134,32 +142,35 @@ export const eraArchive: CliEra = {
   },
 }
 
-/** After a summary only the turns still tell the beginning. */
+const bentAtMs = Date.UTC(2026, 5, 2, 9, 30)
+const punchedAtMs = Date.UTC(2026, 5, 2, 9, 31)
+
+/** After a summary only the turns still tell the beginning; they also tell the times. */
 export const eraSummary: CliEra = {
   name: 'a summary, with turns that tell what it replaced',
   chatId: 'era-cli-summary',
   title: 'Horseshoe',
   rootUri: `file://${cliRoot}`,
   messages: [
-    told('user', 'Bend the horseshoe'),
-    told('assistant', null, ['shell', null]),
-    told('assistant', 'Bent over the horn.'),
+    at(bentAtMs, told('user', 'Bend the horseshoe')),
+    at(bentAtMs + 1000, told('assistant', null, ['shell', null])),
+    at(bentAtMs + 2000, told('assistant', 'Bent over the horn.')),
     told('user', 'The horseshoe was bent.'),
-    told('user', 'Now punch the holes'),
-    told('assistant', 'Eight holes.'),
+    at(punchedAtMs, told('user', 'Now punch the holes')),
+    at(punchedAtMs + 1000, told('assistant', 'Eight holes.')),
   ],
   write(home) {
     const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-summary'))
     const turns = [
       writeTurn(store, {
         prompt: 'Bend the horseshoe',
-        atMs: summaryAtMs,
-        steps: [shellStep('bend'), textStep('Bent over the horn.')],
+        atMs: bentAtMs,
+        steps: [shellStep('bend', '', bentAtMs + 1000), textStep('Bent over the horn.', bentAtMs + 2000)],
       }),
       writeTurn(store, {
         prompt: 'Now punch the holes',
-        atMs: summaryAtMs + 60_000,
-        steps: [textStep('Eight holes.')],
+        atMs: punchedAtMs,
+        steps: [textStep('Eight holes.', punchedAtMs + 1000)],
       }),
     ]
     const own = [
@@ -174,9 +185,6 @@ export const eraSummary: CliEra = {
     store.close()
   },
 }
-
-/** When the chat of `eraSummary` was begun. */
-export const summaryAtMs = Date.UTC(2026, 5, 2, 9, 30)
 
 /** What Cursor puts in place of messages that no longer fit. */
 export const summary = (text: string) => ({

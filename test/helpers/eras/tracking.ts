@@ -1,6 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
+import { GitRepository } from '../git-repository.ts'
+import { line, lines, query, said, trust, writeTranscript } from './transcripts.ts'
 
 /** Stands in every table and column of the tracking database that nobody may read. */
 export const trackingCanary = 'canary-9d1f-tracked-code'
@@ -11,6 +13,15 @@ export const trackedChat = {
   firstAtMs: Date.UTC(2026, 4, 30, 8, 15),
   lastAtMs: Date.UTC(2026, 4, 30, 10, 45),
   models: ['kiln-2', 'kiln-1'],
+} as const
+
+/** A chat in a repository, one commit of which Cursor scored. */
+export const committedChat = {
+  id: 'era-committed',
+  subject: 'Stack the kiln',
+  atMs: Date.UTC(2026, 4, 30, 12),
+  /** When Cursor recorded code of it last. */
+  trackedAtMs: Date.UTC(2026, 4, 30, 11, 50),
 } as const
 
 const TABLES = `
@@ -102,7 +113,10 @@ export class TrackingStore {
   }
 }
 
-/** Gives a model and times to a chat that has neither. What people and completions wrote beside it does not count. */
+/**
+ * Gives a model and times to chats that have neither, and scores a commit of a repository beside the home. What people
+ * and completions wrote beside it does not count.
+ */
 export function writeTrackingEra(home: string): void {
   const store = new TrackingStore(home)
   const { id, firstAtMs, lastAtMs, models } = trackedChat
@@ -113,6 +127,17 @@ export function writeTrackingEra(home: string): void {
   store.record({ conversationId: null, timestamp: lastAtMs, model: 'completed', source: 'tab' })
   store.record({ conversationId: 'known-nowhere', timestamp: lastAtMs, model: 'kiln-3' })
   store.score('ab'.repeat(20), 12)
+  store.record({ conversationId: committedChat.id, timestamp: committedChat.trackedAtMs })
+  store.score(writeCommit(home), 12)
   store.hide(id)
   store.close()
+}
+
+/** @returns the commit's sha */
+function writeCommit(home: string): string {
+  const { id, subject, atMs } = committedChat
+  const repository = new GitRepository(join(realpathSync(dirname(home)), 'repository'))
+  trust(home, 'repository', repository.root)
+  writeTranscript(home, 'repository', `${id}.jsonl`, lines(line('user', said(query('How is the kiln stacked?')))))
+  return repository.commit({ atMs, subject, files: { 'plan.md': 'Large pots first.' } })
 }

@@ -1,6 +1,6 @@
 import { headers, type CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
 import { makeHeaderTable, putHeader } from '../../helpers/eras/global-items.ts'
-import { asBase64, keepBlob, stateOf } from '../../indexer/named-blobs/blob-store.ts'
+import { asBase64, keepBlob, stateOf } from '../../helpers/blob-store.ts'
 import { tokenOf } from './tokens.ts'
 
 /** Keys of the table that holds settings and tokens beside the chats: of each kind that is never read, one at least. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/mirror/open.ts'
 import type { CliStore } from '../../../src/sample/cli-store.ts'
-import { bytesField, numberField } from '../../../src/sample/cli-store.ts'
+import { bytesField, encodeState } from '../../../src/sample/cli-store.ts'
 import {
   assistant,
   call,
@@ -17,6 +17,7 @@ import {
   user,
   writeTurn,
 } from '../../helpers/eras/cli-store.ts'
+import { harmedBlobs } from '../../helpers/harmed-blobs.ts'
 import { CliHome } from './cli-home.ts'
 
 let home: CliHome
@@ -179,37 +180,10 @@ describe('after a summary', () => {
   })
 })
 
-/** Blobs of no use, each in the place of one that tells something. */
-const harmed: readonly (readonly [string, Buffer | null])[] = [
-  ['gone', null],
-  ['empty', Buffer.alloc(0)],
-  ['cut off', Buffer.from([0x0a, 0x20, 1, 2])],
-  ['words', Buffer.from('these are words')],
-  ['JSON', Buffer.from('{"role":"user"}')],
-  ['zeros', Buffer.alloc(64)],
-  ['all ones', Buffer.alloc(64, 0xff)],
-  ['a number', numberField(1, T0)],
-  ['a number in place of steps', Buffer.concat([numberField(1, 1), numberField(2, 2)])],
-  ['an id that is short', bytesField(1, Buffer.alloc(31, 1))],
-  ['an id that is long', bytesField(1, Buffer.alloc(33, 1))],
-  ['another field', bytesField(99, Buffer.from('new'))],
-  ['a varint without end', Buffer.alloc(20, 0x80)],
-  ['a length beyond the end', Buffer.from([0x12, 0xff, 0xff, 0x7f])],
-  [
-    'nested a thousand times',
-    Array.from({ length: 1000 }).reduce<Buffer>((inner) => bytesField(1, inner), Buffer.alloc(1)),
-  ],
-  ['huge', bytesField(7, Buffer.alloc(4_000_000, 0x61))],
-  ['huge text', bytesField(1, Buffer.alloc(4_000_000, 0xe4))],
-  ['fixed numbers', Buffer.from([0x09, 1, 2, 3, 4, 5, 6, 7, 8])],
-  ['a group', Buffer.from([0x0b, 0x0c])],
-  ['text for ids', Buffer.concat([bytesField(1, Buffer.from('one')), bytesField(2, Buffer.from('two'))])],
-]
-
-describe.each(['turn', 'prompt', 'step', 'archive'] as const)(
+describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
   'a %s that is harmed costs at most an issue:',
   (place) => {
-    test.each(harmed)('%s', (_, bytes) => {
+    test.each(harmedBlobs)('%s', (_, bytes) => {
       const store = home.store('a')
       const harmedId = 'cd'.repeat(32)
       if (bytes !== null) store.blobAs(harmedId, bytes)
@@ -217,11 +191,14 @@ describe.each(['turn', 'prompt', 'step', 'archive'] as const)(
       const turn = { prompt: [bytesField(1, id)], step: [bytesField(2, id)] }
       const turns = {
         turn: [harmedId, turnAfter(store)],
+        'old turn': [harmedId, turnAfter(store)],
         prompt: [store.blob(Buffer.concat([...turn.prompt])), turnAfter(store)],
         step: [store.blob(Buffer.concat([...turn.step])), turnAfter(store)],
         archive: [turnAfter(store)],
       }[place]
-      home.say(store, { entries: put(store, after), turns, ...(place === 'archive' ? { archives: [harmedId] } : {}) })
+      const listed = place === 'old turn' ? { oldTurns: turns } : { turns }
+      const archives = place === 'archive' ? { archives: [harmedId] } : {}
+      home.say(store, { entries: put(store, after), ...listed, ...archives })
       home.chat('z', [user('neighbour')])
       home.pass()
       const texts = home.texts('a')
@@ -234,6 +211,17 @@ describe.each(['turn', 'prompt', 'step', 'archive'] as const)(
     })
   },
 )
+
+test.each(harmedBlobs)('in field 2 of the root, where ids of turns belong, no issue and no message: %s', (_, bytes) => {
+  const store = home.store('a')
+  const root = encodeState({ entries: put(store, after), turns: [turnAfter(store)] })
+  store.facts({ latestRootBlobId: store.blob(Buffer.concat([root, bytesField(2, bytes ?? Buffer.alloc(32, 0xcd))])) })
+  home.chat('z', [user('neighbour')])
+  home.pass()
+  expect([home.texts('a'), home.issues]).toEqual([['what was', 'three', 'four'], []])
+  expect(home.texts('z')).toEqual(['neighbour'])
+  expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+})
 
 test('turns and archives that name themselves and each other end', () => {
   const store = home.store('a')

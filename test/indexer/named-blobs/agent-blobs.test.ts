@@ -5,7 +5,7 @@ import type { PassDepth } from '../../../src/indexer/source.ts'
 import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { Indexer } from '../../helpers/in-process.ts'
-import { asBase64, keepBlob, stateOf, stub, toolCall, toolResult } from './blob-store.ts'
+import { asBase64, keepBlob, stateOf, stub, toolCall, toolResult } from '../../helpers/blob-store.ts'
 
 let home: CursorHome
 let store: Store

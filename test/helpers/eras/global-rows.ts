@@ -1,0 +1,135 @@
+import { encodeState } from '../../../src/sample/cli-store.ts'
+import type { Store } from '../../../src/sample/cursor-home.ts'
+import { asBase64, keepBlob, stub, toolResult } from '../blob-store.ts'
+import { encodeArchive, writeTurn } from './cli-store.ts'
+
+/** A chat in rows of the global store, and what is to be found in it. */
+export interface RowEra {
+  readonly name: string
+  readonly id: string
+  /** Words of which each is said in exactly one of its messages. */
+  readonly words: readonly string[]
+  /** Each message as the api tells it, as far as it matters here. */
+  readonly messages: readonly object[]
+  write(store: Store): void
+}
+
+type Rows = Readonly<Record<string, { readonly type: 1 | 2 } & Record<string, unknown>>>
+
+/** Writes a chat that lists these rows, by their ids, in their order. */
+function writeChat(store: Store, id: string, rows: Rows, more: object = {}): void {
+  const fullConversationHeadersOnly = Object.entries(rows).map(([bubbleId, { type }]) => ({ bubbleId, type }))
+  store.chat(id, { name: `Chat ${id}`, fullConversationHeadersOnly, ...more })
+  for (const [messageId, row] of Object.entries(rows)) store.message(id, messageId, row)
+}
+
+const review = (reviewData: object, more: object = {}) => ({
+  name: 'run_terminal_cmd',
+  status: 'completed',
+  additionalData: { blockReason: 'outOfWorkspace', reviewData },
+  ...more,
+})
+const byDefault = { status: 'None', selectedOption: 'rejectAndTellWhatToDoDifferently' }
+
+/** Calls of which a dialog asked the user, and what became of each. */
+const reviewed: readonly (readonly [status: string, call: object])[] = [
+  ['completed', review({ status: 'Done', selectedOption: 'accept' })],
+  ['completed', review({ status: 'Done', selectedOption: 'run' })],
+  ['rejected', review({ status: 'Done', selectedOption: 'reject' })],
+  ['rejected', review({ status: 'Done', selectedOption: 'rejectAndTellWhatToDoDifferently' })],
+  ['completed', review(byDefault, { result: '{"output":"built","rejected":false}' })],
+  ['completed', review(byDefault)],
+  ['rejected', review({ status: 'None', selectedOption: 'run' }, { result: '{"rejected":true}' })],
+  ['completed', { name: 'run_terminal_cmd', status: 'completed', additionalData: { blockReason: 'protectedConfig' } }],
+]
+
+/** Of all calls of the tool `run_terminal_cmd`. */
+export const reviewedCalls = {
+  calls: reviewed.length,
+  rejected: reviewed.filter(([status]) => status === 'rejected').length,
+}
+
+const eraReviewed: RowEra = {
+  name: 'calls of which a dialog asked the user',
+  id: 'era-reviewed',
+  words: ['mill', 'built'],
+  messages: [{ role: 'user' }, ...reviewed.map(([status]) => ({ parts: [{ kind: 'tool', status }] }))],
+  write(store) {
+    const calls = reviewed.map(([, toolFormerData], at) => [`call-${at}`, { type: 2, text: '', toolFormerData }])
+    writeChat(store, this.id, { asked: { type: 1, text: 'Build the mill wheel' }, ...Object.fromEntries(calls) })
+  },
+}
+
+const recorded = { tokenCount: { inputTokens: 40, outputTokens: 2 } }
+
+const eraPlaceholder: RowEra = {
+  name: 'tokens of a turn on a row that holds nothing to show',
+  id: 'era-placeholder',
+  words: ['asked', 'answered', 'thanked'],
+  messages: [
+    { tokens: { input: 40, output: 2, source: 'recorded' } },
+    { tokens: { input: 40, output: 2, source: 'recorded' } },
+    { tokens: { input: 80, output: 4, source: 'recorded' } },
+  ],
+  write(store) {
+    writeChat(store, this.id, {
+      m1: { type: 1, text: 'Asked', ...recorded },
+      m2: { type: 2, text: 'Answered', ...recorded },
+      m3: { type: 1, text: 'Thanked', ...recorded },
+      m4: { type: 2, text: '', ...recorded },
+    })
+  },
+}
+
+export const eraOverlong: RowEra = {
+  name: 'a message of which not all is indexed',
+  id: 'era-overlong',
+  words: ['lockkeeper', 'shortly'],
+  messages: [
+    { role: 'user', isIndexCapped: true },
+    { role: 'assistant', isIndexCapped: false },
+  ],
+  write(store) {
+    writeChat(store, this.id, {
+      m1: { type: 1, text: `What the lockkeeper wrote: ${'log '.repeat(500_000)}` },
+      m2: { type: 2, text: 'Shortly told.' },
+    })
+  },
+}
+
+/** Rows that keep a count in place of what was read, and the outputs in what was sent to the model. */
+export const eraOutputs: RowEra = {
+  name: 'outputs in the list that the model saw, in what a summary replaced, and in a turn',
+  id: 'era-outputs',
+  words: ['gauges', 'nineteen', 'twentyone', 'thirtytwo'],
+  messages: [
+    { role: 'user' },
+    ...['nineteen', 'twentyone', 'thirtytwo'].map((output) => ({
+      parts: [{ kind: 'tool', output, outputFrom: 'blob' }],
+    })),
+  ],
+  write(store) {
+    const turn = Buffer.from(JSON.stringify(toolResult('in-turn', 'thirtytwo')))
+    const blob = (value: unknown): string => keepBlob(store, value)
+    const state = encodeState({
+      entries: [blob(toolResult('in-list', 'nineteen'))],
+      archives: [blob(encodeArchive([blob(toolResult('in-archive', 'twentyone'))]))],
+      turns: [writeTurn({ blob }, { prompt: 'Read the gauges', steps: [turn] })],
+    })
+    const calls = ['in-list', 'in-archive', 'in-turn'].map((callId) => [callId, stub(callId)])
+    const rows = { asked: { type: 1, text: 'Read the gauges' }, ...Object.fromEntries(calls) }
+    writeChat(store, this.id, rows, { conversationState: asBase64(state) })
+  },
+}
+
+/** Those of which the rows themselves tell all. */
+export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraOverlong]
+
+const UUID = '3b2f8c1e-5a4d-4e6f-9a7b-0c1d2e3f4a5b'
+
+/** Rows that hold no chat and that nobody reads, in both tables. */
+export function writeNoise(store: Store): void {
+  store.put(`inlineDiffUndoRedo-${UUID}-${UUID}`, { edits: [{ text: 'undone' }] })
+  store.put('composer.autoAccept.lastSeenHead.main', 'abc')
+  store.item('composer.autoAccept.lastSeenHead', 'abc')
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { issueReasons } from '../../../src/model/issue.ts'
+import type { Part } from '../../../src/model/part.ts'
+import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { asBase64, keepBlob, stateOf, stub, toolResult } from '../../helpers/blob-store.ts'
+import { harmedBlobs } from '../../helpers/harmed-blobs.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+})
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+const results: readonly (readonly [string, Buffer | null])[] = [
+  '{"role":"tool","content":[{"type":"tool-res',
+  '{"role":"tool","content":7}',
+  '{"role":"tool","content":[null,3,"x",[[]]]}',
+  '{"role":"tool","content":[{"type":"tool-result","toolCallId":7,"result":"x"}]}',
+  `{"role":"tool","content":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+].map((text) => [text.slice(0, 80), Buffer.from(text)])
+const harmed = [...harmedBlobs, ...results]
+
+/** Where the state names it, and where what stands there names the results of calls. */
+const places: readonly (readonly [name: string, field: number, inner: number, isWithin: boolean])[] = [
+  ['an archive', 13, 1, false],
+  ['the archive of an older build', 11, 1, false],
+  ['a turn', 8, 2, false],
+  ['a turn of the old list', 2, 2, false],
+  ['a message of an archive', 13, 1, true],
+  ['a step of a turn', 8, 2, true],
+]
+
+/** A chat whose state names the harmed blob, and beside it a sound one that holds the output of a call. */
+function writeChat(id: string, harmedId: string, [, field, inner, isWithin]: (typeof places)[number]): void {
+  const [own, beside] = ['own', 'beside'].map((callId) => keepBlob(store, toolResult(callId, `${callId} of ${id}`)))
+  const sound = [beside ?? '']
+  const named = isWithin
+    ? [keepBlob(store, stateOf([harmedId, ...sound], inner))]
+    : [harmedId, keepBlob(store, stateOf(sound, inner))]
+  const conversationState = asBase64(Buffer.concat([stateOf([own ?? '']), stateOf(named, field)]))
+  store.chat(id, { fullConversationHeadersOnly: headers(calls), conversationState })
+  for (const callId of calls) store.message(id, callId, stub(callId))
+}
+
+const calls = ['own', 'lost', 'beside']
+const LIST = `
+select parts from messages join bodies on bodies.num = body join chats on chats.num = chat where chats.id = ?
+order by position
+`
+const outputsOf = (id: string): unknown[] =>
+  indexer.mirror
+    .prepare<[string], string>(LIST)
+    .pluck()
+    .all(id)
+    .flatMap((parts) => (JSON.parse(parts) as Part[]).map((part) => (part.kind === 'tool' ? part.output : part)))
+
+test.each(places)('%s that is harmed in any way costs one issue at most, and no output beside it', (...place) => {
+  for (const [at, [, bytes]] of harmed.entries()) {
+    writeChat(`bytes-${at}`, bytes === null ? 'cd'.repeat(32) : keepBlob(store, bytes), place)
+    // The same under the id of another, as the text in which older builds kept it.
+    const id = String(at).padStart(2, '0').repeat(32)
+    if (bytes !== null) store.put(`agentKv:blob:${id}`, bytes.toString('hex'))
+    writeChat(`hex-${at}`, id, place)
+  }
+  indexer.pass()
+  const ids = harmed.flatMap((_, at) => [`bytes-${at}`, `hex-${at}`])
+  expect(ids.map((id) => [id, ...outputsOf(id)])).toEqual(
+    ids.map((id) => [id, `own of ${id}`, { totalLinesInFile: 12 }, `beside of ${id}`]),
+  )
+  const issues = indexer.mirror.prepare<[], { key: string; reason: string }>('select key, reason from row_issues').all()
+  expect(new Set(issues.map(({ key }) => key)).size).toBe(issues.length)
+  for (const { reason } of issues) expect(issueReasons).toContain(reason)
+  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+})
