@@ -87,12 +87,12 @@ test('check looks at format, lint, types and unused code', () => {
   for (const tool of [/^oxfmt --check/m, /^oxlint/m, /^tsc --noEmit/m, /^knip/m]) expect(whole).toMatch(tool)
 })
 
-test('CI runs what the README tells a newcomer to run, and stops at the first failure', () => {
+test('CI runs both tiers of tests after the checks, and stops at the first failure', () => {
   const script = read('.ci/run')
   expect(script).toMatch(/^#!/)
   const lines = script.split('\n').map((line) => line.trim())
   const acts = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line))
-  expect(acts).toEqual(['npm ci', 'npm run check', 'npm test'])
+  expect(acts).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
   const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
   expect(stops).toBeGreaterThan(0)
   expect(stops).toBeLessThan(lines.indexOf('npm ci'))
@@ -205,7 +205,8 @@ test('ARCHITECTURE.md stays under 200 lines and names every folder of src', () =
 test('who upgrades and who contributes find a paper', () => {
   const versions = [...read('CHANGELOG.md').matchAll(/^## \[?([\w.-]+)/gm)].map(([, version]) => version)
   expect(['Unreleased', manifest.version]).toContain(versions[0])
-  for (const command of ['npm ci', 'npm run check', 'npm test']) expect(read('CONTRIBUTING.md')).toContain(command)
+  for (const command of ['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
+    expect(read('CONTRIBUTING.md')).toContain(command)
 })
 
 /** What is in the checkout and not ignored, found without git: a downloaded archive has none. */

@@ -5,7 +5,7 @@ import { answerQuestion } from '../../src/api/questions.ts'
 import { Histories } from '../../src/git/histories.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { toolData } from '../../src/sample/tool-data.ts'
-import { liveOf } from '../hostile/values/still-world.ts'
+import { liveOf } from '../system/hostile/values/still-world.ts'
 import { TrackingStore } from './eras/tracking.ts'
 import { Indexer } from './in-process.ts'
 

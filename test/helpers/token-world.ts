@@ -4,7 +4,7 @@ import { answerQuestion } from '../../src/api/questions.ts'
 import { takeUsageFile } from '../../src/daemon/take-usage-file.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { tokensAnswer } from '../../src/cli/tokens-text.ts'
-import { liveOf } from '../hostile/values/still-world.ts'
+import { liveOf } from '../system/hostile/values/still-world.ts'
 import { Indexer } from './in-process.ts'
 
 const HOST = '127.0.0.1:4870'

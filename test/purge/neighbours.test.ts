@@ -14,7 +14,7 @@ import { archivesHere } from '../helpers/archives-here.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { PurgeHere } from '../helpers/purge-world.ts'
-import { liveOf } from '../hostile/values/still-world.ts'
+import { liveOf } from '../system/hostile/values/still-world.ts'
 
 const HOST = '127.0.0.1:4870'
 const home = new CursorHome()

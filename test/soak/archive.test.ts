@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { harms } from '../helpers/harms.ts'
-import { KilledArchives } from '../killed/killed-archives.ts'
-import { DamagedRounds } from '../restore/damaged-rounds.ts'
+import { KilledArchives } from '../system/killed/killed-archives.ts'
+import { DamagedRounds } from '../system/restore/damaged-rounds.ts'
 
 const LIVES = 5
 /** In each life: of runs, and as many of restores. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { measureHarm } from '../harm/measure-harm.ts'
+import { measureHarm } from '../system/harm/measure-harm.ts'
 
 const QUITS = 500
 

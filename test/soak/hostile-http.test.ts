@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Chance } from '../../src/sample/chance.ts'
-import { foreignHeaders } from '../hostile/http/foreign.ts'
-import type { KnownRoute } from '../hostile/http/known-routes.ts'
-import { hostileFor } from '../hostile/http/parameters.ts'
-import { AttackedServer } from '../hostile/http/server.ts'
-import type { Ask } from '../hostile/http/target.ts'
-import { oddBodies, oddMethods, oddPaths } from '../hostile/http/unusual.ts'
-import { randomQuery } from '../hostile/searches/random-query.ts'
+import { foreignHeaders } from '../system/hostile/http/foreign.ts'
+import type { KnownRoute } from '../system/hostile/http/known-routes.ts'
+import { hostileFor } from '../system/hostile/http/parameters.ts'
+import { AttackedServer } from '../system/hostile/http/server.ts'
+import type { Ask } from '../system/hostile/http/target.ts'
+import { oddBodies, oddMethods, oddPaths } from '../system/hostile/http/unusual.ts'
+import { randomQuery } from '../system/hostile/searches/random-query.ts'
 
 const REQUESTS = 200_000
 const ROUND = 5000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { examineHomes } from '../hostile/values/examine.ts'
-import { takeSamples } from '../hostile/values/samples.ts'
-import { ROWS_A_HOME } from '../hostile/values/write-hostile.ts'
+import { examineHomes } from '../system/hostile/values/examine.ts'
+import { takeSamples } from '../system/hostile/values/samples.ts'
+import { ROWS_A_HOME } from '../system/hostile/values/write-hostile.ts'
 
 const ROWS = 1_000_000
 const ROUND = 50_000

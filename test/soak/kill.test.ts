@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { killRounds } from '../killed/kill-rounds.ts'
+import { killRounds } from '../system/killed/kill-rounds.ts'
 
 /** Each round looks at all that the ones before it left, so that one life of 500 would take days. */
 const LIVES = 5

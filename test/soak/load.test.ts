@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LARGE } from '../../bench/make-store.ts'
-import { measureLoad } from '../load/measure-load.ts'
+import { measureLoad } from '../system/load/measure-load.ts'
 
 test('hostile searches while 1.5 GB are read for the first time', { timeout: 1_800_000 }, async () => {
   const { times, odd, searchersMax, indexingMs, deadlines, lines } = await measureLoad(LARGE)

@@ -12,7 +12,7 @@ import { planYear } from '../../helpers/year/plan-year.ts'
 import { readRawChats, type RawChat, type RawMessage } from '../../helpers/year/raw-chats.ts'
 import { recountStats, type Recounting } from '../../helpers/year/recount-stats.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
-import { liveOf } from '../../hostile/values/still-world.ts'
+import { liveOf } from '../../system/hostile/values/still-world.ts'
 
 const HOST = '127.0.0.1:4870'
 const zones = ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe']

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { usableZone } from '../../../src/cli/local-time-zone.ts'
+import { headers } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+
+test.each([
+  ['Europe/Berlin', 60, 'Europe/Berlin'],
+  ['Etc/Unknown', 0, 'UTC'],
+  [undefined, 0, 'UTC'],
+  [undefined, -180, 'Etc/GMT+3'],
+  [undefined, 540, 'Etc/GMT-9'],
+  ['GMT+02:00', -120, 'Etc/GMT+2'],
+  [undefined, 330, 'UTC'],
+  [undefined, 99 * 60, 'UTC'],
+])('the zone that Node calls %j, %d minutes east, is %s', (name, minutesEast, zone) => {
+  expect(usableZone(name, minutesEast)).toBe(zone)
+})
+
+describe('with a TZ that names no zone of the list', () => {
+  let place: Workplace
+  beforeEach(() => {
+    place = new Workplace()
+    fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+  })
+  afterEach(() => place.remove())
+
+  test.each(['', 'UTC0', 'UTC+3', 'GMT+2', 'utc', 'Nowhere/Land'])(
+    'TZ=%j: chats are listed all the same',
+    async (TZ) => {
+      const { exitCode, stdout, stderr } = await place.run(['chats'], { env: { TZ } })
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      expect(stdout).toContain('chat-0')
+    },
+  )
+})
+
+describe('beside a daemon that was started in another zone', () => {
+  const berlin = { env: { TZ: 'Europe/Berlin' } }
+  const JSON_BODY = { 'content-type': 'application/json' }
+  let place: Workplace
+  let url: string
+  beforeEach(async () => {
+    place = new Workplace()
+    const store = place.cursor.global()
+    // The last day of the year in UTC, and the first in Berlin.
+    const createdAt = '2025-12-31T23:30:00.000Z'
+    store.message('c', 'm', { type: 1, text: 'new year', createdAt })
+    store.chat('c', { createdAt: Date.parse(createdAt), fullConversationHeadersOnly: headers(['m']) })
+    const served = await place.serve([], { env: { TZ: 'UTC' } })
+    url = served.url
+    await untilReady(url)
+  })
+  afterEach(() => place.remove())
+
+  test.each([
+    [['chats', '--from', '2026-01-01']],
+    [['search', 'on:2026-01-01']],
+    [['search', 'year', '--from', '2026-01-01', '--to', '2026-01-02']],
+    [['tokens', '--from', '2026-01-01', '--group-by', 'day']],
+    [['stats']],
+  ])('%j goes by the clock of who typed it', async (argv) => {
+    const { stdout } = await place.run(argv, berlin)
+    expect(stdout).toContain('2026-01-01')
+    expect(stdout).not.toContain('2025-12-31')
+  })
+
+  test('a purge removes what was before the day that is meant', async () => {
+    expect((await place.run(['purge', '--before', '2026-01-01'], berlin)).stdout).toContain('0 messages')
+    const named = await place.run(['purge', '--before', '2026-01-01', '--tz', 'UTC'], berlin)
+    expect(named.stdout).toContain('1 message')
+  })
+
+  test.each([['--from', '2026-01-01'], ['on:2026-01-01']])(
+    'an archive holds what was said on the day that is meant by %j',
+    async (...words) => {
+      expect((await place.run(['archive', 'run', ...words], berlin)).stdout).toContain('1 chat, 1 message')
+      expect((await place.run(['archive', 'run', ...words], { env: { TZ: 'UTC' } })).stdout).toContain('0 chats')
+    },
+  )
+
+  test('an archive in a zone that there is not is refused', async () => {
+    const body = JSON.stringify({ scope: { from: '2026-01-01' }, tz: 'Nowhere/Land' })
+    const response = await fetch(`${url}/api/archives`, { method: 'POST', body, headers: JSON_BODY })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be a time zone')])
+  })
+})

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { childrenOf } from '../../helpers/children-of.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: Workplace
+const held: number[] = []
+beforeEach(() => {
+  place = new Workplace()
+})
+afterEach(() => {
+  // A process that is held does not end when the daemon asks it to.
+  for (const pid of held.splice(0)) spawnSync('kill', ['-CONT', String(pid)])
+  return place.remove()
+})
+
+function hold(pid: number): void {
+  held.push(pid)
+  process.kill(pid, 'SIGSTOP')
+}
+
+interface Told {
+  readonly estimation: { readonly state: string; readonly left: number | null }
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'an archive made amid the counting of tokens took the memory of both',
+  { timeout: 600_000 },
+  async () => {
+    fillStore(place.cursor.global(), { chats: 60, messagesPerChat: 50, textLength: 8000 })
+    const { daemon, url } = await place.serve()
+    await untilReady(url, 60_000)
+    const pidOf = (program: string): number | undefined =>
+      childrenOf(daemon.pid).find(({ command }) => command.includes(program))?.pid
+    const begun = (program: string): Promise<number> =>
+      waitUntil(`${program} to begin`, () => pidOf(program), { withinMs: 180_000, everyMs: 10 })
+    // Both are held, so that neither is done before the other was met.
+    const counting = await begun('estimate-child')
+    hold(counting)
+    await getJson(url, '/api/archives', { method: 'POST' })
+    const archiving = await begun('archive-child')
+    hold(archiving)
+    process.kill(counting, 'SIGCONT')
+    const isAt = async (state: string): Promise<boolean> =>
+      (await getJson<Told>(url, '/api/status')).estimation.state === state
+    await waitUntil('the counting to end', () => pidOf('estimate-child') === undefined, { withinMs: 180_000 })
+    await waitUntil('it to be told as waiting', () => isAt('waiting'))
+    expect(pidOf('archive-child')).toBe(archiving)
+    process.kill(archiving, 'SIGCONT')
+    await waitUntil('all to be counted', () => isAt('done'), { withinMs: 150_000 })
+  },
+)

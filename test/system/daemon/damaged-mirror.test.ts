@@ -1,0 +1,117 @@
+import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { wordOf } from '../../helpers/fill-store.ts'
+import { placeWithLoss } from '../../helpers/place-with-loss.ts'
+import { getJson, untilReady, type Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+const PAGE = 16_384
+
+let place: Workplace
+
+beforeEach(async () => {
+  ;({ place } = await placeWithLoss())
+})
+
+afterEach(() => place.remove())
+
+const mirror = (): string => join(place.dataDir, 'mirror.db')
+const aside = (): string[] => readdirSync(place.dataDir).filter((name) => /^mirror-damaged-.*\.db$/.test(name))
+
+function overwrite(page: number, length = PAGE): void {
+  const file = openSync(mirror(), 'r+')
+  writeSync(file, Buffer.alloc(length, 0xa5), 0, length, (page - 1) * PAGE)
+  closeSync(file)
+}
+
+function pagesOf(table: string): number[] {
+  const db = new Database(mirror(), { readonly: true })
+  try {
+    return db.prepare('select pageno from dbstat where name = ?').pluck().all(table) as number[]
+  } finally {
+    db.close()
+    for (const suffix of ['-wal', '-shm']) rmSync(mirror() + suffix, { force: true })
+  }
+}
+
+interface Hit {
+  readonly items: readonly { readonly message: { readonly id: string } }[]
+}
+
+async function expectAllHeld(url: string): Promise<void> {
+  const { items } = await getJson<Hit>(url, `/api/search?q=${wordOf(1, 2)}`)
+  expect(items.map(({ message }) => message.id)).toEqual(['m1-2'])
+  const thread = await getJson<{ items: { id: string; deletedInCursor: boolean }[] }>(url, '/api/chats/chat-1/messages')
+  expect(thread.items.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toContainEqual(['m1-2', true])
+  expect(thread.items).toHaveLength(6)
+}
+
+test('a damaged mirror is set aside at the start, and what Cursor lost is still there, marked', async () => {
+  overwrite(1, 100)
+  const { daemon, url } = await place.serve()
+  const { reasons, counts } = await untilReady(url)
+  expect(counts).toMatchObject({ chats: 4, messages: 24, deleted: 1 })
+  const [file] = aside()
+  expect(reasons).toEqual([
+    expect.stringContaining(
+      `24 messages of 4 chats were saved; the damaged file lies at ${join(place.dataDir, file ?? '?')}`,
+    ),
+  ])
+  expect(daemon.stderr).toContain('The mirror was damaged and is made anew')
+  await expectAllHeld(url)
+  rmSync(join(place.dataDir, file ?? '?'))
+  expect(await untilReady(url)).toMatchObject({ reasons: [] })
+})
+
+test('a page that only a look at all pages finds is found at the start', async () => {
+  for (const page of pagesOf('outlines')) overwrite(page)
+  const { url } = await place.serve()
+  await waitUntil('the damaged file', () => aside().length === 1)
+  expect((await untilReady(url)).reasons).toEqual([expect.stringContaining('24 messages')])
+  await expectAllHeld(url)
+})
+
+test('full-text tables that fail under a search are made anew while the daemon runs', async () => {
+  const pages = pagesOf('message_terms_data')
+  const { url } = await place.serve()
+  await untilReady(url)
+  for (const page of pages) overwrite(page)
+  await waitUntil('the words to be found again', async () => {
+    const response = await fetch(`${url}/api/search?q=${wordOf(1, 2)}`)
+    return response.ok && ((await response.json()) as Hit).items.length === 1
+  })
+  await untilReady(url)
+  await expectAllHeld(url)
+  expect(aside()).toEqual([])
+})
+
+test.each([
+  ['chat_digests', '/api/stats'],
+  ['message_terms_data', `/api/search?q=${wordOf(1, 2)}`],
+])(
+  'the first to ask for what lies on a damaged page of %s was told of a mistake of the daemon',
+  async (table, path) => {
+    const pages = pagesOf(table)
+    const { url } = await place.serve()
+    await untilReady(url)
+    for (const page of pages) overwrite(page)
+    const told: unknown[] = []
+    await waitUntil('an answer', async () => {
+      const response = await fetch(url + path)
+      if (!response.ok) told.push([response.status, ((await response.json()) as { code: string }).code])
+      return response.ok
+    })
+    expect(told[0]).toEqual([503, 'mirror-damaged'])
+    expect(told.filter((one) => String(one).startsWith('500'))).toEqual([])
+  },
+)
+
+test('a command without a daemon mends the mirror too, and says so', async () => {
+  overwrite(1, 100)
+  const { exitCode, stdout, stderr } = await place.run(['chats', '--json'])
+  expect([exitCode, (JSON.parse(stdout) as { total: number }).total]).toEqual([0, 4])
+  expect(stderr).toContain('24 messages of 4 chats were saved')
+  expect(aside()).toHaveLength(1)
+})

@@ -1,0 +1,99 @@
+import { EventEmitter } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { TermsCheck } from '../../../src/daemon/check-terms.ts'
+import { EventHub } from '../../../src/daemon/event-hub.ts'
+import { Indexing } from '../../../src/daemon/indexing.ts'
+import { startIngest } from '../../../src/daemon/ingest.ts'
+import { KeptPlace } from '../../../src/daemon/kept-place.ts'
+import { takeLock } from '../../../src/daemon/lock.ts'
+import type { Logger } from '../../../src/daemon/log.ts'
+import { Timers } from '../../../src/daemon/timers.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let folder: string
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'cursordex-full-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const told = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: '2026-01-01T00:00:00.000Z', version: '1' }
+
+test.runIf(existsSync('/dev/full'))(
+  'a daemon that has no room for its daemon.json starts all the same, and tells once there is',
+  async () => {
+    // Of one that was killed.
+    writeFileSync(join(folder, 'daemon.json'), '{"pid":1}')
+    symlinkSync('/dev/full', join(folder, `daemon.json.${process.pid}.new`))
+    const lock = takeLock(folder)
+    const place = new KeptPlace(folder, lock, told)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([])
+    const read = (): object => JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8')) as object
+    const isTold = (): boolean => JSON.stringify({ ...read(), folder: undefined }) === JSON.stringify(told)
+    await waitUntil('daemon.json to be written anew', isTold)
+    place.leave()
+    lock.release()
+  },
+)
+
+const codes = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']
+
+test.each(codes)('a mirror that has no room (%s) is told as a full disk, with what to do', async (code) => {
+  const thread = Object.assign(new EventEmitter(), { postMessage: () => undefined }) as unknown as Worker
+  const setup = { mirrorPath: join(folder, 'mirror.db'), userDirs: [], homes: [], disabledKinds: [] }
+  const { opened } = startIngest(thread, setup, () => undefined)
+  thread.emit('message', { kind: 'failed', code, message: 'disk I/O error', hint: null, damage: 'none' })
+  await expect(opened).rejects.toMatchObject({
+    code: 'disk-full',
+    message: `The disk that holds ${setup.mirrorPath} is full.`,
+    hint: 'Make room and try again.',
+  })
+})
+
+const missed =
+  'a disk that stays full had each pass over what Cursor writes told in the log, and tried again for itself'
+test.each([
+  [missed, 0],
+  ['so had each pass beside the indexing of what was read before the disk was full', 5],
+])('%s', async (_symptom, backlog) => {
+  const lines: string[] = []
+  const log = { error: (_: unknown, text: string) => lines.push(text), debug: () => undefined, info: () => undefined }
+  const kept = { damage: 'none', news: [], notices: [], backlog, termsCheckedAtMs: null }
+  const thread: Worker = Object.assign(new EventEmitter(), {
+    postMessage({ kind }: { kind?: string }) {
+      const full = { kind: 'failed', code: 'SQLITE_FULL', message: '', hint: null, damage: 'none' }
+      const answers = new Map<unknown, unknown>([
+        [undefined, { kind: 'open' }],
+        ['upkeep', { kind: 'kept', outcome: kept }],
+      ])
+      if (kind === 'stop') thread.emit('exit')
+      else setImmediate(() => thread.emit('message', answers.get(kind) ?? full))
+    },
+  }) as unknown as Worker
+  const home = new CursorHome(folder)
+  home.global()
+  const nothing = () => undefined
+  const indexing = new Indexing(
+    thread,
+    { mirrorPath: join(folder, 'mirror.db'), userDirs: [home.userDir], homes: [], disabledKinds: [] },
+    {
+      readers: { shut: nothing, reopen: nothing },
+      termsCheck: { isAtWork: false, stop: nothing } as unknown as TermsCheck,
+      log: log as unknown as Logger,
+      hub: new EventHub(),
+      now: Date.now,
+    },
+  )
+  await indexing.open()
+  const later = vi.spyOn(Timers.prototype, 'later')
+  for (let index = 0; index < 5; index += 1) {
+    await expect(indexing.sync({ full: false })).rejects.toMatchObject({ code: 'disk-full' })
+  }
+  expect(lines).toHaveLength(1)
+  expect(later.mock.calls.filter(([, delayMs]) => delayMs === 30_000)).toHaveLength(1)
+  later.mockRestore()
+  await indexing.stop()
+  home.close()
+})

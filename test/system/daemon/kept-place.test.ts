@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+  fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 3 })
+})
+afterEach(() => place.remove())
+
+const daemonFile = () => join(place.dataDir, 'daemon.json')
+
+test('a command finds the daemon though somebody swept its daemon.json away', async () => {
+  const { url } = await place.serve()
+  await untilReady(url)
+  const told = place.readDaemonFile()
+  rmSync(daemonFile())
+  const { exitCode, stdout } = await place.run(['chats'])
+  expect(exitCode).toBe(0)
+  expect(stdout.trimEnd().split('\n')).toHaveLength(2)
+  await waitUntil('daemon.json', () => existsSync(daemonFile()))
+  expect(place.readDaemonFile()).toEqual(told)
+})
+
+test.runIf(process.platform !== 'win32')(
+  'a command is told of a daemon that is suspended, and finds it again when that goes on',
+  async () => {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    daemon.signal('SIGSTOP')
+    const refused = await place.run(['chats'])
+    expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(refused.stderr).toContain(`(process ${daemon.pid}) runs and does not answer.`)
+    daemon.signal('SIGCONT')
+    expect(await place.run(['chats'])).toMatchObject({ exitCode: 0 })
+  },
+)
+
+test('a daemon that cannot take its daemon.json away still ends well, and brings its mirror home', async () => {
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  // As in a folder that may only be read by now, which root does not notice.
+  rmSync(daemonFile())
+  mkdirSync(daemonFile())
+  expect(await daemon.stop()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('bug') })
+  expect(existsSync(join(place.dataDir, 'mirror.db-wal'))).toBe(false)
+})
+
+const ways: readonly [name: string, act: () => void][] = [
+  ['removed', () => rmSync(place.dataDir, { recursive: true })],
+  ['moved', () => renameSync(place.dataDir, join(place.root, 'elsewhere'))],
+]
+
+test.runIf(process.platform !== 'win32').each(ways)(
+  'a daemon whose data folder was %s ends and says so, and does not go on as ready',
+  async (_, act) => {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    act()
+    const { exitCode, stderr } = await daemon.ended
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(
+      `The data folder ${place.dataDir}, or the daemon.lock in it, was moved, removed or replaced`,
+    )
+  },
+)
+
+test.runIf(process.platform !== 'win32')(
+  'a daemon whose data folder is another by now leaves that one its daemon.json',
+  async () => {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    renameSync(place.dataDir, join(place.root, 'elsewhere'))
+    mkdirSync(place.dataDir, { mode: 0o700 })
+    const second = await place.serve()
+    const told = readFileSync(daemonFile(), 'utf8')
+    expect(await daemon.ended).toMatchObject({ exitCode: 1 })
+    expect(readFileSync(daemonFile(), 'utf8')).toBe(told)
+    expect(await untilReady(second.url)).toMatchObject({ counts: { chats: 2 } })
+  },
+)

@@ -1,0 +1,177 @@
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { getJson, getStatus, untilReady, untilState, Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: Workplace
+let store: Store
+beforeEach(() => {
+  place = new Workplace()
+  store = place.cursor.global()
+})
+afterEach(() => place.remove())
+
+interface Losses {
+  readonly total: number
+  readonly items: readonly { readonly kind: string; readonly chatId: string; readonly messageId: string | null }[]
+}
+type LossStatus = Status & { readonly losses: { messages: number; chats: number; lastAt: string | null } }
+
+const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
+const sync = (url: string, full = false): Promise<{ gone: number }> =>
+  getJson(url, '/api/sync', { ...post, body: JSON.stringify({ full }) })
+const losses = (url: string): Promise<Losses> => getJson<Losses>(url, '/api/losses?limit=200')
+
+/** What `/api/events` tells of losses from now on. */
+async function listen(url: string): Promise<{ told(): Record<string, unknown>[]; stop(): Promise<void> }> {
+  const abort = new AbortController()
+  const response = await fetch(`${url}/api/events`, { signal: abort.signal })
+  let text = ''
+  const reading = (async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString('utf8')
+  })().catch(() => undefined)
+  await waitUntil('the first event', () => text.includes('event: status'))
+  return {
+    told: () =>
+      [...text.matchAll(/event: loss\ndata: (.*)\n/g)].map(
+        ([, json]) => JSON.parse(json ?? 'null') as Record<string, unknown>,
+      ),
+    async stop() {
+      abort.abort()
+      await reading
+    },
+  }
+}
+
+test('what is dropped is told as an event, in the ledger and by the status', async () => {
+  fillStore(store, { chats: 3, messagesPerChat: 5 })
+  const { url } = await place.serve()
+  expect(await untilReady(url)).toMatchObject({ losses: { messages: 0, chats: 0, lastAt: null } })
+  const events = await listen(url)
+  store.delete('bubbleId:chat-1:m1-2')
+  store.db.exec(`delete from cursorDiskKV where key = 'composerData:chat-2' or key like 'bubbleId:chat-2:%'`)
+  await sync(url)
+  await waitUntil('both events', () => events.told().length === 2)
+  expect(events.told()).toEqual(
+    expect.arrayContaining([
+      { kind: 'message', chatId: 'chat-1', messageId: 'm1-2' },
+      { kind: 'chat', chatId: 'chat-2', messageId: null },
+    ]),
+  )
+  await events.stop()
+  expect((await losses(url)).items.map(({ kind, chatId }) => `${kind} ${chatId}`).toSorted()).toEqual([
+    'chat chat-2',
+    'message chat-1',
+  ])
+  const status = (await getStatus(url)) as LossStatus
+  expect(status.losses).toEqual({ messages: 1, chats: 1, lastAt: expect.stringMatching(/^20\d\d-/) })
+  expect((await place.run(['status'])).stdout).toMatch(/^lost {7}1 chat and 1 message in Cursor, kept here; the last /m)
+})
+
+test('of very many losses the first hundred are told one by one, and the rest as a number', async () => {
+  fillStore(store, { chats: 1, messagesPerChat: 250 })
+  const { url } = await place.serve()
+  await untilReady(url)
+  const events = await listen(url)
+  store.db.exec(`delete from cursorDiskKV where key like 'bubbleId:%'`)
+  expect(await sync(url, true)).toMatchObject({ gone: 250 })
+  await waitUntil('the number', () => events.told().some(({ kind }) => kind === 'more'))
+  await events.stop()
+  const ones = events.told().filter(({ kind }) => kind === 'message')
+  expect(ones).toHaveLength(100)
+  expect(events.told().at(-1)).toEqual({ kind: 'more', chatId: null, messageId: null, count: 150 })
+})
+
+const dropMost = (): void => {
+  store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
+}
+
+async function servePending(): Promise<string> {
+  fillStore(store, { chats: 20, messagesPerChat: 19 })
+  const { url } = await place.serve()
+  await untilReady(url)
+  dropMost()
+  expect(await sync(url)).toMatchObject({ gone: 0 })
+  await expectPending(url)
+  return url
+}
+
+async function expectPending(url: string): Promise<void> {
+  const status = await untilState(url, 'degraded')
+  expect(status.reasons).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        `^pending-loss: ${place.cursor.globalPath}: 200 of \\d+ rows are missing; the store is being compared once more`,
+      ),
+    ),
+  ])
+  expect(status.counts).toMatchObject({ deleted: 0 })
+  expect(await losses(url)).toMatchObject({ total: 0 })
+}
+
+test('when very much vanishes the daemon is degraded and says why, new messages are found, and a full sync confirms', async () => {
+  const url = await servePending()
+  const events = await listen(url)
+  store.message('new', 'n1', { type: 1, text: 'the persimmon harvest' })
+  store.chat('new', { name: 'New', createdAt: 1, fullConversationHeadersOnly: headers(['n1']) })
+  await waitUntil('the new message', async () => {
+    const { total } = await getJson<{ total: number }>(url, '/api/search?q=persimmon')
+    return total === 1
+  })
+  await expectPending(url)
+  expect(events.told()).toEqual([])
+  expect(await sync(url, true)).toMatchObject({ gone: 190 })
+  expect(await untilReady(url)).toMatchObject({ reasons: [], losses: { messages: 0, chats: 10 } })
+  await waitUntil('the events', () => events.told().length === 10)
+  await events.stop()
+  expect((await losses(url)).items.map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'chat'))
+  expect(await sync(url, true)).toMatchObject({ changed: 0, added: 0, gone: 0 })
+})
+
+test('a store that is put back meanwhile lost nothing, and the daemon is well again', async () => {
+  fillStore(store, { chats: 20, messagesPerChat: 19 })
+  store.db.pragma('wal_checkpoint(truncate)')
+  const kept = join(place.cursor.root, 'kept')
+  copyFileSync(store.path, kept)
+  const { url } = await place.serve()
+  await untilReady(url)
+  dropMost()
+  await sync(url)
+  await expectPending(url)
+  place.cursor.close()
+  for (const tail of ['', '-wal', '-shm']) rmSync(`${place.cursor.globalPath}${tail}`, { force: true })
+  copyFileSync(kept, place.cursor.globalPath)
+  expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { messages: 380, deleted: 0 } })
+  expect(await losses(url)).toMatchObject({ total: 0 })
+})
+
+test('what is pending is still pending after a restart, and settled by the daemon itself when its minute is over', async () => {
+  await servePending()
+  await stopAll()
+  const second = await place.serve()
+  await expectPending(second.url)
+  await stopAll()
+  // As if the minute had passed.
+  const mirror = new Database(join(place.dataDir, 'mirror.db'))
+  mirror.exec('update source_rows set missed_at = missed_at - 60000 where missed_at is not null')
+  mirror.close()
+  const third = await place.serve()
+  await waitUntil('the losses', async () => (await losses(third.url)).total === 10)
+  expect(await untilReady(third.url)).toMatchObject({ reasons: [], losses: { chats: 10 } })
+})
+
+async function stopAll(): Promise<void> {
+  process.kill(Number(place.readDaemonFile()['pid']), 'SIGTERM')
+  await waitUntil('the end of the daemon', async () => {
+    try {
+      place.readDaemonFile()
+      return false
+    } catch {
+      return true
+    }
+  })
+}

@@ -1,0 +1,137 @@
+import { copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { compact } from '../../../src/mirror/purge/compact.ts'
+import type { Damage } from '../../../src/mirror/upkeep/check-pages.ts'
+import type { Store } from '../../../src/sample/cursor-home.ts'
+import { fillStore, wordOf } from '../../helpers/fill-store.ts'
+import { placeWithLoss } from '../../helpers/place-with-loss.ts'
+import { getJson, untilReady, type Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: Workplace
+let store: Store
+
+beforeEach(async () => {
+  ;({ place, store } = await placeWithLoss())
+})
+
+afterEach(() => place.remove())
+
+const mirror = (): string => join(place.dataDir, 'mirror.db')
+
+interface Hits {
+  readonly items: readonly { readonly message: { readonly id: string } }[]
+}
+
+async function untilFound(url: string, chat: number, message: number): Promise<void> {
+  await waitUntil('the words to be found', async () => {
+    const response = await fetch(`${url}/api/search?q=${wordOf(chat, message)}`)
+    if (!response.ok) return false
+    return ((await response.json()) as Hits).items.some(({ message: { id } }) => id === `m${chat}-${message}`)
+  })
+}
+
+const messagesIn = (path: string): unknown => {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.prepare('select count(*) from messages').pluck().get()
+  } finally {
+    db.close()
+  }
+}
+
+function replaceBy(write: (path: string) => void): void {
+  const beside = `${mirror()}.new`
+  write(beside)
+  renameSync(beside, mirror())
+}
+
+interface Way {
+  readonly name: string
+  readonly act: () => void
+  /** Whether what Cursor lost can still be read somewhere. */
+  readonly keepsLost: boolean
+}
+
+const ways: readonly Way[] = [
+  {
+    name: 'removed',
+    act: () => ['', '-wal', '-shm'].forEach((suffix) => rmSync(mirror() + suffix, { force: true })),
+    keepsLost: false,
+  },
+  {
+    name: 'replaced by a copy of before',
+    act: () => replaceBy((path) => copyFileSync(join(place.root, 'copy.db'), path)),
+    keepsLost: true,
+  },
+  { name: 'left without its WAL', act: () => rmSync(`${mirror()}-wal`), keepsLost: true },
+]
+
+test.runIf(process.platform !== 'win32').each(ways)(
+  'a daemon whose mirror was $name makes it anew, where it wrote and searched in what nobody finds',
+  async ({ act, keepsLost }) => {
+    copyFileSync(mirror(), join(place.root, 'copy.db'))
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    await untilFound(url, 1, 2)
+    act()
+    await waitUntil('the loss to be seen', () => daemon.stderr.includes('replaced or emptied while the daemon ran'))
+    await untilFound(url, 2, 3)
+    store.delete('bubbleId:chat-2:m2-4')
+    await getJson(url, '/api/sync', { method: 'POST' })
+    if (keepsLost) await untilFound(url, 1, 2)
+    await daemon.stop()
+    expect(messagesIn(mirror())).toBe(keepsLost ? 24 : 23)
+    const again = await place.serve()
+    await untilReady(again.url)
+    await untilFound(again.url, 2, 4)
+  },
+)
+
+test.runIf(process.platform !== 'win32')(
+  'a mirror that was moved away while it was written is whole there',
+  async () => {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    fillStore(store, { chats: 5, messagesPerChat: 6 })
+    await getJson(url, '/api/sync', { method: 'POST' })
+    const elsewhere = join(place.root, 'kept.db')
+    renameSync(mirror(), elsewhere)
+    await waitUntil('the loss to be seen', () => daemon.stderr.includes('replaced or emptied while the daemon ran'))
+    await untilFound(url, 2, 3)
+    expect(messagesIn(elsewhere)).toBe(30)
+    await daemon.stop()
+    expect(readdirSync(place.dataDir).filter((name) => name.startsWith('mirror-damaged'))).toEqual([])
+  },
+)
+
+/** What a look says of a mirror that is open, and to which something happens. */
+function lookAfter(act: (kept: KeptMirror) => void): Damage {
+  const kept = new KeptMirror(mirror(), Date.now)
+  try {
+    expect(kept.db.open).toBe(true)
+    act(kept)
+    const { value } = kept.keep({ task: 'look', suspected: 'none' }).next()
+    return value?.damage ?? 'none'
+  } finally {
+    kept.close()
+  }
+}
+
+const happenings: readonly (readonly [name: string, act: (kept: KeptMirror) => void, Damage])[] = [
+  ['nothing', () => undefined, 'none'],
+  ['its being written anew after a purge', ({ db }) => compact(db), 'none'],
+  ['its being closed and opened', (kept) => (kept.close(), kept.db), 'none'],
+  ['its being emptied', () => truncateSync(mirror()), 'rows'],
+  ['its being replaced by an empty file', () => replaceBy((path) => writeFileSync(path, '')), 'rows'],
+]
+
+test.runIf(process.platform !== 'win32').each(happenings)(
+  'a mirror to which %s happened is told from one that others put away',
+  (_, act, damage) => {
+    expect(lookAfter(act)).toBe(damage)
+  },
+)

@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fillStore, wordOf } from '../../helpers/fill-store.ts'
+import { cursordexBin, getJson, getStatus, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+})
+afterEach(() => place.remove())
+
+interface Found {
+  readonly total: number
+}
+
+test('the one line on stdout tells the real port, and nothing else ever stands there', async () => {
+  fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+  const { daemon, url } = await place.serve()
+  expect(new URL(url).hostname).toBe('127.0.0.1')
+  expect(Number(new URL(url).port)).toBeGreaterThan(0)
+  expect(await getJson(url, '/api/health')).toMatchObject({ status: 'ok' })
+  // The bundle left out a check of which nobody took the outcome.
+  expect((await fetch(`${url}/api/chats/%zz`)).status).toBe(400)
+  await untilReady(url)
+  expect((await daemon.stop()).stdout).toBe(`cursordex listening on ${url}\n`)
+})
+
+test('after a stop amid searches the mirror lay there in two files', async () => {
+  fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
+  // By chance: of three stops one.
+  for (let round = 0; round < 5; round += 1) {
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    const asked = ['a', 'b', 'c'].map((word) => getJson(url, `/api/search?q=${word}`).catch(() => undefined))
+    await asked[0]
+    expect((await daemon.stop('SIGTERM')).exitCode).toBe(0)
+    await Promise.all(asked)
+    expect(readdirSync(place.dataDir).filter((name) => name.startsWith('mirror.db'))).toEqual(['mirror.db'])
+  }
+})
+
+test('logs are JSON lines where stderr is no terminal', async () => {
+  const { daemon } = await place.serve()
+  const { stderr } = await daemon.stop()
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toContainEqual(['level', 'time', 'msg'])
+})
+
+describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+  test('stops within two seconds with exit code 0, and takes daemon.json away', async () => {
+    fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    await getJson(url, '/api/search?q=plum')
+    const events = await fetch(`${url}/api/events`)
+    const { exitCode, tookMs, stderr } = await daemon.stop(signal)
+    await events.body?.cancel().catch(() => undefined)
+    expect({ exitCode, faults: stderr.match(/"level":50/g) }).toEqual({ exitCode: 0, faults: null })
+    expect(tookMs).toBeLessThan(STOP_MS_MAX)
+    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+  })
+
+  test('stops as fast in the middle of a first pass', async () => {
+    fillStore(place.cursor.global(), { chats: 100, messagesPerChat: 50, textLength: 1000 })
+    const { daemon, url } = await place.serve()
+    const { state, counts } = await waitUntil('some messages', async () => {
+      const status = await getStatus(url)
+      return (status.counts['messages'] ?? 0) > 0 ? status : null
+    })
+    const { exitCode, tookMs, stderr } = await daemon.stop(signal)
+    expect({ exitCode, stderr: stderr.match(/"level":50/g) }).toEqual({ exitCode: 0, stderr: null })
+    expect(tookMs).toBeLessThan(STOP_MS_MAX)
+    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+    expect(state).toBe('indexing')
+    expect(counts['messages']).toBeLessThan(5000)
+  })
+})
+
+test.each([
+  ['SIGINT', ['serve']],
+  ['SIGTERM', ['serve']],
+  ['SIGTERM', []],
+] as const)(
+  'told to stop by %s while it loads, with %j and options, it ends well and leaves no daemon.json',
+  async (signal, words) => {
+    const flags = [`--data-dir=${place.dataDir}`, `--cursor-user-dir=${place.cursor.userDir}`, '--port=0']
+    const program = [
+      `process.argv = ${JSON.stringify([process.execPath, cursordexBin, ...words, ...flags])}`,
+      // Resolved once the entry was run, which goes on to load the rest.
+      `await import(${JSON.stringify(pathToFileURL(cursordexBin).href)})`,
+      `process.kill(process.pid, '${signal}')`,
+    ]
+    const file = join(place.root, 'hasty.mjs')
+    writeFileSync(file, program.join('\n'))
+    const child = spawn(process.execPath, [file], { stdio: 'ignore' })
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+  },
+)
+
+test('a signal in the first moments of the start stops it too, and leaves no daemon.json', async () => {
+  const daemon = place.start()
+  await waitUntil('the lock', () => existsSync(join(place.dataDir, 'daemon.lock')), { everyMs: 1 })
+  const { exitCode, tookMs } = await daemon.stop('SIGTERM')
+  expect(exitCode).toBe(0)
+  expect(tookMs).toBeLessThan(3000)
+  expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+})
+
+test('a second daemon on the folder ends with exit code 3 and a sentence, and the first goes on', async () => {
+  fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+  const { url } = await place.serve()
+  await untilReady(url)
+  const told = place.readDaemonFile()
+  const second = await place.run(['serve'])
+  expect(second).toMatchObject({ exitCode: 3, stdout: '' })
+  expect(second.stderr).toMatch(/^Another cursordex owns the data folder .*\.\n.*--data-dir\.\n$/)
+  expect(place.readDaemonFile()).toEqual(told)
+  expect(await getJson<Found>(url, `/api/search?q=${wordOf(0, 1)}`)).toMatchObject({ total: 1 })
+})
+
+test('after a kill -9 in the middle of a pass a new daemon starts at once and ends with every message', async () => {
+  fillStore(place.cursor.global(), { chats: 40, messagesPerChat: 50, textLength: 1000 })
+  const first = await place.serve()
+  await waitUntil('some messages', async () => ((await getStatus(first.url)).counts['messages'] ?? 0) > 0)
+  await first.daemon.stop('SIGKILL')
+  expect(place.readDaemonFile()).toMatchObject({ pid: first.daemon.pid })
+  // It waits for nobody, as it would half a minute for a command that reads.
+  const startedAt = performance.now()
+  const second = await place.serve()
+  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expect(place.readDaemonFile()).toMatchObject({ pid: second.daemon.pid, url: second.url })
+  expect((await untilReady(second.url)).counts).toMatchObject({ chats: 40, messages: 2000 })
+})
+
+test('a port that is taken is one sentence with its remedy, exit code 1, and the folder is free again', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  // The last of two equal flags counts.
+  const ended = await place.run(['serve'], { env: {}, flags: ['--port', String(port)] })
+  server.close()
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+  const sentence = `Port ${port} on 127.0.0.1 is taken by another program.`
+  expect(ended.stderr.split('\n')).toEqual([sentence, expect.stringContaining('--port'), ''])
+  expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+  await place.serve()
+})
+
+test('a host that this machine does not have is a sentence, exit code 1', async () => {
+  const ended = await place.run(['serve'], { flags: ['--host', '203.0.113.77'] })
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(ended.stderr).toMatch(/^This machine has no address 203\.0\.113\.77\.\n.*--host\.\n$/)
+})
+
+const wrongUsage: readonly [argv: readonly string[], sentence: RegExp][] = [
+  [['serve', '--port', '70000'], /^http\.port is 70000 \(flag --port\)\.\n/],
+  [['serve', '--log-level', 'loud'], /^log\.level is "loud" \(flag --log-level\)\.\n/],
+  [['serve', '--nonsense'], /^Unknown option '--nonsense'/],
+  [['nonsense'], /^Unknown command 'nonsense'/],
+]
+
+test.each(wrongUsage)('%j is wrong usage: exit code 2, and no data folder is made', async (argv, sentence) => {
+  const ended = await place.run(argv, { isBare: true, env: { CURSORDEX_DATA_DIR: place.dataDir } })
+  expect(ended).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(ended.stderr).toMatch(sentence)
+  expect(existsSync(place.dataDir)).toBe(false)
+})
+
+test('a config file with an unknown key is exit code 2, and names the key', async () => {
+  const config = join(place.root, 'config.json')
+  writeFileSync(config, '{ "http": { "prot": 1 } }')
+  const ended = await place.run(['serve'], { flags: ['--config', config] })
+  expect(ended).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(ended.stderr).toContain('http.prot')
+})
+
+test.each([['serve'], ['chats']])(
+  '%s refuses a mirror that a later version wrote: a sentence, exit code 1',
+  async (name) => {
+    mkdirSync(place.dataDir)
+    const db = new Database(join(place.dataDir, 'mirror.db'))
+    db.pragma('user_version = 99')
+    db.close()
+    const ended = await place.run([name])
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(ended.stderr).toMatch(/^The mirror at .* has schema 99; this version of cursordex knows \d+\.\n.*\n$/)
+    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+  },
+)
+
+test('with no Cursor a command that finds nothing says where it looked', async () => {
+  const nowhere = join(place.dataDir, 'nowhere')
+  const { exitCode, stdout, stderr } = await place.run(
+    ['chats', '--cursor-user-dir', nowhere, '--cursor-home', nowhere],
+    {
+      isBare: true,
+      env: { CURSORDEX_DATA_DIR: place.dataDir },
+    },
+  )
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+  expect(stderr).toContain(`No Cursor found: looked in ${nowhere}`)
+})
+
+test('with no Cursor it starts, says where it looked, and finds Cursor within seconds of its appearing', async () => {
+  const { daemon, url } = await place.serve()
+  await waitUntil('the sentence', () => daemon.stderr.includes('No Cursor found'))
+  expect(daemon.stderr).toContain(place.cursor.userDir)
+  expect(await untilReady(url)).toMatchObject({ counts: { chats: 0, messages: 0 } })
+  place.cursor.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0'])
+  fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+  const item = await waitUntil(
+    'the first message and its project',
+    async () => {
+      const { items } = await getJson<{ items: { project: { name: string } | null }[] }>(url, '/api/chats')
+      return items.find(({ project }) => project !== null)
+    },
+    // All places are looked at anew once a minute at most.
+    { withinMs: 30_000 },
+  )
+  expect(item).toMatchObject({ id: 'chat-0', project: { name: 'shop' } })
+})

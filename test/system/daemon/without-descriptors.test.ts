@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { Compiled } from '../../helpers/compiled.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
+import { seedMirror } from '../../helpers/seed-mirror.ts'
+
+/** In a process of its own, which has no descriptor left: what it asks of others fails, and it goes on. */
+async function withoutDescriptors(module: string, words: readonly unknown[], ask: string): Promise<unknown> {
+  const compiled = await Compiled.module(module)
+  const script = `
+    import { closeSync, openSync } from 'node:fs'
+    const made = await import(${JSON.stringify(compiled.url)})
+    const words = ${JSON.stringify(words)}
+    const taken = []
+    try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+    const codes = []
+    const ask = async () => {
+      try { ${ask} } catch (error) { codes.push(error.code ?? String(error)) }
+    }
+    await ask()
+    // A rejection that nobody hears would end it by now.
+    await new Promise((resume) => setTimeout(resume))
+    for (const one of taken) closeSync(one)
+    await ask()
+    process.stdout.write(JSON.stringify(codes), () => process.exit())
+  `
+  const node = [process.execPath, '--input-type=module', '-e', script]
+  try {
+    const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', ...node], { encoding: 'utf8' })
+    return stdout === '' ? stderr.slice(-1000) : (JSON.parse(stdout) as unknown)
+  } finally {
+    compiled.remove()
+  }
+}
+
+const canLimit = process.platform !== 'win32'
+
+test.runIf(canLimit)('a search ended the daemon where no descriptor was left for its process', async () => {
+  const mirror = seedMirror()
+  try {
+    const ask = `
+      globalThis.pool ??= new made.SearchPool(words[0], 30_000)
+      await pool.ask({ kind: 'search', request: words[1] })
+      codes.push('answered')`
+    const codes = await withoutDescriptors('daemon/search-pool', [mirror.path, requestOf('plum')], ask)
+    expect(codes).toEqual(['search-died', 'answered'])
+  } finally {
+    mirror.dispose()
+  }
+})
+
+test.runIf(canLimit)('an archive ended the daemon where no descriptor was left for its process', async () => {
+  const ask = `
+    const { result } = made.startArchiveProcess({ kind: 'verify', dir: '/nowhere/archives', share: 1 }, () => undefined)
+    await result
+    codes.push('answered')`
+  expect(await withoutDescriptors('daemon/archive-process', [], ask)).toEqual(['archive-died', 'answered'])
+})

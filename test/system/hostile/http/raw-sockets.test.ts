@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { waitUntil } from '../../../helpers/wait-until.ts'
+import { faultsOf } from './judge.ts'
+import { sendRaw } from './raw.ts'
+import { rawShapes } from './raw-shapes.ts'
+import { AttackedServer } from './server.ts'
+
+let server: AttackedServer
+beforeAll(async () => {
+  server = await AttackedServer.start()
+})
+afterAll(() => server?.stop())
+
+let toldErrors = 0
+
+/** What is wrong after an attack; nothing where all is well. */
+async function troubles(): Promise<string[]> {
+  // Each is told of once, by the test that caused it.
+  const errors = server.errors.slice(toldErrors)
+  toldErrors += errors.length
+  return (await server.target.isAlive()) ? errors : [...errors, 'it is dead']
+}
+
+test.each(rawShapes)('$what is answered as it should be, or refused with a problem', async (shape) => {
+  const { what, bytes, allowed, isHalfClosed = false, answersMax = 1 } = shape
+  const { port, local } = server.target
+  const { answers, rest, isClosed } = await sendRaw(port, bytes.replaceAll('{host}', local), {
+    isHalfClosed,
+    answersMax,
+  })
+  const statuses = answers.map(({ status }) => status)
+  expect([what, statuses.filter((status) => !allowed.includes(status)), rest]).toEqual([what, [], ''])
+  expect(statuses.length > 0 || (allowed.includes('closed') && isClosed)).toBe(true)
+  expect(answersMax === 1 || statuses.length === answersMax).toBe(true)
+  expect(answers.flatMap((answer) => faultsOf(answer, { what, method: 'GET', isForeign: false }))).toEqual([])
+  expect(await troubles()).toEqual([])
+})
+
+test('what is smuggled behind a body is no request of its own', async () => {
+  const smuggled = rawShapes.filter(({ bytes }) => bytes.includes('Host: evil.com'))
+  for (const { what, bytes } of smuggled) {
+    const { answers } = await sendRaw(server.target.port, bytes.replaceAll('{host}', server.target.local), {
+      answersMax: 9,
+      withinMs: 4000,
+    })
+    const served = answers.filter(({ status }) => status === 200).length
+    expect([what, served]).toEqual([what, what === 'a good one behind a bad one' ? 1 : 0])
+  }
+})
+
+const open = async (bytes: string): Promise<Socket> => {
+  const socket = connect({ port: server.target.port, host: '127.0.0.1' })
+  // Not to take what comes would be not to see the end.
+  socket.on('error', () => undefined).resume()
+  await once(socket, 'connect')
+  socket.write(bytes)
+  return socket
+}
+
+test('a body in chunks without end is cut off, and costs no memory', async () => {
+  const head =
+    'POST /api/sync HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+  const before = server.megabytes
+  const { answers } = await sendRaw(server.target.port, head.replace('{host}', server.target.local) + chunk.repeat(200))
+  expect(answers.map(({ status }) => status)).toEqual([413])
+  expect(server.megabytes - before).toBeLessThan(100)
+  expect(await troubles()).toEqual([])
+})
+
+test('three hundred clients that never end what they say keep nobody waiting, and are sent away', async () => {
+  const starts = [
+    'GET /api/health HTTP/1.1\r\nHost: ',
+    `POST /api/sync HTTP/1.1\r\nHost: ${server.target.local}\r\nContent-Length: 9\r\nContent-Type: application/json\r\n\r\n{`,
+    '',
+  ]
+  const slow = await Promise.all(Array.from({ length: 300 }, (_, at) => open(starts[at % starts.length] ?? '')))
+  const before = server.megabytes
+  for (let round = 0; round < 20; round += 1) {
+    for (const socket of slow) if (socket.writable && round % 5 === 0) socket.write('a')
+    expect(await troubles()).toEqual([])
+  }
+  expect(server.megabytes - before).toBeLessThan(100)
+  const unfinished = slow.filter((_, at) => at % starts.length === 0)
+  await waitUntil('those without a whole head to be sent away', () => unfinished.every(({ destroyed }) => destroyed), {
+    everyMs: 100,
+  })
+  for (const socket of slow) socket.destroy()
+  expect(await troubles()).toEqual([])
+})
+
+test('streams of events that nobody reads end with their clients', async () => {
+  const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`
+  const streams = await Promise.all(Array.from({ length: 100 }, () => open(head)))
+  expect(await troubles()).toEqual([])
+  for (const socket of streams) socket.destroy()
+  expect(await troubles()).toEqual([])
+})
+
+test('nonsense behind a question breaks into no answer that is being given', async () => {
+  const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`
+  const socket = await open(head)
+  let told = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (told += text))
+  await waitUntil('the first event', () => told.includes('event: status'))
+  socket.write('nonsense\r\n\r\n')
+  await waitUntil('the end of the connection', () => socket.destroyed)
+  expect(told.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+  expect(await troubles()).toEqual([])
+})

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../../helpers/fill-store.ts'
+import { RunningDaemon } from '../../../helpers/running-daemon.ts'
+import { waitUntil } from '../../../helpers/wait-until.ts'
+import { knownRoutes, type KnownRoute } from './known-routes.ts'
+import { Target } from './target.ts'
+
+interface List {
+  readonly items: readonly { readonly id: string }[]
+}
+
+/** The compiled program over a small store, with all that its routes can be asked for. */
+export class AttackedServer {
+  readonly daemon: RunningDaemon
+  readonly target: Target
+  readonly routes: readonly KnownRoute[]
+  readonly #home: CursorHome
+
+  private constructor(daemon: RunningDaemon, home: CursorHome, routes: readonly KnownRoute[]) {
+    this.daemon = daemon
+    this.target = new Target(Number(new URL(daemon.url).port))
+    this.routes = routes
+    this.#home = home
+  }
+
+  static async start(): Promise<AttackedServer> {
+    const home = new CursorHome()
+    home.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0'])
+    fillStore(home.global(), { chats: 5, messagesPerChat: 20 })
+    const daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
+    await daemon.waitReady()
+    const [chat] = (await daemon.get<List>('/api/chats')).items
+    const [project] = (await daemon.get<List>('/api/projects')).items
+    const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
+    const isMade = async () => (await daemon.get<{ state: string }>(`/api/archives/${name}`)).state === 'verified'
+    await waitUntil('an archive', isMade)
+    const names = { chat: chat?.id ?? '', project: project?.id ?? '', archive: name }
+    return new AttackedServer(daemon, home, knownRoutes(names))
+  }
+
+  /** Megabytes that the process holds; 0 where the system does not tell. */
+  get megabytes(): number {
+    if (process.platform !== 'linux') return 0
+    const { pid } = JSON.parse(readFileSync(`${this.daemon.dataDir}/daemon.json`, 'utf8')) as { pid: number }
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  }
+
+  /** Errors in its log. */
+  get errors(): string[] {
+    return this.daemon.stderr.split('\n').filter((line) => /"level":[56]0/.test(line))
+  }
+
+  async stop(): Promise<void> {
+    this.target.close()
+    await this.daemon.stop()
+    this.#home.remove()
+  }
+}

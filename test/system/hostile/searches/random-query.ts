@@ -1,0 +1,153 @@
+import type { Chance } from '../../../../src/sample/chance.ts'
+
+type Choices = readonly [string, ...string[]]
+
+const words: Choices = [
+  'plum',
+  'lorem',
+  'getUserName',
+  'get_user_name',
+  'src/api/search.ts',
+  "don't",
+  'a',
+  '0',
+  '数据库',
+  'ตัว',
+  'é',
+]
+const marks: Choices = [
+  '"',
+  "'",
+  '“',
+  '”',
+  '„',
+  '-',
+  '--',
+  '*',
+  '^',
+  '(',
+  ')',
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  '+',
+  '~',
+  '\\',
+  '/',
+  ',',
+  ';',
+  '%',
+  '_',
+]
+const spells: Choices = [
+  'AND',
+  'OR',
+  'NOT',
+  'NEAR(',
+  'NEAR/2',
+  'title:',
+  '{title text}:',
+  '- {title}:',
+  'rowid:',
+  'rank:',
+  'message_terms:',
+  'match',
+  'project:',
+  'role:user',
+  'in:code',
+  'tool:x',
+  'before:2026-02-30',
+  'after:yesterday',
+  'on:7d',
+  'is:archived',
+  'has:error',
+  "' or 1=1 --",
+  '"; drop table messages; --',
+  '/*',
+  '*/',
+  '?1',
+  '@q',
+  ':q',
+  '$q',
+  'integrity-check',
+  'optimize',
+  'rebuild',
+  'delete-all',
+]
+const signs: Choices = [
+  '\u0000',
+  '\u0001',
+  '\u0007',
+  '\u001a',
+  '\u001b[31m',
+  '\u007f',
+  '\u0085',
+  '\u00ad',
+  '\u200b',
+  '\u200d',
+  '\u202e',
+  '\u2028',
+  '\ufeff',
+  '\ufffd',
+  '\uffff',
+  '\ud800',
+  '\udc00',
+  '\udfff\ud800',
+  '\u{10ffff}',
+  '\u{1f468}\u200d\u{1f4bb}',
+  '\u0301',
+  '\u0e33',
+  '\uac00',
+  'ﬃ',
+  'İ',
+  'ß',
+  'ǅ',
+  '\t',
+  '\n',
+  '\r\n',
+  ' ',
+]
+
+/** Long ones are seldom, or there would be time for nothing else. */
+const long: readonly ((chance: Chance) => string)[] = [
+  (chance) => chance.pick(words).repeat(100_000).slice(0, 100_000),
+  (chance) => chance.pick(marks).repeat(100_000),
+  (chance) => chance.pick(signs).repeat(20_000),
+  () => Array.from({ length: 20_000 }, (_, at) => `w${at}`).join(' '),
+  () => Array.from({ length: 20_000 }, (_, at) => `-w${at}`).join(' '),
+  () => Array.from({ length: 5000 }, (_, at) => `"p${at} q"*`).join(' '),
+  () => `${'('.repeat(50_000)}a${')'.repeat(50_000)}`,
+]
+
+const EACH_LONG = 2000
+
+/** A string that a person, a machine or somebody with a grudge might send. */
+export function randomQuery(chance: Chance, at: number): string {
+  if (at % EACH_LONG === 0) return (long[(at / EACH_LONG) % long.length] ?? String)(chance)
+  const length = chance.between(0, 12)
+  const pieces = Array.from({ length }, () => pieceOf(chance))
+  return pieces.join(chance.pick([' ', '', ' ', '\u00a0']))
+}
+
+function pieceOf(chance: Chance): string {
+  const kind = chance.between(1, 10)
+  if (kind <= 3) return chance.pick(words)
+  if (kind <= 6) return chance.pick(marks)
+  if (kind <= 8) return chance.pick(spells)
+  return kind === 9 ? chance.pick(signs) : String.fromCharCode(chance.between(0, 0xffff))
+}
+
+/** As a query says it; half a character has no encoding of its own, and is sent as the bytes that SQLite would write. */
+export const encoded = (query: string): string =>
+  query
+    .split(/(\p{Surrogate})/u)
+    .map((text, at) => (at % 2 === 0 ? encodeURIComponent(text) : halfOf(text)))
+    .join('')
+
+function halfOf(text: string): string {
+  const unit = text.charCodeAt(0)
+  const bytes = [0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]
+  return bytes.map((byte) => `%${byte.toString(16)}`).join('')
+}

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { headers } from '../../../../src/sample/cursor-home.ts'
+import { Workplace } from '../../../helpers/spawn-cursordex.ts'
+import { hideSecrets } from './hide-secrets.ts'
+import { hiddenIn, lookEverywhere } from './look-everywhere.ts'
+import { foundIn, tokenOf } from './tokens.ts'
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+})
+afterEach(() => place.remove())
+
+test('no token, key or draft of Cursor comes to stand anywhere else', async () => {
+  const places = hideSecrets(place.cursor)
+  expect(hiddenIn(place.cursor, places)).toEqual(places)
+  expect(new Set(places.map(tokenOf)).size).toBe(places.length)
+  const found = await lookEverywhere(place, places)
+  const count = Object.values(found).flat().length
+  console.log(`canaries: ${places.length} hidden, looked for in ${Object.keys(found).length} places, ${count} found`)
+  expect(places.length).toBeGreaterThan(30)
+  expect(found).toEqual(Object.fromEntries(Object.keys(found).map((where) => [where, []])))
+})
+
+test('a word that was sent is found wherever it is copied to, in every form', async () => {
+  const store = place.cursor.global()
+  const bytes = (name: string): Buffer => Buffer.from(`x${tokenOf(name)}y`)
+  const forms: Readonly<Record<string, string>> = {
+    plain: tokenOf('plain'),
+    capitals: tokenOf('capitals').toUpperCase(),
+    base64: bytes('base64').toString('base64'),
+    hex: bytes('hex').toString('hex'),
+    wide: Buffer.from(tokenOf('wide'), 'utf16le').toString('base64'),
+  }
+  const names = Object.keys(forms)
+  store.chat('talk', { name: `Titled ${tokenOf('title')}`, fullConversationHeadersOnly: headers(names) })
+  for (const [id, text] of Object.entries(forms)) store.message('talk', id, { type: 1, text: `Said ${text}` })
+  const found = await lookEverywhere(place, ['title', ...names])
+  for (const where of ['HTTP answers', 'the data folder, in use', 'the data folder, at rest']) {
+    expect([where, found[where]]).toEqual([where, ['title', ...names]])
+  }
+  expect(found['commands beside a daemon']).toContain('title')
+  expect(found['commands without one']).toContain('title')
+})
+
+test('a word in bytes of any kind is found', () => {
+  const token = tokenOf('one')
+  const [narrow, wide] = [Buffer.from(`ab${token}`), Buffer.from(token, 'utf16le')]
+  const kept: readonly (Buffer | string)[] = [
+    narrow,
+    wide,
+    Buffer.from(wide).swap16(),
+    narrow.toString('base64'),
+    narrow.subarray(1).toString('base64'),
+    narrow.subarray(2).toString('base64url'),
+    narrow.toString('hex'),
+    narrow.toString('hex').toUpperCase(),
+    wide.toString('hex'),
+    token.slice(4),
+  ]
+  for (const bytes of kept) expect([bytes, foundIn(bytes, ['one', 'another'])]).toEqual([bytes, ['one']])
+})

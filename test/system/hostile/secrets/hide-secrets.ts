@@ -1,0 +1,181 @@
+import { headers, type CursorHome, type Store } from '../../../../src/sample/cursor-home.ts'
+import { makeHeaderTable, putHeader } from '../../../helpers/eras/global-items.ts'
+import { asBase64, keepBlob, stateOf } from '../../../helpers/blob-store.ts'
+import { tokenOf } from './tokens.ts'
+
+/** Keys of the table that holds settings and tokens beside the chats: of each kind that is never read, one at least. */
+const itemKeys: readonly string[] = [
+  'cursorAuth/accessToken',
+  'cursorAuth/refreshToken',
+  'cursorAuth/cachedEmail',
+  'cursorAuth/stripeMembershipType',
+  'cursorAuth/openAIKey',
+  'cursorAuth/claudeKey',
+  'cursorAuth/googleKey',
+  'cursorAuth/azureApiKey',
+  'cursorai/serverConfig',
+  'cursorai/featureConfigCache',
+  'cursorai/donotchange/privacyMode',
+  'telemetry.machineId',
+  'telemetry.macMachineId',
+  'telemetry.devDeviceId',
+  'storage.serviceMachineId',
+  'github-authentication',
+  'microsoft-authentication',
+  'vscode.github-authentication',
+  'mcpService.knownServerIds',
+  'mcp.servers',
+  'mcpEncryptionKey',
+  'mcpOAuth.tokens',
+  'openaiApiKey',
+  'openai.apiKey',
+  'anthropic.key',
+  'src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser',
+  'secret://{"extensionId":"vscode.github-authentication","key":"github.auth"}',
+  'secret://{"extensionId":"anysphere.cursor-mcp","key":"mcp_client_information"}',
+  'interactive.sessions',
+  'history.entries',
+  'notepadData',
+  'cursor/pinnedComposers',
+  'terminal.history.entries.commands',
+  'aiService.generations',
+  'composer.planRegistry',
+  'composer.composerHeaders.secret',
+  'glass.token',
+  'workbench.panel.composerChatViewPane.hidden',
+  'workbench.panel.composerChatViewPaneX',
+  'composer.composerDataX',
+]
+
+/** Said in the key itself. */
+const namedItems: readonly ((token: string) => string)[] = [
+  (token) => `secret://{"extensionId":"${token}"}`,
+  (token) => `cursorAuth/${token}`,
+  (token) => `${token}-authentication`,
+  (token) => token,
+  (token) => `mcp.${token}`,
+]
+const namedRows: readonly ((token: string) => string)[] = [
+  (token) => `mcpOAuth:${token}`,
+  (token) => `openaiKey:${token}`,
+  (token) => token,
+  (token) => `agentKv:blob:${token}`,
+  (token) => `cloudAgentDraft:${token}`,
+  (token) => `secret://${token}`,
+]
+
+/** Fills a home with what nobody may copy, each piece beside something that is read. @returns where they are hidden */
+export function hideSecrets(home: CursorHome): string[] {
+  const places: string[] = []
+  const hide = (place: string): string => {
+    places.push(place)
+    return tokenOf(place)
+  }
+  const store = home.global()
+  const workspace = home.workspace('ws1', { folder: 'file:///w/shop' }, [])
+  for (const [name, each] of [['global', store] as const, ['workspace', workspace] as const])
+    hideItems(name, each, hide)
+  hideRows(store, hide)
+  hideInChats(store, hide)
+  hideInDrafts(store, hide)
+  hideInLists(store, workspace, hide)
+  return places
+}
+
+type Hide = (place: string) => string
+
+function hideItems(name: string, store: Store, hide: Hide): void {
+  for (const key of itemKeys) {
+    const token = hide(`${name} ${key}`)
+    store.item(
+      key,
+      key.length % 2 === 0 ? token : { version: 1, value: [{ accessToken: token, account: { id: token } }] },
+    )
+  }
+  for (const [at, keyOf] of namedItems.entries()) store.item(keyOf(hide(`${name} key ${at}`)), { enabled: true })
+}
+
+function hideRows(store: Store, hide: Hide): void {
+  for (const [at, keyOf] of namedRows.entries()) store.put(keyOf(hide(`row key ${at}`)), { enabled: true })
+  for (const family of ['agentKv:blob:', 'composer.content.', 'checkpointId:', 'messageRequestContext:', 'tomorrow:']) {
+    store.put(`${family}${'ab'.repeat(32)}`, { role: 'system', content: hide(`row ${family}`) })
+  }
+  store.put('ofsContent:talk:file:///p/a.ts', hide('row ofsContent'))
+  store.put(null, { text: hide('row without a key') })
+}
+
+const keysOf = (name: string, hide: Hide): Record<string, unknown> => ({
+  speculativeSummarizationEncryptionKey: hide(`${name} summary key`),
+  blobEncryptionKey: hide(`${name} blob key`),
+})
+
+/** Chats told by their messages, by their own row, and by what the model was sent. */
+function hideInChats(store: Store, hide: Hide): void {
+  store.chat('talk', { name: 'Talk', fullConversationHeadersOnly: headers(['m1', 'm2']), ...keysOf('talk', hide) })
+  store.message('talk', 'm1', { type: 1, text: 'Turn the mill' })
+  store.message('talk', 'm2', {
+    type: 2,
+    text: 'It turns',
+    thinking: { text: 'How?', signature: hide('thinking signature') },
+    images: [{ data: hide('image bytes') }],
+    ...keysOf('message', hide),
+  })
+  const conversation = [{ bubbleId: 'a', type: 1, text: 'Kept inside', ...keysOf('embedded message', hide) }]
+  store.chat('inline', { name: 'Inline', conversation, ...keysOf('inline', hide) })
+  const ids = [
+    { role: 'system', content: hide('system prompt') },
+    { role: 'user', content: 'Grind the corn' },
+  ].map((message) => keepBlob(store, message))
+  store.chat('model', {
+    name: 'Model',
+    fullConversationHeadersOnly: headers(['gone']),
+    conversationState: asBase64(stateOf(ids)),
+    ...keysOf('model', hide),
+  })
+  store.chat('torn', {
+    name: 'Torn',
+    fullConversationHeadersOnly: headers(['m1']),
+    ...keysOf('torn', hide),
+    createdAt: [],
+  })
+}
+
+function hideInDrafts(store: Store, hide: Hide): void {
+  const draft = (name: string): Record<string, unknown> => ({
+    text: hide(`${name} text`),
+    richText: JSON.stringify({ root: { children: [{ type: 'text', text: hide(`${name} rich text`) }] } }),
+  })
+  store.chat('draft', { isDraft: true, fullConversationHeadersOnly: [], ...draft('draft') })
+  store.chat('unnamed-draft', draft('unnamed draft'))
+  store.chat('empty-state-draft', draft('empty-state draft'))
+  store.chat('draft-beside', { fullConversationHeadersOnly: headers(['m1']), ...draft('draft beside a message') })
+  store.message('draft-beside', 'm1', { type: 1, text: 'Already sent' })
+  store.chat('draft-inline', { conversation: [{ bubbleId: 'a', type: 1, text: 'Sent' }], ...draft('draft inline') })
+}
+
+function hideInLists(store: Store, workspace: Store, hide: Hide): void {
+  const head = (name: string, composerId: string): Record<string, unknown> => ({
+    composerId,
+    type: 'head',
+    name: `Head ${composerId}`,
+    text: hide(`${name} draft`),
+    richText: hide(`${name} rich draft`),
+    ...keysOf(name, hide),
+  })
+  store.item('composer.composerHeaders', { allComposers: [head('list', 'talk')] })
+  makeHeaderTable(store.db, '3.9')
+  putHeader(store.db, { composerId: 'inline', value: head('table', 'inline') })
+  const conversation = [{ bubbleId: 'w', type: 1, text: 'Woven here' }]
+  workspace.item('composer.composerData', {
+    allComposers: [
+      { ...head('workspace', 'woven'), type: 'composer', conversation },
+      head('workspace head', 'model'),
+      {
+        composerId: 'woven-draft',
+        text: hide('unsent in the workspace'),
+        conversation: [],
+        ...keysOf('unsent', hide),
+      },
+    ],
+  })
+}

@@ -1,0 +1,14 @@
+import type { LiveState } from '../../../../src/api/http/world.ts'
+
+export const HOST = '127.0.0.1:4870'
+
+/** What a daemon with nothing to do says of itself. */
+export const liveOf = (mirrorPath: string): LiveState => ({
+  state: 'ready',
+  reasons: [],
+  uptimeMs: 5,
+  progress: null,
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 0 },
+  lagMs: null,
+  mirrorPath,
+})

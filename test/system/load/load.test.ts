@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { LARGE, scaled } from '../../../bench/make-store.ts'
+import { FaultyBuild } from '../../helpers/faulty-build.ts'
+import { measureLoad } from './measure-load.ts'
+
+/** For a machine that many share; what waits for searches waits longer. */
+const WAIT_MS_MAX = 3500
+const SEARCH_MS_MAX = 30_000
+
+describe('while the first ingest of a large store runs, and hostile searches with it', () => {
+  test('at most two search at a time, every search is answered, and nothing else waits for them', async () => {
+    const outcome = await measureLoad(scaled(LARGE, 0.07))
+    const { times, odd, deadlines, searchersMax, indexingMs } = outcome
+    console.log(`load, ${Math.round(indexingMs)} ms of ingest, ${deadlines} deadlines: ${outcome.lines.join('; ')}`)
+    expect(odd).toEqual([])
+    expect(searchersMax).toBeLessThanOrEqual(2)
+    const slow = [...times].filter(([path, taken]) => {
+      const waits = path === 'search' ? SEARCH_MS_MAX : WAIT_MS_MAX
+      return Math.max(...taken) > waits
+    })
+    expect(slow).toEqual([])
+  })
+
+  test('a search in the main thread, and a third search process, are noticed', async () => {
+    // Once, and for less than a connection is kept.
+    const untilLate = `const end = Date.now() + ${WAIT_MS_MAX + 1000}; while (Date.now() < end) continue;`
+    const busy = `if (globalThis.wasBusy !== true) { globalThis.wasBusy = true; ${untilLate} }`
+    const build = new FaultyBuild(
+      {
+        file: 'daemon/api-worlds.ts',
+        replace: 'ask: (question) => searches.ask(question)',
+        by: `ask: (question) => { ${busy} return searches.ask(question) }`,
+      },
+      { file: 'daemon/search-pool.ts', replace: 'const CHILDREN_MAX = 2', by: 'const CHILDREN_MAX = 8' },
+    )
+    try {
+      const { times, searchersMax } = await measureLoad(scaled(LARGE, 0.002), build.bin)
+      const health = Math.max(...(times.get('/api/health') ?? []))
+      console.log(`planted: health answers in up to ${Math.round(health)} ms, ${searchersMax} search at a time`)
+      expect(health).toBeGreaterThan(WAIT_MS_MAX)
+      // Elsewhere nobody counts them.
+      expect(process.platform === 'linux' ? searchersMax : 3).toBeGreaterThan(2)
+    } finally {
+      build.remove()
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { PurgeReport, PurgeState } from '../../../src/api/http/purge-shapes.ts'
+import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
+import { findBytes } from '../../helpers/purge-world.ts'
+import { getJson, untilReady, type Cursordex } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+let place: PurgePlace
+let daemon: Cursordex
+let url: string
+
+beforeEach(async () => {
+  place = new PurgePlace(12, 40)
+  // Counting begins ten seconds after the last change, and writes: bytes are compared here.
+  const config = join(place.place.root, 'config.json')
+  writeFileSync(config, '{ "tokens": { "estimate": false } }')
+  ;({ daemon, url } = await place.place.serve(['--log-level', 'trace', '--config', config]))
+  await untilReady(url)
+})
+afterEach(() => place.remove())
+
+const post = <Answer>(path: string, body: object): Promise<Answer> =>
+  getJson<Answer>(url, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+const hashAll = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(place.dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => {
+        const path = join(parentPath, name)
+        return [path, createHash('sha256').update(readFileSync(path)).digest('hex')]
+      }),
+  )
+
+const searchFor = async (words: string): Promise<number> => {
+  const { total } = await getJson<{ total: number }>(url, `/api/search?q=${encodeURIComponent(`"${words}"`)}`)
+  return total
+}
+
+async function archived(scope: string | null = null): Promise<void> {
+  const { name } = await post<{ name: string }>('/api/archives', { scope })
+  await waitUntil('the archive', async () => {
+    const { state } = await getJson<{ state: string }>(url, `/api/archives/${name}`)
+    return state === 'verified'
+  })
+}
+
+test('a purge in a copy of the data folder, made while the daemon ran, removed from the mirror of the original', async () => {
+  const copy = join(place.place.root, 'copy')
+  cpSync(place.dataDir, copy, { recursive: true })
+  const { exitCode, stderr } = await place.purgeSecret(2, { flags: ['--data-dir', copy] })
+  expect([exitCode, await searchFor(secretOf(2))]).toEqual([0, 1])
+  expect([stderr, findBytes(copy, secretOf(2))]).toEqual([expect.any(String), []])
+})
+
+test('a dry run tells what would go, and changes not one byte', async () => {
+  await archived()
+  const before = hashAll()
+  const report = await post<PurgeReport>('/api/purge', { match: secretOf(2) })
+  expect(report).toMatchObject({ dryRun: true, messages: 1, inCursor: 1, check: null, archives: { objects: 1 } })
+  expect(report.chats).toEqual([{ id: 'chat-2', title: 'Talk 2', isWhole: false, messages: 1 }])
+  expect(hashAll()).toEqual(before)
+})
+
+test('beside searches, a purge by the command line leaves nothing, in no file, no log and no argument', async () => {
+  await archived()
+  // A searcher that has seen the words, and would remember them.
+  expect(await searchFor(secretOf(5))).toBe(1)
+  await getJson(url, `/api/suggest?q=${wordOf(5).slice(0, 4)}`)
+  const purged = place.purgeSecret(5)
+  const over = { isSo: false }
+  void purged.then(() => (over.isSo = true))
+  let [asked, longestMs] = [0, 0]
+  const seen: string[] = []
+  while (!over.isSo) {
+    const startedAt = performance.now()
+    expect(await searchFor('word3a7')).toBe(1)
+    longestMs = Math.max(longestMs, performance.now() - startedAt)
+    asked += 1
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) seen.push(argumentsOf(pid))
+  }
+  const { exitCode, stdout } = await purged
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { messages: 1, check: { found: [] } }])
+  expect(asked).toBeGreaterThan(2)
+  console.log(`beside a purge: ${asked} searches, the longest took ${Math.round(longestMs)} ms`)
+  expect(seen.filter((text) => text.includes(wordOf(5)))).toEqual([])
+  expect(daemon.stderr).not.toContain(wordOf(5))
+  expect(await searchFor(secretOf(5))).toBe(0)
+  const { items } = await getJson<{ items: unknown[] }>(url, `/api/suggest?q=${wordOf(5).slice(0, 4)}`)
+  expect(JSON.stringify(items)).not.toContain(wordOf(5))
+  expect(findBytes(place.dataDir, wordOf(5))).toEqual([])
+  place.writeSecret(5, ' Once more.')
+  await post('/api/sync', { full: true })
+  expect(findBytes(place.dataDir, wordOf(5))).toEqual([])
+  expect(await getJson<PurgeState>(url, '/api/purge')).toMatchObject({
+    doing: null,
+    tombstones: { chats: 0, messages: 1, texts: 1 },
+    unfinished: { rows: false, archives: false, bytes: false },
+  })
+})
+
+/** Empty for a process that ended meanwhile. */
+function argumentsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+test('a daemon that was killed amid a purge ends it when it starts again', async () => {
+  await archived()
+  await archived(secretOf(7))
+  void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
+  await waitUntil(
+    'the purge to be noted',
+    async () => (await getJson<PurgeState>(url, '/api/purge')).tombstones.messages > 0,
+    { everyMs: 2 },
+  )
+  await daemon.stop('SIGKILL')
+  ;({ url } = await place.place.serve())
+  await untilReady(url)
+  await waitUntil('the end of it', async () => {
+    const { doing, unfinished } = await getJson<PurgeState>(url, '/api/purge')
+    return doing === null && !unfinished.rows && !unfinished.archives && !unfinished.bytes
+  })
+  expect(findBytes(place.dataDir, wordOf(7))).toEqual([])
+})
+
+test.each([
+  [{}, 'Nothing is named'],
+  [{ match: 'abc' }, 'match'],
+  [{ match: 7 }, 'match'],
+  [{ chats: [] }, 'chats'],
+  [{ before: 'some day' }, 'before'],
+  [{ projects: ['nowhere-known'] }, 'nowhere-known'],
+  [{ chat: ['a'] }, 'chats'],
+])('what cannot be meant is refused: %j', async (body, named) => {
+  await expect(post('/api/purge', body)).rejects.toThrow(named)
+})

@@ -1,0 +1,153 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { Cursordex, getJson, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
+import type { Ended } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+const started: Cursordex[] = []
+const folders: string[] = []
+
+afterEach(async () => {
+  const left = started.splice(0).filter((program) => !program.hasEnded)
+  await Promise.all(left.map((program) => program.stop('SIGKILL')))
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A place for temporary files where nothing else lies. */
+function newPlace(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-place-'))
+  folders.push(folder)
+  return folder
+}
+
+function start(argv: readonly string[], place: string, env: Readonly<Record<string, string>> = {}): Cursordex {
+  const program = new Cursordex(argv, { env: { TMPDIR: place, TEMP: place, TMP: place, ...env } })
+  started.push(program)
+  return program
+}
+
+/** The commands that it tells a newcomer to try, as words. */
+async function toldCommands(demo: Cursordex): Promise<string[][]> {
+  await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'))
+  const lines = [...demo.stdout.matchAll(/^ +npx cursordex (.*)$/gm)]
+  return lines.map(([, words = '']) => words.split(' ').map((word) => word.replaceAll(/^'|'$/g, '')))
+}
+
+const run = (argv: readonly string[], place: string): Promise<Ended> => start(argv, place).ended
+
+test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
+  '%j is ready and tells three commands that find something',
+  async (argv) => {
+    const place = newPlace()
+    const demo = start(argv, place)
+    const url = await demo.listening()
+    const commands = await toldCommands(demo)
+    expect(demo.stdout).toMatch(/^cursordex listening on http:\/\/127\.0\.0\.1:\d+\n/)
+    expect(commands).toHaveLength(3)
+    // On a machine with much other work it tells them, and this, after ten seconds.
+    if (demo.stdout.includes('being indexed')) await untilReady(url)
+    for (const words of commands) {
+      expect(words).toContain('--data-dir')
+      const { exitCode, stdout, stderr } = await run(words, place)
+      expect(exitCode).toBe(0)
+      expect(stdout.split('\n').length).toBeGreaterThan(1)
+      expect(stderr).toBe('')
+      const { items } = JSON.parse((await run([...words, '--json'], place)).stdout) as { items: unknown[] }
+      expect(items.length).toBeGreaterThan(1)
+    }
+    await untilReady(url)
+    expect(await demo.stop('SIGTERM')).toMatchObject({ exitCode: 0, signal: null })
+    expect(readdirSync(place)).toEqual([])
+  },
+)
+
+test('a word of a chat that began after the start is found', async () => {
+  const place = newPlace()
+  const startedAtMs = Date.now()
+  const demo = start(['demo'], place)
+  const url = await demo.listening()
+  interface Found {
+    readonly items: readonly {
+      readonly message: { readonly createdAt: string }
+      readonly chat: { readonly title: string }
+    }[]
+  }
+  const found = await waitUntil('a message about NOTES-2001', async () => {
+    const answer = await getJson<Found>(url, '/api/search?q=NOTES-2001')
+    return answer.items[0]
+  })
+  expect(found.chat.title).toContain('NOTES-2001')
+  expect(Date.parse(found.message.createdAt)).toBeGreaterThan(startedAtMs)
+  // What is written there already grows on: more messages, and longer ones.
+  const messages = async () => (await getJson<{ counts: { messages: number } }>(url, '/api/status')).counts.messages
+  const before = await messages()
+  await waitUntil('one more message', async () => (await messages()) >= before + 1)
+})
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s takes away what was made, within two seconds',
+  async (signal) => {
+    const place = newPlace()
+    const demo = start(['demo'], place)
+    await demo.listening()
+    expect(readdirSync(place)).toHaveLength(1)
+    const ended = await demo.stop(signal)
+    expect(ended).toMatchObject({ exitCode: 0, signal: null })
+    expect(ended.tookMs).toBeLessThan(STOP_MS_MAX)
+    expect(readdirSync(place)).toEqual([])
+  },
+)
+
+test('a data folder that is named, by flag or environment, is used and stays', async () => {
+  for (const byFlag of [true, false]) {
+    const place = newPlace()
+    const dataDir = join(newPlace(), 'mine')
+    const demo = byFlag
+      ? start(['demo', '--data-dir', dataDir], place)
+      : start(['serve', '--demo'], place, { CURSORDEX_DATA_DIR: dataDir })
+    const url = await demo.listening()
+    const told = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')) as Record<string, unknown>
+    expect(told).toMatchObject({ pid: demo.pid, url })
+    expect((await toldCommands(demo)).every((words) => words.includes(dataDir))).toBe(true)
+    await demo.stop()
+    expect(readdirSync(place)).toEqual([])
+    expect(existsSync(join(dataDir, 'mirror.db'))).toBe(true)
+    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
+  }
+})
+
+test('no other folder of Cursor is read, whoever names it', async () => {
+  const place = newPlace()
+  const foreign = newPlace()
+  mkdirSync(join(foreign, 'globalStorage'))
+  const demo = start(['demo', '--cursor-user-dir', foreign], place, { CURSORDEX_CURSOR_USER_DIRS: foreign })
+  const { sources } = await untilReady(await demo.listening())
+  expect(sources.length).toBeGreaterThan(1)
+  expect(sources.filter(({ path }) => !path.startsWith(place))).toEqual([])
+})
+
+test('a place for temporary files where nothing can be made is no bug, but named with its remedy', async () => {
+  const { exitCode, stderr } = await run(['demo'], join(newPlace(), 'gone'))
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^The sample in .*gone.* cannot be written: ENOENT.*\n.*(TMPDIR|TEMP)\.\n$/)
+})
+
+test('a start that fails leaves nothing behind', async () => {
+  const place = newPlace()
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await new Promise((resume) => blocker.once('listening', resume))
+  try {
+    const address = blocker.address()
+    const port = typeof address === 'object' && address !== null ? String(address.port) : ''
+    const { exitCode, stderr } = await run(['demo', '--port', port], place)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`Port ${port}`)
+  } finally {
+    blocker.close()
+  }
+  expect((await run(['demo', '--log-level', 'loud'], place)).exitCode).toBe(2)
+  expect(readdirSync(place)).toEqual([])
+})
