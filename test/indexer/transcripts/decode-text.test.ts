@@ -245,6 +245,21 @@ describe('a line that looks like a role', () => {
   })
 })
 
+test('a `user:` line in the arguments of a call opens no message where prompts are tagged', () => {
+  const call = answer('[Tool call] Write', '  contents=# Log', '```', 'header', '', 'user:', 'hello', '```')
+  const [, written] = partsOf(`${ask('a')}${call}${ask('b')}`)
+  expect(written).toEqual([
+    'assistant',
+    tool('Write', { input: { contents: '# Log\n```\nheader\n\nuser:\nhello\n```' }, status: 'completed' }),
+  ])
+  expect(partsOf(`user:\na\n\n${call}`).map(([role]) => role)).toEqual(['user', 'assistant', 'user'])
+})
+
+test('an answer of very many parts is read', () => {
+  const [, , ...parts] = partsOf(`${ask('a')}${answer('<think>a</think>b'.repeat(200_000))}`)[1] ?? []
+  expect(parts).toHaveLength(399_999)
+})
+
 test('lines of Windows are read', () => {
   const content = `${ask('a\nb')}${answer('c', 'd', '[Tool call] T', '  x=1', '  y=2')}${ask('e')}`.replaceAll(
     '\n',

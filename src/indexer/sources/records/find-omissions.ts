@@ -17,7 +17,7 @@ function saysSomething(output: Json): boolean {
   const waiting: Json[] = [output]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value === 'string' && /\S/.test(value) && !isReference(value)) return true
-    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value))
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) waiting.push(each)
   }
   return false
 }

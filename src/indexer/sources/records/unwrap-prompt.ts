@@ -92,7 +92,7 @@ function readQueries(text: string, from: number): Queries {
     texts.push(withoutOuterBreaks(text.slice(start, end ?? text.length)))
     if (end === null) return { texts, blocks }
     const between = readBlocks(text, end + closing.length)
-    blocks.push(...between)
+    for (const block of between) blocks.push(block)
     at = skipSpace(text, between.at(-1)?.end ?? end + closing.length)
   }
   return { texts: [...texts, text.slice(at)], blocks }

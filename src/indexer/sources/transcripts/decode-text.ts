@@ -36,15 +36,27 @@ interface Turn {
 }
 
 function splitTurns(lines: readonly string[]): readonly Turn[] {
-  const turns: { role: Role; lines: string[] }[] = []
+  const turns: { role: Role; lines: string[]; hasCall: boolean }[] = []
+  const isTagged = lines.some((_, at) => roleAt(lines, at, false) === 'user' && startsPrompt(lines, at + 1))
   for (let at = 0; at < lines.length; at += 1) {
-    const role = roleAt(lines, at, turns.at(-1)?.role === 'assistant')
+    const open = turns.at(-1)
+    const found = roleAt(lines, at, open?.role === 'assistant')
+    // Where prompts are tagged, a line like this within a call is one of its arguments'.
+    const isQuoted = found === 'user' && isTagged && open?.hasCall === true && !startsPrompt(lines, at + 1)
+    const role = isQuoted ? null : found
     const end = role === 'user' ? promptEnd(lines, at + 1) : at
-    if (role === null) turns.at(-1)?.lines.push(lines[at] ?? '')
-    else turns.push({ role, lines: lines.slice(at + 1, end + 1) })
+    if (role !== null) turns.push({ role, lines: lines.slice(at + 1, end + 1), hasCall: false })
+    else if (open !== undefined) {
+      open.lines.push(lines[at] ?? '')
+      open.hasCall ||= open.role === 'assistant' && (lines[at] ?? '').startsWith('[Tool call]')
+    }
     at = end
   }
-  return turns.map((turn) => ({ ...turn, sections: turn.role === 'user' ? [] : readSections(turn.lines) }))
+  return turns.map(({ role, lines: own }) => ({
+    role,
+    lines: own,
+    sections: role === 'user' ? [] : readSections(own),
+  }))
 }
 
 const withoutReturn = (line: string): string => line.replace(/\r$/, '')
@@ -127,7 +139,7 @@ function decodeAnswer(sections: readonly Section[], names: ReadonlySet<string>, 
       const input = readInput(title.slice(name.length).trimStart(), body)
       calls.add(parts, openCall({ name, callId: null, input, paths: readToolPaths(name, input) }))
     } else if (kind === 'result') calls.end(title, readValue(dedent(body)), parts)
-    else if (kind === 'prose') parts.push(...answerParts(textOf(body)))
+    else if (kind === 'prose') for (const part of answerParts(textOf(body))) parts.push(part)
     else {
       const text = textOf([...(title === '' ? [] : [title]), ...dedent(body)])
       if (!isBlank(text) && !isRedacted(text)) parts.push({ kind, text, durationMs: null })
