@@ -30,8 +30,9 @@ export function* writeWhole(
   request: PassRequest,
 ): Generator<PassStep, void> {
   const num = held.sourceNum(mirror, source)
-  const { pieces, workspaces, identity, signature, bytesRead, longestReadMs } = content
-  const { changed, goneKeys, droppedKeys, goneChats, outdated } = compare(mirror, num, content, request)
+  const { workspaces, identity, signature, bytesRead, longestReadMs } = content
+  const pieces = withoutStandIns(mirror, num, content.pieces)
+  const { changed, goneKeys, droppedKeys, goneChats, outdated } = compare(mirror, num, { ...content, pieces }, request)
   held.saveCounts(mirror, num, { totalRows: pieces.length + (content.keptKeys?.size ?? 0), nullKeys: 0 }, request.now())
   const steps = inSteps(changed)
   let written = 0
@@ -53,6 +54,14 @@ export function* writeWhole(
   }
 }
 
+/** While a piece that gave a chat cannot be read, what it gave stays: no other piece stands in for it. */
+function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]): readonly Piece[] {
+  const unread = pieces.filter(({ issue, chats }) => issue !== null && chats.length === 0)
+  const kept = new Set(unread.flatMap(({ key }) => listRowChats(mirror, num, key)))
+  if (kept.size === 0) return pieces
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter(({ id }) => !kept.has(id)) }))
+}
+
 interface Difference {
   readonly changed: readonly Piece[]
   readonly goneKeys: readonly string[]
@@ -61,7 +70,7 @@ interface Difference {
   readonly outdated: ReadonlyMap<ChatId, OutdatedChat>
 }
 
-/** A chat that an older decoder read. `isUntouched`: the store still holds it as it was then. */
+/** A chat as it was read before. `isUntouched`: the store still holds what it was read from. */
 interface OutdatedChat {
   readonly isUntouched: boolean
 }
@@ -99,22 +108,29 @@ function compare(
   const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
   const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
   const kept = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
-  const outdated = listOutdated(mirror, num, { known: known.values(), pieces })
+  const outdated = listOutdated(mirror, num, { known: [...known.values()], pieces })
   return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !kept.has(id)), outdated }
 }
 
-/** The chats of all rows that an older decoder read. A chat can stand in several rows, such as a file for each form. */
+/**
+ * The chats that are read otherwise now: those of rows that an older decoder read, and those that another piece gives than
+ * before, though the former is there. A chat can stand in several pieces, such as a file for each form.
+ */
 function listOutdated(
   mirror: Mirror,
   num: number,
-  { known, pieces }: { readonly known: Iterable<held.HeldRow>; readonly pieces: readonly Piece[] },
+  { known, pieces }: { readonly known: readonly held.HeldRow[]; readonly pieces: readonly Piece[] },
 ): ReadonlyMap<ChatId, OutdatedChat> {
-  const octets = new Map(pieces.map((piece) => [piece.key, piece.octets]))
+  const byKey = new Map(pieces.map((piece) => [piece.key, piece]))
+  const givers = new Map(pieces.flatMap(({ key, chats }) => chats.map(({ id }) => [id, key] as const)))
   const outdated = new Map<ChatId, OutdatedChat>()
   for (const row of known) {
-    if (row.rowid !== OUTDATED_ROWID) continue
+    const isOldReading = row.rowid === OUTDATED_ROWID
     for (const id of listRowChats(mirror, num, row.key)) {
-      const isUntouched = octets.get(row.key) === row.octets && outdated.get(id)?.isUntouched !== false
+      const giver = givers.get(id)
+      const isTakenOver = giver !== undefined && giver !== row.key && byKey.has(row.key)
+      if (!isOldReading && !isTakenOver) continue
+      const isUntouched = byKey.get(row.key)?.octets === row.octets && outdated.get(id)?.isUntouched !== false
       outdated.set(id, { isUntouched })
     }
   }

@@ -221,6 +221,30 @@ describe('of a chat in several forms', () => {
     write('a.json', listed('one', 'two'))
     expect(pass()).toMatchObject({ added: 0, gone: 0 })
   })
+
+  const lost = (): unknown[] => rowsOf('select message_id from losses')
+  const withAction = `user:\n${query('one')}\n\nassistant:\ntwo\n\nassistant:\nyes\n\nuser:\n${query('three')}\n`
+
+  test('a form that takes over makes no loss and no orphan of what the former gave', () => {
+    write('a.txt', withAction)
+    pass()
+    write('a.json', listed('one', 'two', 'three', '4', 'five'))
+    pass()
+    expect([textsOf('a'), lost()]).toEqual([['one', 'two', 'three', '4', 'five'], []])
+    expect(pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  })
+
+  test('what a form gave stays while it is torn, and no other form stands in for it', () => {
+    write('a.txt', withAction)
+    write('a.json', listed('one', 'two', 'three', '4', 'five'))
+    pass()
+    write('a.json', listed('one', 'two', 'three', '4', 'five').slice(0, -4))
+    pass()
+    expect([textsOf('a'), lost()]).toEqual([['one', 'two', 'three', '4', 'five'], []])
+    write('a.json', listed('one', 'two', 'three', '4'))
+    pass()
+    expect([textsOf('a').slice(0, 4), lost()]).toEqual([['one', 'two', 'three', '4'], [expect.anything()]])
+  })
 })
 
 test('a chat under an empty window and under its project is one chat of that project', () => {
