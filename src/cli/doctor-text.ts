@@ -110,6 +110,8 @@ function messagesText(messages: SourceFindings['messages']): string {
 
 function accountingText({ rows, read, orphans, issues, noise, unknown }: Accounting): string {
   if (read === rows) return `${numberText(rows)}, all read`
+  // Rows that are missing count as held until they were compared once more.
+  if (read > rows) return `${numberText(rows)} there now, ${numberText(read)} held`
   const parts = [`${numberText(read)} read`]
   if (orphans > 0) parts.push(countText(orphans, 'orphan'))
   if (issues > 0) parts.push(`${numberText(issues)} unreadable`)

@@ -22,6 +22,7 @@ import { asWriter } from './as-writer.ts'
 import { CursorHere } from './cursor-here.ts'
 import { troubleOfProblem } from './problem.ts'
 import { purgingHere } from './purge-here.ts'
+import { reasonText } from './status-text.ts'
 
 const HOST = '127.0.0.1:0'
 
@@ -90,7 +91,7 @@ export async function mirrorAnswers(settings: Settings, world: MirrorWorld): Pro
     origin: 'mirror',
     ...exchanges(async (path, init) => {
       if (!tellsReasons.test(path))
-        for (const reason of unsaid.splice(0)) note(`Not everything is as Cursor holds it: ${reason}`)
+        for (const reason of unsaid.splice(0)) note(`Not everything is as Cursor holds it: ${reasonText(reason)}`)
       const headers = new Headers(init.headers)
       headers.set('host', HOST)
       const response = await app.request(`http://${HOST}${path}`, { ...init, headers })

@@ -35,7 +35,7 @@ export type StatusAnswer = z.infer<typeof statusAnswer>
 
 export function renderStatus(status: StatusAnswer, origin: Answers['origin'], screen: Screen): string {
   const lines: readonly (readonly [label: string, text: string] | null)[] = [
-    ['state', [status.state, ...status.reasons.map(withoutCode)].join('; ')],
+    ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
     ['held', tallyText(withoutDeleted(status.counts))],
@@ -53,8 +53,8 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
   return `${block}\n${renderSources(status, screen)}`
 }
 
-/** The code is for programs; what follows it says the same in words. */
-const withoutCode = (reason: string): string => reason.replace(/^pending-loss: /, '')
+/** A reason for a person. Its code is for programs; what follows it says the same in words. */
+export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
 
 /** What was deleted is told once, under `lost`: a chat that went whole is one there, and many messages here. */
 const withoutDeleted = (counts: StatusAnswer['counts']): StatusAnswer['counts'] =>

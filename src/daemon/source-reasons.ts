@@ -15,5 +15,5 @@ const pendingReason = ({ path, pendingLoss }: SourceEnd): string[] =>
 /** Says it to a person, in the status and by the doctor. */
 export function pendingLossText({ rows, of }: Pick<PendingLoss, 'rows' | 'of'>): string {
   const [missing, held] = [rows, of].map((count) => count.toLocaleString('en-US'))
-  return `${missing} of ${held} rows are missing; the store is being compared once more before they count as deleted. This takes about a minute; "cursordex sync --full" does it now.`
+  return `${missing} of ${held} rows are missing; the store is being compared once more before they count as deleted. A daemon does that within a minute; "cursordex sync --full" does it now.`
 }

@@ -52,6 +52,28 @@ function fill(): void {
   store.put('checkpointId:whole:x', { files: [] })
 }
 
+test('an empty message in a chat that lies in one value is no lost message', async () => {
+  const ai = (text: string, id: string): object => ({ type: 'ai', id, rawText: text, text })
+  const tab = {
+    tabId: 'tab',
+    chatTitle: 'A tab',
+    bubbles: [{ type: 'user', id: 'q', text: 'a' }, ai('', 'e'), ai('b', 'x')],
+  }
+  store.item('workbench.panel.aichat.view.aichat.chatdata', { tabs: [tab] })
+  const turn = (bubbleId: string, type: number, text: string): object => ({ bubbleId, type, text })
+  store.chat('inline', {
+    name: 'Inline',
+    createdAt: 1,
+    conversation: [turn('q', 1, 'a'), turn('e', 2, ''), turn('x', 2, 'b')],
+  })
+  indexer.pass()
+  const { stores } = await reportOf()
+  expect(stores.map(({ messages, chats }) => [messages?.gone ?? 0, chats?.incomplete ?? 0])).toEqual(
+    stores.map(() => [0, 0]),
+  )
+  expect((await doctor()).out).toContain('All is well')
+})
+
 test('accounts for every row of a store', async () => {
   fill()
   indexer.pass()

@@ -59,8 +59,8 @@ export interface SourceFindings {
 }
 
 interface SourceRow {
-  readonly num: number
   readonly kind: string
+  readonly num: number
   readonly state: SourceState
   readonly detail: string | null
   readonly lastSyncAtMs: number | null
@@ -139,7 +139,7 @@ function listIssues(db: Mirror, num: number, nullKeys: number): ReasonCount[] {
 }
 
 const LIST_CHATS = `
-select chats.num, chats.id, entries
+select chats.num, chats.id, chats.format, entries
 from chats left join outlines on outlines.chat = chats.num and outlines.source = @source
 where chats.num in (select chat from outlines where source = @source union select chat from messages where source = @source)
   or chats.source = @source
@@ -149,8 +149,13 @@ const LIST_IDS = `select id, alias from messages where chat = ?`
 interface ChatRow {
   readonly num: number
   readonly id: string
+  readonly format: string
   readonly entries: string | null
 }
+
+/** In these stores, and in these formats of the global one, a chat lies whole in one value or file. */
+const WHOLE_STORES: ReadonlySet<string> = new Set(['transcripts', 'workspace-items', 'global-items'])
+const WHOLE_FORMATS: ReadonlySet<string> = new Set(['inline', 'map'])
 
 interface Examined {
   readonly named: number
@@ -173,13 +178,13 @@ function examineChats(
   counts: Counts,
 ): Pick<SourceFindings, 'chats' | 'messages'> {
   const chats = prepared<ChatRow>(db, LIST_CHATS).all({ source: num })
-  const examined = chats.map((chat) => ({ id: chat.id, ...examineChat(db, chat) }))
+  const examined = chats.map((chat) => ({ ...chat, ...examineChat(db, chat) }))
   const absentNames = new Set(examined.flatMap(({ id, absent }) => absent.map((each) => `${id}:${each}`)))
-  const isInFile = storeKind === 'transcripts'
-  const rows = isInFile ? new Map<string, RowKind>() : findRows(db, num, absentNames)
+  const rows = findRows(db, num, absentNames)
   const tally = { incomplete: 0, empty: 0, named: 0, gone: 0, blank: 0, unreadable: 0 }
-  for (const { id, named, held, absent } of examined) {
-    const other = isInFile && absent.length > 0 ? kindInFile(db, num, id) : 'gone'
+  for (const { id, format, named, held, absent } of examined) {
+    const isWhole = WHOLE_STORES.has(storeKind) || WHOLE_FORMATS.has(format)
+    const other = isWhole && absent.length > 0 ? kindInValue(db, num, id) : 'gone'
     const found = absent.map((each) => rows.get(`${id}:${each}`) ?? other)
     const count = (kind: RowKind) => found.filter((each) => each === kind).length
     tally.named += named
@@ -202,8 +207,8 @@ type RowKind = 'gone' | 'blank' | 'unreadable'
 
 const HAS_ISSUE = `select 1 from row_issues where source = ? and instr(key, ?) > 0 limit 1`
 
-/** A transcript is one file with all its messages: a place without one holds nothing to show, or could not be read. */
-const kindInFile = (db: Mirror, num: number, chatId: string): RowKind =>
+/** Where a chat is one value, a place without a message holds nothing to show, or could not be read. */
+const kindInValue = (db: Mirror, num: number, chatId: string): RowKind =>
   prepared(db, HAS_ISSUE).get(num, chatId) === undefined ? 'blank' : 'unreadable'
 
 const LIST_LIVE = `

@@ -7,6 +7,7 @@ import type { JsonOption } from '../options.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
+import { reasonText } from '../status-text.ts'
 
 const syncAnswer = z.object({
   changed: z.number(),
@@ -35,7 +36,7 @@ async function sync(command: Command, session: Session): Promise<void> {
     const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} gone`
     await session.print(json === true ? `${printableJson(answer)}\n` : `${counts}, in ${durationText(tookMs)}\n`)
     if (reasons.length === 0) return
-    const text = `Not everything is as Cursor holds it: ${reasons.join('; ')}.`
+    const text = `Not everything is as Cursor holds it: ${reasons.map(reasonText).join('; ').replace(/\.$/, '')}.`
     throw new Trouble('unread', text, 'What is busy is read as soon as it can be; see: cursordex status')
   })
 }

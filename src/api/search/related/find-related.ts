@@ -123,7 +123,9 @@ function dress(db: Mirror, chosen: readonly Chosen[], { signals, words }: ReadSi
   return chosen.flatMap(({ chat, key, titled }) => {
     const isHeld = ({ groups }: ReadSignals['words'][number]): boolean =>
       groups.some((group) => group.every((place) => chat.holds[place] === true))
-    return makeHits(db, [{ key, score: chat.score, titled }], matcher).map((hit) => ({
+    // The index keeps the lengths of what was purged in its averages: more digits would tell of it.
+    const score = Number(chat.score.toPrecision(3))
+    return makeHits(db, [{ key, score, titled }], matcher).map((hit) => ({
       ...hit,
       matched: words.filter(isHeld).map(({ text }) => text),
       missing: words.filter((word) => !isHeld(word)).map(({ text }) => text),
