@@ -7,7 +7,7 @@ type Followers = ReadonlyMap<string, readonly string[]>
 const START = ''
 const THEMES = 3
 /** So much of a chat speaks of its themes; the rest is of all chats. */
-const THEME_SHARE = 0.45
+const THEME_SHARE = 0.3
 const WORDS_MAX = 60
 
 /**
