@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { isUnspacedSign } from '../../../text/terms.ts'
+import { newestMessages, type Newest } from '../count-messages.ts'
 import type { Deadline } from '../deadline.ts'
 import { anyOf, type QueryNode } from '../language/tree.ts'
 import type { QueryPlan } from '../plan/plan.ts'
@@ -100,17 +101,16 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
   const begun = [...wanted].flatMap(([key, { text, weight, node }]) => {
     if (deadline.isPassed()) return []
     const plan = planFor(node)
-    const postings = readPostings(db, plan, BEGUN_MAX, deadline)
-    return { key, text, weight, plan, isRequired: false, postings, titles: readTitles(db, plan) }
+    return { key, text, weight, plan, newest: newestMessages(db, plan.branches, BEGUN_MAX, deadline) }
   })
-  const rarest = begun.toSorted((one, other) => reachOf(one.postings) - reachOf(other.postings)).slice(0, WORDS_MAX)
+  const rarest = begun.toSorted((one, other) => reachOf(one.newest) - reachOf(other.newest)).slice(0, WORDS_MAX)
   let left = READ_MAX
-  const read = rarest.map((one, at) => {
-    const isMore = !one.postings.isWhole && !deadline.isPassed()
+  const read = rarest.map(({ key, weight, plan }, at) => {
+    const isLate = deadline.isPassed()
     const share = Math.max(BEGUN_MAX, Math.floor(left / (rarest.length - at)))
-    const postings = isMore ? readPostings(db, one.plan, share, deadline) : one.postings
+    const postings = isLate ? unread : readPostings(db, plan, share, deadline)
     left -= postings.messages.length
-    return { ...one, postings }
+    return { key, weight, plan, isRequired: false, postings, titles: isLate ? [] : readTitles(db, plan) }
   })
   const places = new Map(read.map(({ key }, place) => [key, place]))
   const placed = words.map(({ text, groups }) => ({
@@ -125,6 +125,7 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
   return { signals: read, words: placed, leftOut: [...new Set(leftOut)] }
 }
 
+const unread: Postings = { messages: [], isWhole: false }
+
 /** How far into the past the newest messages reach that hold a word: the further, the rarer it is. All of them are fewest. */
-const reachOf = ({ messages, isWhole }: Postings): number =>
-  isWhole ? messages.length - BEGUN_MAX : (messages.at(-1)?.key ?? 0)
+const reachOf = ({ keys, isWhole }: Newest): number => (isWhole ? keys.length - BEGUN_MAX : (keys.at(-1) ?? 0))
