@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { routeTable } from '../src/api/http/route-table.ts'
@@ -139,44 +139,43 @@ async function commandsBelow(words: readonly string[]): Promise<string[]> {
   return names.flatMap((name, index) => [['cursordex', ...words, name].join(' '), ...(below[index] ?? [])])
 }
 
-test('the README names every command', async () => {
+test('the page of the command line names every command', async () => {
   const commands = await commandsBelow([])
   expect(commands).toEqual(expect.arrayContaining(['cursordex serve', 'cursordex search', 'cursordex sync']))
-  // In the table of its chapter a command stands without the program's name.
-  const [, chapter = ''] = /^## Command line\n([^]*?)(?=^## )/m.exec(read('README.md')) ?? []
-  const inTable = chapter.replace(/^\| `(?=[a-z])/gm, '| `cursordex ')
+  // In its table a command stands without the program's name.
+  const inTable = read('docs/cli.md').replace(/^\| `(?=[a-z])/gm, '| `cursordex ')
   expect(missingFrom(inTable, commands)).toEqual([])
 })
 
-test('the README names every flag that sets a setting', async () => {
+test('the page of settings names every flag that sets one', async () => {
   const { out } = await run(['--help'])
   const flags = [...out.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag ?? '')
   expect(flags).toEqual(expect.arrayContaining(['--cursor-user-dir', '--port', '--auth']))
   const standing = new Set(['--help', '--version'])
   expect(
     missingFrom(
-      read('README.md'),
+      read('docs/settings.md'),
       flags.filter((flag) => !standing.has(flag)),
     ),
   ).toEqual([])
 })
 
-test('the README names every route', () => {
+test('the page of HTTP names every route', () => {
   // In a table the method and the path may stand in cells of their own.
-  const text = read('README.md').replace(/(GET|POST)`?\s*\|\s*`?\//g, '$1 /')
+  const text = read('docs/http.md').replace(/(GET|POST)`?\s*\|\s*`?\//g, '$1 /')
   const routes = routeTable.map(({ method, path }) => `${method} ${path}`)
   expect(routes.length).toBeGreaterThan(8)
   expect(missingFrom(text, routes)).toEqual([])
 })
 
-test('the README names every environment variable', () => {
+test('the page of settings names every environment variable', () => {
   const files = readdirSync(join(root, 'src/settings')).map((name) => read(`src/settings/${name}`))
   const variables = [...new Set(files.join('\n').match(/\bCURSORDEX_[A-Z][A-Z_]*[A-Z]\b/g))]
   expect(variables).toEqual(expect.arrayContaining(['CURSORDEX_CURSOR_USER_DIRS', 'CURSORDEX_CONFIG']))
-  expect(missingFrom(read('README.md'), variables)).toEqual([])
+  expect(missingFrom(read('docs/settings.md'), variables)).toEqual([])
 })
 
-test('the README names every setting', () => {
+test('the page of settings names every setting', () => {
   const keys = knownKeys().filter((key) => key !== '$schema')
   const values = keys.filter(
     (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[]`)),
@@ -184,7 +183,7 @@ test('the README names every setting', () => {
   const ofJobs = values.filter((key) => key.includes('[].'))
   const plain = values.filter((key) => !ofJobs.includes(key))
   expect(plain).toEqual(expect.arrayContaining(['dataDir', 'http.port', 'sources.composer-kv.enabled']))
-  const text = read('README.md')
+  const text = read('docs/settings.md')
   expect(missingFrom(text, plain)).toEqual([])
   // What a job holds stands beside the list of them.
   const paragraphs = text.split(/\n\n|\|\n/).filter((each) => each.includes('archives.jobs'))
@@ -200,6 +199,25 @@ test('ARCHITECTURE.md stays under 200 lines and names every folder of src', () =
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   expect(folders).toEqual(expect.arrayContaining(['daemon', 'queries', 'composer-kv']))
   expect(folders.filter((name) => !new RegExp(`(?<![\\w-])${name}(/|\`)`).test(text))).toEqual([])
+})
+
+test('the README is short, and every link in the papers leads to a file', () => {
+  expect(read('README.md').split(/\s+/).length).toBeLessThan(2000)
+  const papers = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ]
+  const broken = papers
+    .filter((paper) => paper.endsWith('.md'))
+    .flatMap((paper) =>
+      [...read(paper).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+        .map(([, link = '']) => join(dirname(join(root, paper)), link))
+        .filter((path) => !existsSync(path))
+        .map((path) => `${paper}: ${path}`),
+    )
+  expect(broken).toEqual([])
 })
 
 test('who upgrades and who contributes find a paper', () => {

@@ -9,10 +9,11 @@ interface Example {
   readonly path: string
 }
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const papers = ['../README.md', '../docs/http.md'].map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
 
-/** The curl lines of the README, which name the default port. */
-const examples = [...readme.matchAll(/^curl (.*)$/gm)].map(([line, words = '']): Example => {
+/** The curl lines of the README and of the page of HTTP, which name the default port. */
+const lines = new Set(papers.flatMap((text) => text.match(/^curl .*$/gm) ?? []))
+const examples = [...[...lines].join('\n').matchAll(/^curl (.*)$/gm)].map(([line, words = '']): Example => {
   const url = /http:\/\/127\.0\.0\.1:4870(\/[^\s']*)/.exec(words)?.[1]
   if (url === undefined) throw new Error(`no address in: ${line}`)
   return { line, method: /-X (\w+)/.exec(words)?.[1] ?? 'GET', path: url }
