@@ -1,6 +1,6 @@
 // Makes the programs of src/ into plain JavaScript, what each loads later in chunks beside it. Types are taken
 // away and not checked: `npm run check` does that, and the tests do before they start.
-import { chmodSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -25,6 +25,8 @@ const programs = [
 export async function bundle(source, target, more = []) {
   for (const name of [...programs, ...more]) await bundleOne(source, target, name)
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
+  mkdirSync(join(target, 'sample'), { recursive: true })
+  copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
 }
 
 async function bundleOne(source, target, name) {

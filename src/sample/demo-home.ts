@@ -1,14 +1,8 @@
 import { Chance } from './chance.ts'
 import type { ChatPlan, Shape } from './chat-row.ts'
 import { workspaceIdOf } from './chat-row.ts'
-import { atlasChats } from './chats/atlas.ts'
-import { fieldNotesChats } from './chats/field-notes.ts'
-import { fleetChats } from './chats/fleet-gateway.ts'
-import { auditWithSubagent, ledgerChats, subagentAudit } from './chats/ledger-api.ts'
-import { otherTongues } from './chats/other-tongues.ts'
-import { shopChats } from './chats/shop.ts'
-import { thermostatChats } from './chats/thermostat.ts'
 import { CursorHome } from './cursor-home.ts'
+import { sampleDialogues } from './dialogues.ts'
 import { planChat, withOrphan } from './plan-chat.ts'
 import type { Slot } from './plan-chat.ts'
 import { sampleProjects } from './projects.ts'
@@ -24,16 +18,6 @@ export interface DemoHomeOptions {
 
 const DAY_MS = 86_400_000
 const YEAR_DAYS = 362
-
-const threads = [
-  ...shopChats,
-  ...ledgerChats,
-  ...fleetChats,
-  ...atlasChats,
-  ...thermostatChats,
-  ...fieldNotesChats,
-  ...otherTongues,
-]
 
 /** Makes a Cursor home of one year's work in a folder, and leaves it as Cursor does when it quits. */
 export function writeDemoHome(folder: string, options: DemoHomeOptions): CursorHome {
@@ -53,18 +37,19 @@ export function writeDemoHome(folder: string, options: DemoHomeOptions): CursorH
 /** All chats, the oldest first: a year ago few, lately many. */
 function planYear(chance: Chance, nowMs: number): ChatPlan[] {
   const audit = { id: chance.uuid(), childId: chance.uuid() }
-  const queue = chance.shuffled(threads)
+  const dialogues = sampleDialogues(audit.childId)
+  const queue = chance.shuffled(dialogues.chats)
   // Among the newer ones: subagents with a chat of their own came late.
-  queue.splice(Math.round(queue.length * 0.8), 0, auditWithSubagent(audit.childId))
+  queue.splice(Math.round(queue.length * 0.8), 0, dialogues.audit)
   const plans = queue.map((thread, index) => {
-    const isAudit = thread.title === auditWithSubagent('').title
+    const isAudit = thread === dialogues.audit
     const ageDays = YEAR_DAYS * (1 - index / (queue.length - 1)) ** 1.25
     const id = isAudit ? audit.id : chance.uuid()
     return planChat({ ...slotOf(thread, ageDays, startOf(ageDays, nowMs, chance)), id }, chance)
   })
   const parent = plans.find(({ id }) => id === audit.id)
   const child: Slot = {
-    ...slotOf(subagentAudit, 0, (parent?.createdAtMs ?? nowMs) + 60_000),
+    ...slotOf(dialogues.subagent, 0, (parent?.createdAtMs ?? nowMs) + 60_000),
     id: audit.childId,
     parentId: audit.id,
   }

@@ -1,7 +1,7 @@
 import { Chance } from './chance.ts'
 import { chatRow, projectOf } from './chat-row.ts'
 import type { ChatPlan } from './chat-row.ts'
-import { liveThread } from './chats/live.ts'
+import { liveThread } from './live-threads.ts'
 import type { Store } from './cursor-home.ts'
 import { callIdOf, messageRow } from './message-row.ts'
 import type { MessagePlan, Row } from './message-row.ts'

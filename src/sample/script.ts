@@ -58,11 +58,8 @@ export interface Thread {
 export type ProjectKey = 'shop' | 'ledger-api' | 'fleet-gateway' | 'atlas' | 'thermostat' | 'field-notes'
 
 export const user = (text: string, ...attached: readonly Attached[]): Step => ({ kind: 'user', text, attached })
-export const file = (path: string): Attached => ({ path, text: null })
-export const lines = (path: string, text: string): Attached => ({ path, text })
 export const think = (text: string, seconds = 4): Step => ({ kind: 'think', text, seconds })
 export const say = (text: string): Step => ({ kind: 'say', text })
-export const oops = (text: string): Step => ({ kind: 'error', text })
 
 const call = (act: ToolAct): ToolStep => ({ kind: 'tool', act, ending: { kind: 'completed' } })
 
@@ -71,9 +68,6 @@ export const read = (path: string, contents: string): ToolStep => call({ name: '
 export const edit = (path: string, ...changed: readonly string[]): ToolStep =>
   call({ name: 'edit', path, lines: changed })
 export const run = (command: string, output: string): ToolStep => call({ name: 'run', command, output })
-export const list = (path: string, ...files: readonly string[]): ToolStep => call({ name: 'list', path, files })
-export const web = (query: string, answer: string): ToolStep => call({ name: 'web', query, answer })
-export const mcp = (tool: string, input: Fields, answer: string): ToolStep => call({ name: 'mcp', tool, input, answer })
 
 /** @param found `path:line:text`, as grep prints it */
 export function grep(pattern: string, ...found: readonly string[]): ToolStep {
@@ -85,22 +79,3 @@ export function grep(pattern: string, ...found: readonly string[]): ToolStep {
 }
 
 export const failed = (step: ToolStep, message: string): ToolStep => ({ ...step, ending: { kind: 'failed', message } })
-export const rejected = (step: ToolStep): ToolStep => ({ ...step, ending: { kind: 'rejected' } })
-export const cancelled = (step: ToolStep): ToolStep => ({ ...step, ending: { kind: 'cancelled' } })
-
-/** `x done`, `> under way`, `- to do` */
-export function todos(...items: readonly string[]): Step {
-  const status = { x: 'completed', '>': 'in_progress', '-': 'pending' } as const
-  return {
-    kind: 'todos',
-    items: items.map((item) => ({ content: item.slice(2), status: status[item.charAt(0) as keyof typeof status] })),
-  }
-}
-
-/** A part of the work that is handed to a subagent, which has a chat of its own. */
-export const task = (description: string, prompt: string, childId: string): Step => ({
-  kind: 'task',
-  description,
-  prompt,
-  childId,
-})

@@ -1,6 +1,6 @@
-import type { Chance } from '../chance.ts'
-import { edit, failed, grep, read, run, say, think, user } from '../script.ts'
-import type { ProjectKey, Thread } from '../script.ts'
+import type { Chance } from './chance.ts'
+import { edit, failed, grep, read, run, say, think, user } from './script.ts'
+import type { ProjectKey, Thread } from './script.ts'
 
 /** What the running agent is asked next. The ticket stands in no other chat. */
 export function liveThread(number: number, chance: Chance): Thread {
