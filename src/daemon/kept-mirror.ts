@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { arrangeThread } from '../indexer/arrange-thread.ts'
 import { identityAt } from '../indexer/file-identity.ts'
 import { bringHome, openWriter, type Mirror } from '../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../mirror/salvage/salvage.ts'
@@ -128,7 +127,7 @@ export class KeptMirror {
   *#salvagePending(): Generator<void, boolean> {
     let isSalvaged = false
     for (let file = this.#pending(); file !== null; file = this.#pending()) {
-      yield* salvage(this.db, { path: this.#path, file, nowMs: this.#now(), arrange: arrangeThread })
+      yield* salvage(this.db, { path: this.#path, file, nowMs: this.#now() })
       isSalvaged = true
     }
     return isSalvaged
@@ -137,7 +136,7 @@ export class KeptMirror {
   *#endPurges(isSalvaged: boolean): Generator<void> {
     if (isSalvaged) notePurged(this.db, this.#now())
     if (!readUnfinished(this.db).rows) return
-    yield* endRemoval(this.db, { nowMs: this.#now(), arrange: arrangeThread, pieces: null })
+    yield* endRemoval(this.db, { nowMs: this.#now(), pieces: null })
     this.close()
   }
 

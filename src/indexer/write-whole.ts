@@ -7,7 +7,6 @@ import * as held from '../mirror/source-state.ts'
 import { writeBatch } from '../mirror/write-batch.ts'
 import { listRowChats } from '../mirror/write-rows.ts'
 import type { ChatId } from '../model/ids.ts'
-import { arrangeThread } from './arrange-thread.ts'
 import { judgeMissing } from './mass-loss.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from './source.ts'
 import type { Piece, WholeChat, WholeContent } from './whole-store.ts'
@@ -46,7 +45,7 @@ export function* writeWhole(
     )
     const isIndexedLater = written >= INDEXED_AT_ONCE
     const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
-    const outcome = writeBatch(mirror, batch, arrangeThread)
+    const outcome = writeBatch(mirror, batch)
     written += outcome.messages.length
     done += step.length
     const read = at === 0 ? { bytesRead, longestReadMs } : {}

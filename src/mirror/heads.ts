@@ -1,7 +1,7 @@
 import type { ChatId } from '../model/ids.ts'
 import type { Batch, ChatFacts, HeadWrite } from './batch.ts'
 import type { Mirror } from './open.ts'
-import type { OwnRowState } from './outlines.ts'
+import type { OwnRowState } from './threads/outlines.ts'
 import { prepared } from './prepared.ts'
 import { ARCHIVE, type SourceRanks } from './source-ranks.ts'
 

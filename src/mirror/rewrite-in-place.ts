@@ -3,11 +3,11 @@ import type { MessageWrite } from './batch.ts'
 import { findHeldMessage } from './held-messages.ts'
 import type { HeldMessage, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
-import type { Place, ThreadWrite } from './place-thread.ts'
+import type { Place, ThreadWrite } from './threads/place-thread.ts'
 import { prepared } from './prepared.ts'
 import { takeIn } from './take-in.ts'
 import { splitTextKeys } from './text-key.ts'
-import { isUnplaced } from './unplaced.ts'
+import { isUnplaced } from './threads/unplaced.ts'
 
 /** A write of more is none of those that come many times a second. */
 const MESSAGES_MAX = 8

@@ -1,9 +1,9 @@
 import { noteAsks } from './asks.ts'
 import type { MessageWrite } from './batch.ts'
-import { withLent } from './lent-tokens.ts'
+import { withLent } from './threads/lent-tokens.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
-import type { ThreadWrite } from './place-thread.ts'
+import type { ThreadWrite } from './threads/place-thread.ts'
 import { withAnswers } from './with-answers.ts'
 
 /** A message that was read, as it will stand; its place is still the one it had. */

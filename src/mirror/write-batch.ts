@@ -1,4 +1,3 @@
-import type { ArrangeThread } from '../model/thread.ts'
 import type { Batch, BatchOutcome } from './batch.ts'
 import { writeBlobCalls } from './blob-calls.ts'
 import { sealCommits } from './bulk.ts'
@@ -24,12 +23,11 @@ import { writePosition, writeRows } from './write-rows.ts'
  * of a batch or nothing of it. Writing the same batch twice changes nothing. What was purged is left out.
  * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
  */
-export function writeBatch(db: Mirror, given: Batch, arrange: ArrangeThread): BatchOutcome {
+export function writeBatch(db: Mirror, given: Batch): BatchOutcome {
   const batch = withoutPurged(db, given)
   const written = listingTerms(db, () => {
     const terms = new PendingTerms()
     const tools = {
-      arrange,
       terms,
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),

@@ -5,13 +5,13 @@ import { writeDigest, type CountedMessage } from './digests/write-digest.ts'
 import { listHeldMessages } from './held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from './open.ts'
-import { placePart } from './place-part.ts'
-import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
+import { placePart } from './threads/place-part.ts'
+import { placeAll, type Place, type ThreadWrite } from './threads/place-thread.ts'
 import { rewriteInPlace } from './rewrite-in-place.ts'
 import { saveMessage } from './save-message.ts'
 import { dropSuperseded } from './superseded.ts'
 import { takeIn } from './take-in.ts'
-import { noteUnplaced, takePlaced } from './unplaced.ts'
+import { noteUnplaced, takePlaced } from './threads/unplaced.ts'
 
 export interface ThreadOutcome {
   readonly added: number

@@ -1,4 +1,3 @@
-import type { ArrangeThread } from '../model/thread.ts'
 import type { DigestWords } from './digests/digest-words.ts'
 import type { KeyAllocator } from './key-allocator.ts'
 import type { Names } from './names.ts'
@@ -8,7 +7,6 @@ import type { SourceRanks } from './source-ranks.ts'
 
 /** What the writing of one transaction shares. */
 export interface WriteTools {
-  readonly arrange: ArrangeThread
   readonly terms: PendingTerms
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks

@@ -42,10 +42,3 @@ export interface ChatTime {
   readonly atMs: number
   readonly source: Extract<TimeSource, 'chat' | 'tracking'>
 }
-
-/** Decides order, orphans and times of one chat. Pure; `indexer/arrange-thread.ts` is the one implementation. */
-export type ArrangeThread = (
-  outline: Outline,
-  entries: readonly ThreadEntry[],
-  chatTime: ChatTime | null,
-) => readonly Placement[]

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { countBacklog, indexBacklog } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
 import { isLoose, mergeSome } from '../../src/mirror/merge-terms.ts'
@@ -28,7 +27,7 @@ function write(texts: Readonly<Record<string, string>>, more: Partial<Batch> = {
     packMessage(draftOf(id, text, { sentAtMs: T0 + at * 1000 })),
   )
   const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more })
 }
 
 const later = { isIndexedLater: true }

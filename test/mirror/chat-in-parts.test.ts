@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type ChatPart, type ChatWrite, type MessageWrite, type OwnRow } from '../../src/mirror/batch.ts'
 import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
 import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
@@ -32,7 +31,7 @@ const message = (id: string, sentAtMs: number | null = T0, text = `said ${id}`):
 
 function write(chat: Partial<ChatWrite>): void {
   const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [], vanished: [], ...chat } as const]
-  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats }, arrangeThread)
+  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats })
 }
 
 const part = (isLast: boolean): { readonly part: ChatPart } => ({ part: { isLast, outline } })
@@ -99,7 +98,7 @@ test('what another source tells of a chat half read is placed with all of it', (
   writeTwoParts()
   const other = opened.source('profile')
   const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [message('m3', T0 + 500)], vanished: [] } as const]
-  writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats }, arrangeThread)
+  writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats })
   expect(times()).toContainEqual(['m2', 500, 'neighbour'])
   expect(waiting()).toEqual([])
 })
@@ -107,7 +106,7 @@ test('what another source tells of a chat half read is placed with all of it', (
 test('a message that another source holds too stands once while a long chat is read', () => {
   const other = opened.source('profile')
   const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [message('m2')], vanished: [] } as const]
-  writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats }, arrangeThread)
+  writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats })
   writeTwoParts()
   expect(list(`select id from messages where is_orphan = 0 order by id`)).toEqual([['m1'], ['m2'], ['m4']])
 })

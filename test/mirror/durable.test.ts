@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
 import { inBulk } from '../../src/mirror/bulk.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
@@ -33,7 +32,7 @@ beforeEach(() => {
 afterEach(() => opened.remove())
 
 function write(more: Partial<Batch>): void {
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: 1, ...more }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: 1, ...more })
 }
 
 const chat = (more: object) => ({

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
@@ -27,7 +26,7 @@ function write(status: ToolStatus, more: Partial<Batch> = {}): void {
   const parts = [{ kind: 'tool', name: 'read_file', status, ...call } as const]
   const messages = [packMessage(draftOf('m1', '', { sentAtMs: T0, parts, model: 'gpt-5' }))]
   const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
-  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
+  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more })
 }
 
 const count = (q: string): number => search(opened.db, requestOf(q)).total

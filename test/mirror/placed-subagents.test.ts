@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch, type ChatWrite } from '../../src/mirror/batch.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
@@ -45,7 +44,7 @@ function placesAfter(batches: readonly Told[]): Readonly<Record<string, unknown>
   opened?.remove()
   opened = new OpenMirror()
   const source = opened.source('store')
-  for (const batch of batches) writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, ...batch }, arrangeThread)
+  for (const batch of batches) writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, ...batch })
   const sql = `select chats.id, projects.name || ' by ' || project_source as place from chats left join projects on projects.num = project`
   const rows = opened.db.prepare(sql).all() as { id: string; place: string | null }[]
   return Object.fromEntries(rows.map(({ id, place }) => [id, place]))

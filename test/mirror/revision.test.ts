@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type OwnRow } from '../../src/mirror/batch.ts'
 import { placeByPaths } from '../../src/mirror/chat-paths.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
@@ -33,8 +32,7 @@ const both = [text('m1', 'one'), text('m2', 'two', T0 + 9)]
 const chat = (write: Partial<ChatWrite>): ChatWrite => ({ id: A, ownRow: row(), messages: [], vanished: [], ...write })
 const root = (name: string) => ({ uri: `file:///${name}`, path: `/${name}`, name, remote: null })
 
-const write = (batch: Partial<Batch>) =>
-  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, ...batch }, arrangeThread)
+const write = (batch: Partial<Batch>) => writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, ...batch })
 
 const revision = (): number =>
   opened.db.prepare<[], number>(`select revision from chats where id = 'a'`).pluck().get() ?? -1

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import {
   emptyBatch,
   type ChatWrite,
@@ -10,7 +9,7 @@ import {
 } from '../../src/mirror/batch.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
-import type { ThreadWrite } from '../../src/mirror/place-thread.ts'
+import type { ThreadWrite } from '../../src/mirror/threads/place-thread.ts'
 import { rewriteInPlace } from '../../src/mirror/rewrite-in-place.ts'
 import { SourceRanks } from '../../src/mirror/source-ranks.ts'
 import { writeBatch } from '../../src/mirror/write-batch.ts'
@@ -53,7 +52,7 @@ const nothing: ChatWrite = { id: CHAT, ownRow: { kind: 'unread' }, messages: [],
 
 function write({ mirror, source }: Pick<Place, 'mirror' | 'source'>, chat: Partial<ChatWrite>): void {
   const chats = [{ ...nothing, ...chat }]
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats })
 }
 
 const threadOf = (place: Place, chat: Partial<ChatWrite>, more: Partial<ThreadWrite> = {}): ThreadWrite =>

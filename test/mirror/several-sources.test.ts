@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type HeadWrite } from '../../src/mirror/batch.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
@@ -53,7 +52,7 @@ function chat(
 const gone = (id: string): ChatWrite => ({ id: asChatId(id), ownRow: { kind: 'gone' }, messages: [], vanished: [] })
 
 const write = (source: number, chats: readonly ChatWrite[], more: Partial<Batch> = {}) =>
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats, ...more }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats, ...more })
 
 /** `id:position`, `id:orphan` or `id:copy` of every message, and the words of the thread in order. */
 function placesOf(id: string): string[] {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { indexBacklog } from '../../src/mirror/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
@@ -25,7 +24,7 @@ const listed = (): string[] => opened.db.prepare<[], string>('select term from t
 function write(text: string, more: Partial<Batch> = {}): void {
   const messages = [packMessage(draftOf('m1', text, { sentAtMs: T0 }))]
   const chat = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages, vanished: [] }
-  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more }, arrangeThread)
+  writeBatch(opened.db, { ...emptyBatch, source, nowMs: T0, chats: [chat], ...more })
 }
 
 const found = (term: string): number =>

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import {
   emptyBatch,
   type Batch,
@@ -47,7 +46,7 @@ function ownRow(ids: readonly string[], facts: Partial<ChatFacts> = {}): OwnRow 
 
 function write(chat: Partial<Batch['chats'][number]>, more: Partial<Batch> = {}) {
   const whole = { id: asChatId('chat'), ownRow: { kind: 'unread' } as const, messages: [], vanished: [], ...chat }
-  return writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [whole], ...more }, arrangeThread)
+  return writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats: [whole], ...more })
 }
 
 const found = (term: string): number =>
@@ -160,14 +159,15 @@ test('evidence that arrives before the chat places it, and better evidence moves
     mirror
       .prepare('select projects.name, project_source as source from chats join projects on projects.num = project')
       .get()
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, evidence: [evidence(1, 'first', 'weak')] }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, evidence: [evidence(1, 'first', 'weak')] })
   write({ messages: [message('m1', 'one')] })
   expect(project()).toMatchObject({ source: 'weak' })
-  const moved = writeBatch(
-    mirror,
-    { ...emptyBatch, source, nowMs: T0 + 1, evidence: [evidence(0, 'second', 'strong')] },
-    arrangeThread,
-  )
+  const moved = writeBatch(mirror, {
+    ...emptyBatch,
+    source,
+    nowMs: T0 + 1,
+    evidence: [evidence(0, 'second', 'strong')],
+  })
   expect(moved.chatIds).toEqual(['chat'])
   expect(project()).toEqual({ name: 'second', source: 'strong' })
 })

@@ -9,7 +9,6 @@ import { objectPath } from '../../src/archive/names.ts'
 import { ArchiveNotes } from '../../src/daemon/archive-notes.ts'
 import { doTask } from '../../src/daemon/purge/do-task.ts'
 import type { Purging } from '../../src/daemon/purge/purging.ts'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { emptyBatch } from '../../src/mirror/batch.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/pack-message.ts'
@@ -167,7 +166,7 @@ test('rows that come by another way, as a restore writes them, stay out', async 
     ],
     vanished: [],
   }))
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: Date.UTC(2026, 10, 22), chats }, arrangeThread)
+  writeBatch(mirror, { ...emptyBatch, source, nowMs: Date.UTC(2026, 10, 22), chats })
   expect(mirror.prepare('select id from chats order by id').pluck().all()).toEqual(['a', 'c'])
   expect(indexer.thread('a').map(([, , text]) => text)).toEqual(['second of a', 'second of a'])
   expect(

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
 import { deferred } from '../../src/daemon/deferred.ts'
 import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
 import { noteUnindexed } from '../../src/mirror/backlog.ts'
@@ -65,7 +64,7 @@ function begin(): void {
 
 test('more than one transaction removes, of one chat, all of it', () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), arrange: arrangeThread, pieces: null })
+  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
   let transactions = 0
   while (steps.next().done !== true) transactions += 1
   expect(transactions).toBeGreaterThan(2)
@@ -75,7 +74,7 @@ test('more than one transaction removes, of one chat, all of it', () => {
 
 test('passes that run between two transactions of a purge neither bring back nor keep anything of it', async () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), arrange: arrangeThread, pieces: null })
+  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
   steps.next()
   steps.return()
   const store = home.global()

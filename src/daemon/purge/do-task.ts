@@ -3,7 +3,6 @@ import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import { findScoped, strikeScopes } from '../../api/archives/purge/strike-scopes.ts'
 import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
-import { arrangeThread } from '../../indexer/arrange-thread.ts'
 import { openReader } from '../../mirror/open.ts'
 import { isInProjects } from '../../mirror/purge/find-chats.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
@@ -32,7 +31,7 @@ function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order
   const db = openReader(mirrorPath)
   try {
     const isNamed = (id: ChatId): boolean | null => isInProjects(db, id, scope.projectUris ?? [])
-    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds), isInProjects: isNamed }, arrangeThread))
+    return toEnd(surveyArchive(dir, { scope, chatIds: new Set(chatIds), isInProjects: isNamed }))
   } finally {
     db.close()
   }

@@ -1,4 +1,3 @@
-import { arrangeThread } from '../../indexer/arrange-thread.ts'
 import { beginPurge } from '../../mirror/purge/begin-purge.ts'
 import { findTargets } from '../../mirror/purge/find-targets.ts'
 import { findHeld } from '../../mirror/purge/held-pieces.ts'
@@ -55,7 +54,7 @@ function* obey(kept: KeptMirror, order: MirrorPurgeOrder, now: () => number): Ge
 
 function* remove(kept: KeptMirror, match: string | null, now: () => number): Generator<void, Done> {
   const pieces = match === null ? new Pieces() : null
-  yield* endRemoval(kept.db, { nowMs: now(), arrange: arrangeThread, pieces })
+  yield* endRemoval(kept.db, { nowMs: now(), pieces })
   const setAside = kept.dropSetAside()
   const terms = match === null ? [] : vanishedTerms(kept.db, match)
   // What it remembers of words and statements is of before, and how it writes is for removing alone.

@@ -1,7 +1,7 @@
 import type { Part } from '../../model/part.ts'
 import type { ChatWrite, MessageWrite } from '../batch.ts'
 import type { Mirror } from '../open.ts'
-import { readOutline } from '../outlines.ts'
+import { readOutline } from '../threads/outlines.ts'
 import { prepared } from '../prepared.ts'
 import { comparable } from '../text-key.ts'
 import { sayingsOf } from './said.ts'

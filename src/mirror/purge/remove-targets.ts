@@ -1,5 +1,4 @@
 import type { ChatId } from '../../model/ids.ts'
-import type { ArrangeThread } from '../../model/thread.ts'
 import { emptyBatch } from '../batch.ts'
 import { listCounted } from '../digests/digest-backlog.ts'
 import { DigestWords } from '../digests/digest-words.ts'
@@ -44,7 +43,6 @@ interface ChatRow {
 
 interface Removing {
   readonly db: Mirror
-  readonly arrange: ArrangeThread
   readonly nowMs: number
   /** Hears of every body before it goes; null where nobody will look for it. */
   readonly pieces: Pieces | null
@@ -126,7 +124,7 @@ const HAS_MESSAGES = `select 1 from messages where chat = ? limit 1`
 const HAS_ROW = `select 1 from outlines where chat = ? limit 1`
 
 /** Makes anew what follows from the messages of these chats. One of which nothing is left is removed. */
-function tellAnew({ db, arrange, nowMs }: Removing, ids: readonly ChatId[]): void {
+function tellAnew({ db, nowMs }: Removing, ids: readonly ChatId[]): void {
   const words = new DigestWords(db)
   for (const id of ids) {
     const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
@@ -137,7 +135,7 @@ function tellAnew({ db, arrange, nowMs }: Removing, ids: readonly ChatId[]): voi
       continue
     }
     const write = { id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
-    writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [write] }, arrange)
+    writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [write] })
     writeDigest(db, words, chat.num, listCounted(db, chat.num))
   }
 }

@@ -1,4 +1,3 @@
-import type { ArrangeThread } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { compact } from './compact.ts'
 import { forgetWords } from './forget-words.ts'
@@ -8,7 +7,6 @@ import { noteStage, readUnfinished } from './state.ts'
 
 interface Ending {
   readonly nowMs: number
-  readonly arrange: ArrangeThread
   readonly pieces: Pieces | null
 }
 
@@ -16,9 +14,9 @@ interface Ending {
  * Removes from the mirror whatever was noted by purges that were begun, whenever that was: its rows, and the words that
  * nothing holds any more. What is left of it then is bytes in unused places of the file: see `compact`.
  */
-export function* endRemoval(db: Mirror, { nowMs, arrange, pieces }: Ending): Generator<void, void> {
+export function* endRemoval(db: Mirror, { nowMs, pieces }: Ending): Generator<void, void> {
   if (!readUnfinished(db).rows) return
-  yield* removeTargets({ db, arrange, nowMs, pieces })
+  yield* removeTargets({ db, nowMs, pieces })
   yield* forgetWords(db)
   noteStage(db, 'rows', nowMs)
 }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { ChatId } from '../../model/ids.ts'
-import type { ArrangeThread } from '../../model/thread.ts'
 import { emptyBatch } from '../batch.ts'
 import { noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
@@ -32,7 +31,6 @@ export interface Saving {
   readonly path: string
   readonly file: string
   readonly nowMs: number
-  readonly arrange: ArrangeThread
 }
 
 const BEGIN = `insert into salvages (file, begun_at) values (?, ?) on conflict do nothing`
@@ -48,7 +46,7 @@ where file = ?
  * holds no more is marked, by the one way in which this is done. Killed at any moment, or out of room, it is begun
  * again, and what was saved stays. Each step is one transaction.
  */
-export function* salvage(db: Mirror, { path, file, nowMs, arrange }: Saving): Generator<void, void> {
+export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<void, void> {
   db.prepare(BEGIN).run(file, nowMs)
   const pages = new PageFile(nextTo(path, file))
   // Until the end, rows name rows that are not there yet.
@@ -69,7 +67,7 @@ export function* salvage(db: Mirror, { path, file, nowMs, arrange }: Saving): Ge
     const lost = db.transaction(() => mendLinks(db, readNames(damaged)))()
     db.transaction(() => fillTerms(db))()
     yield
-    yield* tellAnew(db, nowMs, arrange)
+    yield* tellAnew(db, nowMs)
     noteUndigested(db)
     if (hasLostBars(db, damaged)) noteDone(db, 'bars-lost', nowMs)
     db.prepare(END).run(nowMs, lost + damaged.badRows + badBodies, file)
@@ -105,13 +103,13 @@ const LIST_CHATS = `select id, source from chats order by source, num`
 const CHATS_MAX = 200
 
 /** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
-function* tellAnew(db: Mirror, nowMs: number, arrange: ArrangeThread): Generator<void> {
+function* tellAnew(db: Mirror, nowMs: number): Generator<void> {
   const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
   for (const source of new Set(all.map((chat) => chat.source))) {
     const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
     for (let at = 0; at < ids.length; at += CHATS_MAX) {
       const chats = ids.slice(at, at + CHATS_MAX).map(unread)
-      writeBatch(db, { ...emptyBatch, source, nowMs, chats, isIndexedLater: true }, arrange)
+      writeBatch(db, { ...emptyBatch, source, nowMs, chats, isIndexedLater: true })
       yield
     }
   }

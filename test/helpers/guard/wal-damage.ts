@@ -2,7 +2,6 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
-import { arrangeThread } from '../../../src/indexer/arrange-thread.ts'
 import { emptyBatch } from '../../../src/mirror/batch.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { writeBatch } from '../../../src/mirror/write-batch.ts'
@@ -88,7 +87,7 @@ export function positionsFirst(indexer: Indexer): void {
   const ahead = readAhead(indexer.mirror)
   for (const { num, rowid, key } of ahead) {
     const position = { identity: 'planted', signature: null, watermark: rowid + 7, watermarkKey: key }
-    writeBatch(indexer.mirror, { ...emptyBatch, source: num, nowMs: 0, position }, arrangeThread)
+    writeBatch(indexer.mirror, { ...emptyBatch, source: num, nowMs: 0, position })
   }
   indexer.pass('reconcile')
 }

@@ -13,7 +13,7 @@ test('a position that is written before its rows is noticed', async () => {
       const { identity, signature } = file;
       const [watermark, watermarkKey] = [found.top?.rowid ?? 0, found.top?.key ?? null];
       const position = { identity, signature, watermark, watermarkKey };
-      writeBatch(mirror, { ...emptyBatch, source: num, nowMs: request.now(), position }, arrangeThread);
+      writeBatch(mirror, { ...emptyBatch, source: num, nowMs: request.now(), position });
       yield* readDirty(file, pass, found);
     }`,
   })

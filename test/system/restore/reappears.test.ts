@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { arrangeThread } from '../../../src/indexer/arrange-thread.ts'
 import { emptyBatch, type Batch, type ChatFacts, type ChatWrite } from '../../../src/mirror/batch.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { packMessage } from '../../../src/mirror/pack-message.ts'
@@ -27,7 +26,7 @@ function told(id: string, texts: readonly string[], facts: Partial<ChatFacts> = 
 }
 
 const write = (db: Mirror, source: number, chats: readonly ChatWrite[], more: Partial<Batch> = {}) =>
-  writeBatch(db, { ...emptyBatch, source, nowMs: T0 + 1000, chats, ...more }, arrangeThread)
+  writeBatch(db, { ...emptyBatch, source, nowMs: T0 + 1000, chats, ...more })
 
 const rowOf = (sql: string, ...values: unknown[]): unknown => mirror.prepare(sql).get(...values)
 const chatRow = (id: string): unknown =>

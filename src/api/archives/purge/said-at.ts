@@ -1,6 +1,7 @@
+import { arrangeThread } from '../../../mirror/threads/arrange-thread.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
 import { asMessageId } from '../../../model/ids.ts'
-import type { ArrangeThread, ChatTime, Outline } from '../../../model/thread.ts'
+import type { ChatTime, Outline } from '../../../model/thread.ts'
 import type { ReadObject } from './read-objects.ts'
 
 /** When messages were said, epoch milliseconds, by their ids; null where nobody knows. */
@@ -13,7 +14,7 @@ export const saidAtMs = ({ sentAt, startedAt, timingAt }: OwnTimes): number | nu
   msOf(sentAt ?? startedAt ?? timingAt)
 
 /** By the rules by which the mirror tells it: out of the order of the chat, too, and of what stands beside them. */
-export function timesOf({ chat, messages }: Pick<ReadObject, 'chat' | 'messages'>, arrange: ArrangeThread): Times {
+export function timesOf({ chat, messages }: Pick<ReadObject, 'chat' | 'messages'>): Times {
   const entries = messages.map(({ message }) => ({
     id: asMessageId(message.id),
     alias: message.alias === null ? null : asMessageId(message.alias),
@@ -25,7 +26,7 @@ export function timesOf({ chat, messages }: Pick<ReadObject, 'chat' | 'messages'
     // No two are the same.
     contentHash: message.id,
   }))
-  const placed = arrange(outlineOf(chat), entries, chatTimeOf(chat))
+  const placed = arrangeThread(outlineOf(chat), entries, chatTimeOf(chat))
   return new Map(placed.map(({ id, createdAtMs }) => [id, createdAtMs]))
 }
 

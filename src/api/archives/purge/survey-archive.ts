@@ -6,7 +6,6 @@ import type { RemovedText } from '../../../mirror/purge/tombstones.ts'
 import type { ArchivedTargets } from '../../../mirror/purge/begin-purge.ts'
 import { asChatId, asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'
-import type { ArrangeThread } from '../../../model/thread.ts'
 import { listRunNames, readManifest } from '../manifest-files.ts'
 import { archivedFamily } from './archived-family.ts'
 import { readObjects, type DamagedObject, type ReadObject } from './read-objects.ts'
@@ -53,7 +52,6 @@ interface HeldState {
 interface Survey {
   readonly scope: PurgeScope
   readonly word: MirrorWord
-  readonly arrange: ArrangeThread
   /** The chats that are named, their subagents among them; null: any. */
   readonly named: ReadonlySet<string> | null
   /** Whether all that is archived of a chat goes. */
@@ -65,13 +63,12 @@ interface Survey {
 }
 
 /** Looks through an archive folder for what a purge would take out of it. Writes nothing, no lock either. */
-export function* surveyArchive(dir: string, word: MirrorWord, arrange: ArrangeThread): Generator<void, ArchiveSurvey> {
+export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, ArchiveSurvey> {
   const { scope } = word
   const named = scope.chatIds === null ? null : yield* archivedFamily(dir, scope.chatIds)
   const found: Survey = {
     scope,
     word,
-    arrange,
     named,
     isWhole: new Map(),
     goingOn: new Set(),
@@ -133,7 +130,7 @@ function look(object: ReadObject, found: Survey): number | null {
   if (!isNamed(chat, found)) return null
   const id = asChatId(chat.id)
   if (scope.match !== null) return lookForText(object, found, needlesOf(scope.match))
-  const times = timesOf(object, found.arrange)
+  const times = timesOf(object)
   const going = messages.filter(({ message }) => isEarly(scope, times, message))
   if (isAnyLater(scope, times)) found.goingOn.add(id)
   const lastMs = lastActivityMs(chat, times)
@@ -145,9 +142,9 @@ function look(object: ReadObject, found: Survey): number | null {
 }
 
 function lookForText(object: ReadObject, found: Survey, needles: readonly string[]): number | null {
-  const { scope, arrange, texts } = found
+  const { scope, texts } = found
   const chatId = asChatId(object.chat.id)
-  const times = scope.beforeMs === null ? new Map() : timesOf(object, arrange)
+  const times = scope.beforeMs === null ? new Map() : timesOf(object)
   const going = object.messages.filter(
     ({ message, line }) => isEarly(scope, times, message) && isMatching(line, needles, partsOf(message)),
   )

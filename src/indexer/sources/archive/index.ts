@@ -17,7 +17,6 @@ import { saveSourceState, sourceNum } from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import type { TrackedWrite } from '../../../model/tracked.ts'
-import { arrangeThread } from '../../arrange-thread.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
 import type { MapUri } from './map-uri.ts'
@@ -153,7 +152,7 @@ class PortionWriter {
     saveSourceState(db, source, 'ok', null, nowMs)
     const isIndexedLater = this.#written >= INDEXED_AT_ONCE
     const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, tracked, isIndexedLater }
-    const outcome = writeBatch(db, batch, arrangeThread)
+    const outcome = writeBatch(db, batch)
     this.#written += this.#messages
     const addedChats = this.#addedChats
     this.#portion = emptyPortion()

@@ -1,7 +1,7 @@
 import type { HeldPosition } from '../../../mirror/source-state.ts'
 import * as held from '../../../mirror/source-state.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { listUnplaced } from '../../../mirror/unplaced.ts'
+import { listUnplaced } from '../../../mirror/threads/unplaced.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import type { Comparison } from '../../mass-loss.ts'
 import { tryRead } from '../../try-read.ts'

@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { arrangeThread } from '../../arrange-thread.ts'
 import { judgeMissing, massRule } from '../../mass-loss.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import {
@@ -145,7 +144,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     nowMs: request.now(),
     position: nextPosition(file, pass, found.top, position),
   }
-  writeBatch(mirror, batch, arrangeThread)
+  writeBatch(mirror, batch)
   if (depth === 'full' || position.watermark === null) noteVerified(mirror, num, file.signature, request.now())
   return {
     state: 'ok',
@@ -227,7 +226,7 @@ function* reconcile(file: OpenFile, pass: Pass, depth: PassDepth): Generator<Pas
 function* placeByContext(file: OpenFile, { mirror, num, request }: Pass): Generator<PassStep, void> {
   for (const { evidence, bytesRead, elapsedMs } of readContexts(file, mirror, num)) {
     const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence }
-    const outcome = evidence.length === 0 ? null : writeBatch(mirror, batch, arrangeThread)
+    const outcome = evidence.length === 0 ? null : writeBatch(mirror, batch)
     yield { ...readingStep, bytesRead, longestReadMs: elapsedMs, outcome }
   }
 }

@@ -3,7 +3,6 @@ import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import { arrangeThread } from '../../arrange-thread.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../../source.ts'
 import type { Listing } from './by-table.ts'
@@ -47,7 +46,7 @@ export function* readGroup(
     const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
     const later = { isIndexedLater: isIndexedLater(pass), isListedLater }
     const news = { chats, rows, goneKeys, issues, evidence, paths, ...later, source: num, nowMs: request.now() }
-    const outcome = writeBatch(mirror, { ...emptyBatch, ...news }, arrangeThread)
+    const outcome = writeBatch(mirror, { ...emptyBatch, ...news })
     pass.written += outcome.messages.length
     yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
   }

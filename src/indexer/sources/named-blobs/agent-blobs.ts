@@ -5,7 +5,7 @@ import { blobSource, foundStep, type BlobPass } from './blob-pass.ts'
 import { joinOutputs } from './join-outputs.ts'
 import { readState } from './read-state.ts'
 import { recoverThread } from './recover-thread.ts'
-import { readOwnRow } from '../../../mirror/outlines.ts'
+import { readOwnRow } from '../../../mirror/threads/outlines.ts'
 import type { ChatId } from '../../../model/ids.ts'
 
 /** The model's copy of a thread has no ids and no times: whatever else holds the chat knows it better. */

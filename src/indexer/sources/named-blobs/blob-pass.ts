@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { arrangeThread } from '../../arrange-thread.ts'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../cursor-file.ts'
 import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import { newestAsk } from '../../../mirror/asks.ts'
@@ -108,7 +107,7 @@ type Writer = Pick<BlobPass, 'mirror' | 'num' | 'request'>
 
 /** Writes what was found in one transaction. */
 function writeFound({ mirror, num, request }: Writer, found: Partial<Batch>): PassStep['outcome'] {
-  return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() }, arrangeThread)
+  return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
 }
 
 /** What a value that is named by its hash holds never changes: that it was read is all there is to know. */

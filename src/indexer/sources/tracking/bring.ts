@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import { arrangeThread } from '../../arrange-thread.ts'
 import type { OpenFile } from '../../cursor-file.ts'
 import { isAtLeast, readingStep, type PassRequest, type PassStep } from '../../source.ts'
 import { emptyBatch, type Batch, type BatchOutcome, type RowIssue } from '../../../mirror/batch.ts'
@@ -43,7 +42,7 @@ export function* bring({ mirror, num, file, request }: Bringing): Generator<Pass
   const known = isAtLeast(request.depth, 'reconcile') ? null : knownMark(mirror, num, file, layout)
   const tally = new TrackingTally()
   const write = (more: Partial<Batch>): BatchOutcome =>
-    writeBatch(mirror, { ...emptyBatch, ...tally.take(), ...more, source: num, nowMs: request.now() }, arrangeThread)
+    writeBatch(mirror, { ...emptyBatch, ...tally.take(), ...more, source: num, nowMs: request.now() })
   const issues: RowIssue[] = []
   let mark = known
   let bytesRead = file.bytesRead

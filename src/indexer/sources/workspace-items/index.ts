@@ -1,7 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { arrangeThread } from '../../arrange-thread.ts'
 import { filesOf, fileSignature } from '../../cursor-file.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import type { WholeContent } from '../../whole-store.ts'
@@ -106,5 +105,5 @@ function writeRoot(
   const before = held.readPosition(mirror, num)
   const position = { ...before, identity: before.identity ?? '', signature }
   const batch = { ...emptyBatch, source: num, nowMs: request.now(), workspaces, position }
-  return { ...readingStep, outcome: writeBatch(mirror, batch, arrangeThread) }
+  return { ...readingStep, outcome: writeBatch(mirror, batch) }
 }

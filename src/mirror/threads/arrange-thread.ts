@@ -1,5 +1,5 @@
-import type { Role, TimeSource } from '../model/message.ts'
-import type { ArrangeThread, ChatTime, Outline, OutlineEntry, Placement, ThreadEntry } from '../model/thread.ts'
+import type { Role, TimeSource } from '../../model/message.ts'
+import type { ChatTime, Outline, OutlineEntry, Placement, ThreadEntry } from '../../model/thread.ts'
 
 interface Placed {
   readonly entry: ThreadEntry
@@ -12,7 +12,11 @@ interface Placed {
  * Times: the row's own, the list's, the request's timings, the next message with a time, the previous one, the chat's;
  * the source of each is kept.
  */
-export const arrangeThread: ArrangeThread = (outline, entries, chatTime) => {
+export function arrangeThread(
+  outline: Outline,
+  entries: readonly ThreadEntry[],
+  chatTime: ChatTime | null,
+): readonly Placement[] {
   const placed = outline === null ? placeByTime(entries) : placeByOutline(outline, entries)
   const inThread = new Set(placed.map((item) => item.entry.id))
   const hashes = new Set(placed.map((item) => item.entry.contentHash))

@@ -1,14 +1,15 @@
-import type { MessageId } from '../model/ids.ts'
-import type { ChatTime, Outline, Placement, ThreadEntry } from '../model/thread.ts'
-import { tellsFacts, type ChatWrite } from './batch.ts'
+import { arrangeThread } from './arrange-thread.ts'
+import type { MessageId } from '../../model/ids.ts'
+import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
+import { tellsFacts, type ChatWrite } from '../batch.ts'
 import { findCopies } from './find-copies.ts'
 import { lendTokens, type LentTokens } from './lent-tokens.ts'
-import type { MessageColumns, NextMessage } from './message-columns.ts'
-import type { Mirror } from './open.ts'
+import type { MessageColumns, NextMessage } from '../message-columns.ts'
+import type { Mirror } from '../open.ts'
 import { readOutline } from './outlines.ts'
-import { isPromptHeld } from './prompt-chats.ts'
-import type { SourceRanks } from './source-ranks.ts'
-import type { WriteTools } from './write-tools.ts'
+import { isPromptHeld } from '../prompt-chats.ts'
+import type { SourceRanks } from '../source-ranks.ts'
+import type { WriteTools } from '../write-tools.ts'
 
 export interface ThreadWrite {
   readonly chatNum: number
@@ -62,7 +63,7 @@ export function placeAll(
   const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
   const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
   const entries = Array.from(inside.values(), (message) => threadEntry(message.columns))
-  const arranged = thread.tools.arrange(outline, entries, thread.chatTime)
+  const arranged = arrangeThread(outline, entries, thread.chatTime)
   return lendTokens(db, thread, { outline, entries, source: best }, [
     ...arranged.flatMap((placement) => {
       const message = inside.get(placement.id)
@@ -83,11 +84,11 @@ export function placeAll(
 function placeStrangers(
   strangers: readonly NextMessage[],
   atHome: readonly NextMessage[],
-  { tools, chatTime }: ThreadWrite,
+  { chatTime }: ThreadWrite,
 ): (readonly [NextMessage, Place])[] {
   const said = new Set(atHome.map(({ columns }) => columns.content_hash))
   return strangers.flatMap((message) =>
-    tools.arrange([], [threadEntry(message.columns)], chatTime).map((placement) => {
+    arrangeThread([], [threadEntry(message.columns)], chatTime).map((placement) => {
       const isShadowed = said.has(message.columns.content_hash)
       return [message, placeColumns({ ...placement, isShadowed })] as const
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { arrangeThread } from '../../src/indexer/arrange-thread.ts'
+import { arrangeThread } from '../../src/mirror/threads/arrange-thread.ts'
 import { asMessageId } from '../../src/model/ids.ts'
 import type { Outline, OutlineEntry, Placement, ThreadEntry } from '../../src/model/thread.ts'
 

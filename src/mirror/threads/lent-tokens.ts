@@ -1,11 +1,12 @@
-import type { RecordedTokens } from '../model/message.ts'
-import type { Placeholder } from '../model/placeholder.ts'
-import type { Outline, ThreadEntry } from '../model/thread.ts'
-import type { MessageColumns, NextMessage } from './message-columns.ts'
-import type { Mirror } from './open.ts'
+import { arrangeThread } from './arrange-thread.ts'
+import type { RecordedTokens } from '../../model/message.ts'
+import type { Placeholder } from '../../model/placeholder.ts'
+import type { Outline, ThreadEntry } from '../../model/thread.ts'
+import type { MessageColumns, NextMessage } from '../message-columns.ts'
+import type { Mirror } from '../open.ts'
 import { listPlaceholders } from './placeholders.ts'
-import { prepared } from './prepared.ts'
-import type { WriteTools } from './write-tools.ts'
+import { prepared } from '../prepared.ts'
+import type { WriteTools } from '../write-tools.ts'
 
 /** Tokens of messages that are not their own, by `lentKey`. */
 export type LentTokens = ReadonlyMap<string, Lent>
@@ -69,7 +70,7 @@ interface LendingThread {
   readonly chatNum: number
   /** What was lent before. */
   readonly lent: LentTokens
-  readonly tools: Pick<WriteTools, 'arrange' | 'ranks'>
+  readonly tools: Pick<WriteTools, 'ranks'>
 }
 
 /**
@@ -131,7 +132,7 @@ function shareOut(
   let last: NextMessage | null = null
   let waiting: RecordedTokens[] = []
   let next = 0
-  for (const { id, position } of tools.arrange(outline, [...entries, ...empty], null)) {
+  for (const { id, position } of arrangeThread(outline, [...entries, ...empty], null)) {
     // An orphan: the chat does not name it.
     if (position === null) continue
     // A turn may begin with a message that is not shown.

@@ -1,6 +1,6 @@
-import type { ChatId } from '../model/ids.ts'
-import type { Mirror } from './open.ts'
-import { prepared } from './prepared.ts'
+import type { ChatId } from '../../model/ids.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
 
 const NOTE = `insert into unplaced (chat, source) values (?, ?) on conflict do nothing`
 

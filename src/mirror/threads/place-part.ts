@@ -1,9 +1,10 @@
-import { findHeldMessage } from './held-messages.ts'
-import type { NextMessage } from './message-columns.ts'
-import type { Mirror } from './open.ts'
+import { arrangeThread } from './arrange-thread.ts'
+import { findHeldMessage } from '../held-messages.ts'
+import type { NextMessage } from '../message-columns.ts'
+import type { Mirror } from '../open.ts'
 import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
-import { prepared } from './prepared.ts'
-import { takeIn } from './take-in.ts'
+import { prepared } from '../prepared.ts'
+import { takeIn } from '../take-in.ts'
 
 /**
  * Messages of a chat of which more is to come, at the places that they have among each other. All that is held of a chat is
@@ -11,7 +12,7 @@ import { takeIn } from './take-in.ts'
  * @returns null where all messages are to be placed at once
  */
 export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessage, Place])[] | null {
-  const { chatNum, source, write, tools } = thread
+  const { chatNum, source, write } = thread
   const { part } = write
   if (part === undefined || part.isLast || thread.isNew || thread.isPrompts) return null
   if (write.ownRow.kind !== 'unread' || isAnyLost(db, thread) || hasOtherSource(db, chatNum, source)) return null
@@ -22,7 +23,7 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
     }),
   )
   const entries = [...read.values()].map(({ columns }) => threadEntry(columns))
-  return tools.arrange(part.outline, entries, thread.chatTime).flatMap((placement) => {
+  return arrangeThread(part.outline, entries, thread.chatTime).flatMap((placement) => {
     const message = read.get(placement.id)
     return message === undefined ? [] : [[message, placeColumns(placement)] as const]
   })

@@ -1,9 +1,9 @@
-import type { MessageId } from '../model/ids.ts'
-import { recordedTokens, type Role } from '../model/message.ts'
-import type { Placeholder } from '../model/placeholder.ts'
-import type { ChatWrite } from './batch.ts'
-import type { Mirror } from './open.ts'
-import { prepared } from './prepared.ts'
+import type { MessageId } from '../../model/ids.ts'
+import { recordedTokens, type Role } from '../../model/message.ts'
+import type { Placeholder } from '../../model/placeholder.ts'
+import type { ChatWrite } from '../batch.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
 
 const IS_ANY_HELD = `select 1 from placeholders where chat = ? and source = ? limit 1`
 const DROP = `delete from placeholders where chat = ? and source = ? and id = ?`

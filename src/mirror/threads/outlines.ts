@@ -1,8 +1,8 @@
-import type { ChatId } from '../model/ids.ts'
-import type { Outline } from '../model/thread.ts'
-import { tellsFacts, type OwnRow } from './batch.ts'
-import type { Mirror } from './open.ts'
-import { prepared } from './prepared.ts'
+import type { ChatId } from '../../model/ids.ts'
+import type { Outline } from '../../model/thread.ts'
+import { tellsFacts, type OwnRow } from '../batch.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
 
 export type OwnRowState = 'none' | 'live' | 'gone'
 
