@@ -2,7 +2,7 @@ import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } 
 import { OUTDATED_ROWID } from '../mirror/decoders.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { packMessage } from '../mirror/pack-message.ts'
-import { barRenumbered, readAnew } from '../mirror/purge/bar-renumbered.ts'
+import { barRenumbered } from '../mirror/purge/bar-renumbered.ts'
 import * as held from '../mirror/source-state.ts'
 import { writeBatch } from '../mirror/write-batch.ts'
 import { listRowChats } from '../mirror/write-rows.ts'
@@ -139,7 +139,8 @@ function listOutdated(
 /** What a newer decoder yields of a chat: what was purged stays out, and what only the older one yielded goes. */
 function withoutOldReading(mirror: Mirror, num: number, chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
   if (before === undefined) return chat
-  return before.isUntouched ? readAnew(mirror, num, chat) : barRenumbered(mirror, num, chat)
+  const spared = barRenumbered(mirror, num, chat)
+  return before.isUntouched ? { ...spared, supersedes: true } : spared
 }
 
 /** At least one step, if an empty one: the position is written even where no piece changed. */

@@ -10,8 +10,6 @@ update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where s
 `
 const SAVE_DECODER = `update sources set decoder = ?, signature = null, watermark = null, watermark_key = null where num = ?`
 const DROP_SWEEP = `delete from sweeps where source = ?`
-const DROP_ISSUES = `delete from row_issues where source = ?`
-const LIST_OUTDATED = `select key from source_rows where source = ? and source_rowid = ${OUTDATED_ROWID} and is_live = 1`
 
 /**
  * Notes which version of a source's decoder reads it from now on. If another version read it before, all its rows count
@@ -24,12 +22,6 @@ export function noteDecoder(db: Mirror, source: number, version: number): boolea
     prepared(db, OUTDATE_ROWS).run(source)
     prepared(db, SAVE_DECODER).run(version, source)
     prepared(db, DROP_SWEEP).run(source)
-    // Each row that still has one tells it again.
-    prepared(db, DROP_ISSUES).run(source)
   })()
   return true
 }
-
-/** Keys of the rows that only an older decoder read so far. */
-export const listOutdatedKeys = (db: Mirror, source: number): readonly string[] =>
-  prepared<string>(db, LIST_OUTDATED).pluck().all(source)

@@ -43,12 +43,6 @@ export function barRenumbered(db: Mirror, source: number, chat: ChatWrite): Chat
   }
 }
 
-/** What a newer decoder yields of a chat that is as it was: what was purged stays out, and what only the older one yielded goes. */
-export const readAnew = (db: Mirror, source: number, chat: ChatWrite): ChatWrite => ({
-  ...barRenumbered(db, source, chat),
-  supersedes: true,
-})
-
 /** The texts of a message, white space folded. */
 const textsOf = (partsJson: string): readonly string[] =>
   [...sayingsOf(JSON.parse(partsJson) as readonly Part[])].flatMap(({ text }) => comparable(text) ?? [])

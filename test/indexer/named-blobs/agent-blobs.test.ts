@@ -331,33 +331,6 @@ describe('a chat whose messages are gone', () => {
     })
   })
 
-  test('is read anew by a newer decoder: what only the older one yielded goes, without a loss or an issue', () => {
-    chat(['gone-1', 'gone-2'], { conversationState: keepThread() })
-    indexer.pass()
-    const { mirror } = indexer
-    const listed = (): readonly string[] => rowsOf('chat').map(({ id }) => id)
-    const now = listed()
-    // As the older decoder left it: one message more, and a blob that it could not read.
-    const SOURCE = `(select num from sources where kind = 'agent-blobs')`
-    mirror.exec(`
-      update sources set decoder = 1 where kind = 'agent-blobs';
-      insert into row_issues (source, key, reason, octets, noted_at) values (${SOURCE}, 'agentKv:blob:old', 'bad-json', 1, 1);
-    `)
-    const columns = (mirror.pragma('table_info(messages)') as { name: string }[]).map(({ name }) => name)
-    const others = columns.filter((name) => !['key', 'id', 'body'].includes(name)).join(', ')
-    mirror.exec(`
-      insert into bodies (parts) select parts from bodies limit 1;
-      insert into messages (key, id, body, ${others})
-      select key + 7, 'old', (select max(num) from bodies), ${others} from messages where id = '${now[0] ?? ''}'
-    `)
-    expect(listed()).toContain('old')
-    indexer.pass('full')
-    expect(listed()).toEqual(now)
-    expect(mirror.prepare('select count(*) from losses').pluck().get()).toBe(0)
-    expect(mirror.prepare('select count(*) from row_issues').pluck().get()).toBe(0)
-    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  })
-
   test('and never had any, as a draft has none, stays empty', () => {
     chat([], { conversationState: '~' })
     indexer.pass()

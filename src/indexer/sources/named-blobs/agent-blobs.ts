@@ -17,7 +17,7 @@ const RANK = 4
  * of an asking chat names. @param userDir Cursor's `User` folder
  */
 export const agentBlobsSource = (userDir: string): Source =>
-  blobSource(userDir, { kind: 'agent-blobs', rank: RANK, decoder: 2, look: lookIntoChats })
+  blobSource(userDir, { kind: 'agent-blobs', rank: RANK, look: lookIntoChats })
 
 function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
   for (const chat of listAskingChats(pass.mirror, pass.asker, pass.after)) yield* lookIntoChat(pass, chat)

@@ -4,7 +4,6 @@ import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '
 import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import { newestAsk } from '../../../mirror/asks.ts'
 import { emptyBatch, type Batch, type RowState } from '../../../mirror/batch.ts'
-import { listOutdatedKeys } from '../../../mirror/decoders.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/source-state.ts'
 import { writeBatch } from '../../../mirror/write-batch.ts'
@@ -25,14 +24,11 @@ export interface BlobPass {
   readonly request: PassRequest
   /** Asks up to this number were looked at before. */
   readonly after: number
-  /** Whether an older decoder read what is read now. */
-  readonly isReadAnew: boolean
 }
 
 interface BlobSource {
   readonly kind: string
   readonly rank: number
-  readonly decoder: number
   readonly look: (pass: BlobPass) => Generator<PassStep, void>
 }
 
@@ -40,13 +36,13 @@ interface BlobSource {
  * A source that looks only for what messages ask for. Where nothing was asked since its last pass it opens no file; on
  * a pass over every value it looks for all that is still open.
  */
-export function blobSource(userDir: string, { kind, rank, decoder, look }: BlobSource): Source {
+export function blobSource(userDir: string, { kind, rank, look }: BlobSource): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
   const source: Source = {
     id: asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16)),
     kind,
-    decoder,
+    decoder: 1,
     path,
     rank,
     folder,
@@ -80,18 +76,17 @@ const settledFor = ({ depth }: PassRequest): PassEnd => ({
 function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Generator<PassStep, PassEnd> {
   if (fileSignature(path) === null) return { state: 'missing', detail: null, again: [] }
   const asker = held.findSource(mirror, ASKER, path)
+  const position = held.readPosition(mirror, num)
   const newest = newestAsk(mirror)
-  const after = request.depth === 'full' ? 0 : (held.readPosition(mirror, num).watermark ?? 0)
+  const after = request.depth === 'full' ? 0 : (position.watermark ?? 0)
   if (asker === null || newest <= after) return settledFor(request)
   const file = openCursorFile(path)
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
     if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
-    const isReadAnew = listOutdatedKeys(mirror, num).length > 0
-    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after, isReadAnew })
+    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after })
     const { identity, signature } = file
-    const position = { identity, signature, watermark: newest, watermarkKey: null }
-    writeFound({ mirror, num, request }, { position, droppedKeys: listOutdatedKeys(mirror, num) })
+    writeFound({ mirror, num, request }, { position: { identity, signature, watermark: newest, watermarkKey: null } })
     // What is not read of the store is the business of others.
     held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
     return settledFor(request)

@@ -1,7 +1,6 @@
 import { hash as digest } from 'node:crypto'
-import type { ChatFacts, ChatWrite, RowIssue } from '../../../mirror/batch.ts'
+import type { ChatFacts, RowIssue } from '../../../mirror/batch.ts'
 import { packMessage } from '../../../mirror/pack-message.ts'
-import { readAnew } from '../../../mirror/purge/bar-renumbered.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { PassStep } from '../../source.ts'
 import { decodeModelThread } from '../records/model-messages.ts'
@@ -28,8 +27,7 @@ export function* recoverThread(pass: BlobPass, chatId: ChatId, { root, facts }: 
   }))
   const rows = [...reading.octets].map(([id, octets]) => ({ key: blobKey(id), rowid: 0, octets, checksum: null }))
   const chats = messages.length === 0 ? [] : [chatWrite(chatId, facts, thread.outline, messages)]
-  const written = pass.isReadAnew ? chats.map((chat) => readAnew(pass.mirror, pass.num, chat)) : chats
-  yield foundStep(pass, reading, { chats: written, issues, rows })
+  yield foundStep(pass, reading, { chats, issues, rows })
 }
 
 function chatWrite(
@@ -37,9 +35,9 @@ function chatWrite(
   facts: ChatFacts,
   outline: ReturnType<typeof decodeModelThread>['outline'],
   messages: readonly ReturnType<typeof packMessage>[],
-): ChatWrite {
+) {
   const embeddedIds = new Set(messages.map((message) => message.id))
-  return { id, ownRow: { kind: 'read', facts, outline, embeddedIds, octets: 0 }, messages, vanished: [] }
+  return { id, ownRow: { kind: 'read' as const, facts, outline, embeddedIds, octets: 0 }, messages, vanished: [] }
 }
 
 interface Reading {
