@@ -25,6 +25,8 @@ export interface BlobPass {
   readonly request: PassRequest
   /** Asks up to this number were looked at before. */
   readonly after: number
+  /** Keys of the rows of which an issue was told. */
+  readonly issueKeys: Set<string>
 }
 
 interface BlobSource {
@@ -85,9 +87,13 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
     if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
-    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after })
+    const issueKeys = new Set<string>()
+    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after, issueKeys })
     const { identity, signature } = file
-    writeFound({ mirror, num, request }, { position: { identity, signature, watermark: newest, watermarkKey: null } })
+    // A look at all that is asked for told every issue that there still is.
+    const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
+    const end = { identity, signature, watermark: newest, watermarkKey: null }
+    writeFound({ mirror, num, request }, { droppedKeys, position: end })
     // What is not read of the store is the business of others.
     held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
     return settledFor(request)
@@ -112,5 +118,6 @@ export const rowOf = ({ key, octets }: NamedValue): RowState => ({ key, rowid: 0
 /** A step that read a page, and wrote what it found there. */
 export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch>): PassStep {
   const outcome = writeFound(pass, found)
+  for (const { key } of found.issues ?? []) pass.issueKeys.add(key)
   return { ...readingStep, bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome }
 }
