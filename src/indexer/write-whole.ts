@@ -137,7 +137,12 @@ function listOutdated(
 }
 
 /** What a newer decoder yields of a chat: what was purged stays out, and what only the older one yielded goes. */
-function withoutOldReading(mirror: Mirror, num: number, chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
+export function withoutOldReading(
+  mirror: Mirror,
+  num: number,
+  chat: ChatWrite,
+  before: OutdatedChat | undefined,
+): ChatWrite {
   if (before === undefined) return chat
   const spared = barRenumbered(mirror, num, chat)
   return before.isUntouched ? { ...spared, supersedes: true } : spared
@@ -195,4 +200,4 @@ function chatWrite(
   }
 }
 
-const goneChat = (id: ChatId): ChatWrite => ({ id, ownRow: { kind: 'gone' }, messages: [], vanished: [] })
+export const goneChat = (id: ChatId): ChatWrite => ({ id, ownRow: { kind: 'gone' }, messages: [], vanished: [] })

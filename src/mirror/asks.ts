@@ -44,7 +44,7 @@ const NEWEST = `select coalesce(max(num), 0) as num from asks`
 export const newestAsk = (db: Mirror): number => prepared<{ num: number }>(db, NEWEST).get()?.num ?? 0
 
 const LIST_CHATS = `
-select chats.id as id,
+select chats.num as num, chats.id as id,
   exists (select 1 from messages where messages.chat = chats.num and messages.source = ?) as hasMessages
 from chats
 where num in (select chat from asks where num > ? and source = ? and kind in ('output', '${COPY}'))
@@ -52,6 +52,7 @@ order by last_activity_at desc, num
 `
 
 export interface AskingChat {
+  readonly num: number
   readonly id: ChatId
   /** Whether this source holds, or ever held, a message of it. */
   readonly hasMessages: boolean
@@ -59,8 +60,8 @@ export interface AskingChat {
 
 /** The chats in which something was asked for since ask number `after`, by what this source read; newest first. */
 export function listAskingChats(db: Mirror, source: number, after: number): AskingChat[] {
-  const rows = prepared<{ id: ChatId; hasMessages: number }>(db, LIST_CHATS).all(source, after, source)
-  return rows.map(({ id, hasMessages }) => ({ id, hasMessages: hasMessages === 1 }))
+  const rows = prepared<{ num: number; id: ChatId; hasMessages: number }>(db, LIST_CHATS).all(source, after, source)
+  return rows.map(({ num, id, hasMessages }) => ({ num, id, hasMessages: hasMessages === 1 }))
 }
 
 const LIST_OPEN = `

@@ -255,7 +255,7 @@ export interface Batch {
   readonly nowMs: number
   readonly rows: readonly RowState[]
   readonly goneKeys: readonly string[]
-  /** Rows that only an older decoder told of, and that hold no chat: nothing of them stays. */
+  /** Rows of which nothing is told any more, and that hold no chat: nothing of them stays. */
   readonly droppedKeys: readonly string[]
   /** Reading a row again clears its issue, unless it is named here. */
   readonly issues: readonly RowIssue[]

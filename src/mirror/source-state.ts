@@ -127,6 +127,12 @@ export function isGoneRow(db: Mirror, source: number, key: string): boolean {
   return prepared(db, WAS_ROW).get(source, key) !== undefined
 }
 
+const LIST_ISSUES = `select key from row_issues where source = ?`
+
+/** The keys of which it was noted why they could not be read. */
+export const listIssueKeys = (db: Mirror, source: number): readonly string[] =>
+  prepared<string>(db, LIST_ISSUES).pluck().all(source)
+
 const IS_KNOWN = `
 select 1 from source_rows where source = ? and key = ? union all select 1 from row_issues where source = ? and key = ?
 `

@@ -279,6 +279,17 @@ describe('a chat whose messages are gone', () => {
     expect(issues).toEqual([{ key: `agentKv:blob:${ids[2]}`, reason: 'missing-blob' }])
   })
 
+  test('and that names a blob no more that could not be read has no issue after a full pass', () => {
+    const ids = [keepBlob(store, Buffer.from('no message')), 'ab'.repeat(32), keepBlob(store, thread[1])]
+    const issues = () => indexer.mirror.prepare('select key from row_issues').pluck().all()
+    chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
+    indexer.pass()
+    expect(issues()).toHaveLength(2)
+    chat(['gone'], { conversationState: asBase64(stateOf(ids.slice(1))) })
+    indexer.pass('full')
+    expect(issues()).toEqual([`agentKv:blob:${ids[1]}`])
+  })
+
   test('is told anew when its state changes', () => {
     const ids = thread.slice(0, 3).map((message) => keepBlob(store, message))
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })

@@ -1,5 +1,6 @@
 import { listAskingChats, listOutputAsks, type AskingChat } from '../../../mirror/asks.ts'
 import type { PassStep, Source } from '../../source.ts'
+import { goneChat } from '../../write-whole.ts'
 import { decodeConversationState } from '../records/conversation-state.ts'
 import { blobSource, foundStep, type BlobPass } from './blob-pass.ts'
 import { joinOutputs } from './join-outputs.ts'
@@ -10,6 +11,7 @@ import type { ChatId } from '../../../model/ids.ts'
 
 /** The model's copy of a thread has no ids and no times: whatever else holds the chat knows it better. */
 const RANK = 4
+const DECODER = 2
 
 /**
  * What was sent to the model, where a chat's messages leave something out: the outputs of calls, and the whole thread
@@ -17,13 +19,14 @@ const RANK = 4
  * of an asking chat names. @param userDir Cursor's `User` folder
  */
 export const agentBlobsSource = (userDir: string): Source =>
-  blobSource(userDir, { kind: 'agent-blobs', rank: RANK, look: lookIntoChats })
+  blobSource(userDir, { kind: 'agent-blobs', decoder: DECODER, rank: RANK, look: lookIntoChats })
 
 function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
   for (const chat of listAskingChats(pass.mirror, pass.asker, pass.after)) yield* lookIntoChat(pass, chat)
 }
 
-function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generator<PassStep, void> {
+function* lookIntoChat(pass: BlobPass, chat: AskingChat): Generator<PassStep, void> {
+  const { id, hasMessages } = chat
   if (readOwnRow(pass.mirror, id, pass.asker) === 'gone') {
     yield* letGo(pass, id)
     return
@@ -33,7 +36,7 @@ function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generat
   const state = yield* readState(pass, id)
   if (state === null) return
   if (!hasMessages) {
-    yield* recoverThread(pass, id, state)
+    yield* recoverThread(pass, chat, state)
     return
   }
   const decoded = decodeConversationState(state.root)
@@ -43,6 +46,5 @@ function* lookIntoChat(pass: BlobPass, { id, hasMessages }: AskingChat): Generat
 /** A copy is the chat's as long as the chat is there: its blobs outlive it until Cursor collects them, unseen by anyone. */
 function* letGo(pass: BlobPass, id: ChatId): Generator<PassStep, void> {
   if (readOwnRow(pass.mirror, id, pass.num) !== 'live') return
-  const chats = [{ id, ownRow: { kind: 'gone' as const }, messages: [], vanished: [] }]
-  yield foundStep(pass, { bytesRead: 0, elapsedMs: 0 }, { chats })
+  yield foundStep(pass, { bytesRead: 0, elapsedMs: 0 }, { chats: [goneChat(id)] })
 }

@@ -24,10 +24,15 @@ export interface BlobPass {
   readonly request: PassRequest
   /** Asks up to this number were looked at before. */
   readonly after: number
+  /** True where no pass has ended since another version of the decoder read the source, or since the mirror was salvaged. */
+  readonly isOutdated: boolean
+  /** Keys of the rows of which an issue was told. */
+  readonly issueKeys: Set<string>
 }
 
 interface BlobSource {
   readonly kind: string
+  readonly decoder: number
   readonly rank: number
   readonly look: (pass: BlobPass) => Generator<PassStep, void>
 }
@@ -36,13 +41,13 @@ interface BlobSource {
  * A source that looks only for what messages ask for. Where nothing was asked since its last pass it opens no file; on
  * a pass over every value it looks for all that is still open.
  */
-export function blobSource(userDir: string, { kind, rank, look }: BlobSource): Source {
+export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobSource): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
   const source: Source = {
     id: asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16)),
     kind,
-    decoder: 1,
+    decoder,
     path,
     rank,
     folder,
@@ -84,9 +89,14 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
   try {
     if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
-    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after })
+    const isOutdated = position.watermark === null
+    const issueKeys = new Set<string>()
+    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after, isOutdated, issueKeys })
     const { identity, signature } = file
-    writeFound({ mirror, num, request }, { position: { identity, signature, watermark: newest, watermarkKey: null } })
+    // A look at all that is asked for told every issue that there still is.
+    const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
+    const end = { identity, signature, watermark: newest, watermarkKey: null }
+    writeFound({ mirror, num, request }, { droppedKeys, position: end })
     // What is not read of the store is the business of others.
     held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
     return settledFor(request)
@@ -105,11 +115,20 @@ function writeFound({ mirror, num, request }: Writer, found: Partial<Batch>): Pa
   return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
 }
 
+/** In place of a rowid: this decoder read the value. */
+export const READ = 0
+
 /** What a value that is named by its hash holds never changes: that it was read is all there is to know. */
-export const rowOf = ({ key, octets }: NamedValue): RowState => ({ key, rowid: 0, octets, checksum: null })
+export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => ({
+  key,
+  rowid: READ,
+  octets,
+  checksum: null,
+})
 
 /** A step that read a page, and wrote what it found there. */
 export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch>): PassStep {
   const outcome = writeFound(pass, found)
+  for (const { key } of found.issues ?? []) pass.issueKeys.add(key)
   return { ...readingStep, bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome }
 }

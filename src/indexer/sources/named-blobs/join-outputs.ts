@@ -6,7 +6,7 @@ import type { PassStep } from '../../source.ts'
 import { decodeArchive, decodeTurn, type ConversationState } from '../records/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/model-messages.ts'
 import { blobKey, BLOB_PREFIX, decodeBlob } from './agent-kv.ts'
-import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
+import { foundStep, READ, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
 import { readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 
@@ -63,9 +63,9 @@ function* joinFrom(
   }
 }
 
-/** Those never looked into, and those known to hold what is asked for. */
+/** Those that this decoder never looked into, and those known to hold what is asked for. */
 function blobsToRead({ mirror, num }: BlobPass, named: ReadonlySet<string>, callIds: readonly string[]): string[] {
-  const fresh = [...named].filter((blob) => findHeldRow(mirror, num, blobKey(blob)) === undefined)
+  const fresh = [...named].filter((blob) => findHeldRow(mirror, num, blobKey(blob))?.rowid !== READ)
   const known = callIds.flatMap((callId) => listBlobsOfCall(mirror, num, callId)).filter((blob) => named.has(blob))
   return [...new Set([...fresh, ...known])]
 }

@@ -13,7 +13,7 @@ export const TEXT_OCTETS_MAX = 256 * 1024
 
 /** The texts that messages name by their hash: pasted, or attached. @param userDir Cursor's `User` folder */
 export const pastedTextSource = (userDir: string): Source =>
-  blobSource(userDir, { kind: 'pasted-text', rank: RANK, look: findTexts })
+  blobSource(userDir, { kind: 'pasted-text', decoder: 1, rank: RANK, look: findTexts })
 
 function* findTexts(pass: BlobPass): Generator<PassStep, void> {
   const asks = listContentAsks(pass.mirror, pass.asker, pass.after)

@@ -1,12 +1,17 @@
 import { hash as digest } from 'node:crypto'
 import type { ChatFacts, RowIssue } from '../../../mirror/batch.ts'
+import type { AskingChat } from '../../../mirror/asks.ts'
+import { readOutline } from '../../../mirror/threads/outlines.ts'
 import { packMessage } from '../../../mirror/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { OutlineEntry } from '../../../model/thread.ts'
 import type { PassStep } from '../../source.ts'
+import { goneChat, withoutOldReading } from '../../write-whole.ts'
 import { decodeModelThread } from '../records/model-messages.ts'
+import { unreadMessage } from '../records/model-parts.ts'
 import { walkState } from '../records/walk-state.ts'
 import { blobKey, decodeBlob } from './agent-kv.ts'
-import { foundStep, type BlobPass } from './blob-pass.ts'
+import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed } from './read.ts'
 import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
 
@@ -14,20 +19,54 @@ import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
  * The thread of a chat whose messages are gone, as the model saw it. Its messages have ids of their own making and no
  * times; should the chat's own messages come back, these are copies of them.
  */
-export function* recoverThread(pass: BlobPass, chatId: ChatId, { root, facts }: ChatState): Generator<PassStep, void> {
+export function* recoverThread(
+  pass: BlobPass,
+  chat: AskingChat,
+  { root, facts }: ChatState,
+): Generator<PassStep, void> {
   if (facts === null) return
   const reading = { bytesRead: 0, elapsedMs: 0, octets: new Map<string, number>() }
   const walked = walkState(root, (ids) => readBlobs(pass, ids, reading))
-  const thread = decodeModelThread(walked.entries, (key, occurrence) => nameMessage(chatId, key, occurrence))
+  const name: NameMessage = (key, occurrence) => nameMessage(chat.id, key, occurrence)
+  const thread = decodeModelThread(walked.entries, name)
   const messages = thread.messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const issues = [...walked.issues, ...thread.issues].map(({ key, reason }): RowIssue => ({
     key: blobKey(key),
     reason,
     octets: reading.octets.get(key) ?? null,
   }))
-  const rows = [...reading.octets].map(([id, octets]) => ({ key: blobKey(id), rowid: 0, octets, checksum: null }))
-  const chats = messages.length === 0 ? [] : [chatWrite(chatId, facts, thread.outline, messages)]
+  const rows = [...reading.octets].map(([id, octets]) => rowOf({ key: blobKey(id), octets }))
+  const read = walked.entries.flatMap(({ key, message }) => (message === unreadMessage ? [] : key))
+  const before = readBefore(pass, chat, [...reading.octets.keys(), ...read], name)
+  const write = messages.length === 0 ? goneChat(chat.id) : chatWrite(chat.id, facts, thread.outline, messages)
+  const isTold = messages.length > 0 || before !== undefined
+  const chats = isTold ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
   yield foundStep(pass, reading, { chats, issues, rows })
+}
+
+type NameMessage = (key: string, occurrence: number) => MessageId
+
+/**
+ * What an older decoder read of the chat; undefined where none did. The store is as it was where everything that told a
+ * message then was read now: what of it yields no message any more never was one.
+ */
+function readBefore(
+  pass: BlobPass,
+  { num }: AskingChat,
+  keys: readonly string[],
+  name: NameMessage,
+): { readonly isUntouched: boolean } | undefined {
+  const former = pass.isOutdated ? (readOutline(pass.mirror, num, pass.num) ?? null) : null
+  if (former === null) return undefined
+  const places = new Map(keys.map((key) => [name(key, 0), { key, occurrence: 0 }]))
+  const isRead = ({ id, role }: OutlineEntry): boolean => {
+    const place = id === null ? undefined : places.get(id)
+    if (place === undefined) return role === null
+    const occurrence = place.occurrence + 1
+    places.set(name(place.key, occurrence), { key: place.key, occurrence })
+    return true
+  }
+  return { isUntouched: former.every(isRead) }
 }
 
 function chatWrite(
