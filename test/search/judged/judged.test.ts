@@ -7,8 +7,8 @@ import { cursordex, measure, miniSearch, tableOf, type Figures, type Ranker } fr
 const OTHERS = 2000
 const LINES = 500
 /** What held when this file was last touched, of all queries of a half. */
-const RECALL_FLOOR = 0.83
-const RANK_FLOOR = 0.7
+const RECALL_FLOOR = 0.84
+const RANK_FLOOR = 0.73
 
 const chats = new Chance('order').shuffled([...judgedChats, ...makeOthers(judgedChats, OTHERS)])
 let rank: Ranker
@@ -42,9 +42,8 @@ test('the table', () => {
   expect(own).toHaveLength(rival.length)
 })
 
-test('of the half held back no kind is found less, or ranked clearly lower, than by MiniSearch', () => {
+test('no kind is found less, or ranked clearly lower, than by MiniSearch', () => {
   const worse = own.flatMap(({ half, kind, recallAt10, reciprocalRank }, at) => {
-    if (half === 'tuning') return []
     const other = rival[at]
     const isWorse = other === undefined || recallAt10 < other.recallAt10 || reciprocalRank < other.reciprocalRank - 0.02
     return isWorse ? [{ half, kind, recallAt10, reciprocalRank, other }] : []
