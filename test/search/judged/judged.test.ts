@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { search } from '../../../src/api/search/search.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
 import { Chance } from '../../../src/sample/chance.ts'
+import { tokenize } from '../../../src/text/terms.ts'
+import { requestOf } from '../../helpers/mirror-rows.ts'
 import { indexChats, judgedChats, judgedQueries, piecesOf, queryKinds } from './judged-set.ts'
 import { makeOthers } from './other-chats.ts'
 import { cursordex, measure, miniSearch, tableOf, type Figures, type Ranker } from './rank-chats.ts'
@@ -11,6 +15,7 @@ const RECALL_FLOOR = 0.84
 const RANK_FLOOR = 0.73
 
 const chats = new Chance('order').shuffled([...judgedChats, ...makeOthers(judgedChats, OTHERS)])
+let mirror: Mirror
 let rank: Ranker
 let own: readonly Figures[]
 let rival: readonly Figures[]
@@ -19,7 +24,8 @@ let remove: () => void
 beforeAll(() => {
   const indexed = indexChats(chats)
   remove = indexed.remove
-  rank = cursordex(indexed.indexer.mirror)
+  mirror = indexed.indexer.mirror
+  rank = cursordex(mirror)
   own = measure(rank, judgedQueries)
   rival = measure(miniSearch(chats), judgedQueries)
 })
@@ -64,6 +70,23 @@ test('of 500 lines copied out of chats 99 in 100 bring their chat into the first
   const missed = lines.filter(({ chat, line }) => !rank(line).slice(0, 10).includes(chat))
   console.log(`${lines.length - missed.length} of ${lines.length} copied lines bring their chat into the first ten`)
   expect(missed.slice(LINES / 100)).toEqual([])
+})
+
+test('no chat is said to lack a word that it holds', () => {
+  const termsOf = new Map(
+    chats.map(({ id, title, messages }) => {
+      const texts = [title, ...messages.flatMap(piecesOf)]
+      return [id, new Set(texts.flatMap((text) => tokenize(text).map(({ term }) => term)))]
+    }),
+  )
+  const wrong = judgedQueries
+    .slice(0, 100)
+    .flatMap(({ q }) =>
+      search(mirror, requestOf(q)).related.flatMap(({ chat, missing }) =>
+        missing.filter((word) => tokenize(word).every(({ term }) => termsOf.get(chat.id)?.has(term) === true)),
+      ),
+    )
+  expect(wrong).toEqual([])
 })
 
 test('an evaluator that is given wrong answers scores low', () => {

@@ -43,7 +43,22 @@ export function findRelated(
   const read = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock), deadline)
   const weighed = weighChats(read.signals, describeCollection(db))
   const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown }, deadline)
-  return { chats: dress(db, chosen, read), warnings: warnOfRest(read, chosen, deadline) }
+  const chats = dress(db, chosen, read, holdersOf(db, chosen, read.signals, deadline))
+  return { chats, warnings: warnOfRest(read, chosen, deadline) }
+}
+
+/** Whether a chat holds the signal at a place. */
+type Holds = (chat: WeighedChat, place: number) => boolean
+
+/** A word of which only the newest messages were read is looked for once more in the few chats that are shown. */
+function holdersOf(db: Mirror, chosen: readonly Chosen[], signals: readonly ReadSignal[], deadline: Deadline): Holds {
+  const nums = chosen.map(({ chat }) => chat.chat)
+  const holders = signals.map(({ plan, postings }) => {
+    if (postings.isWhole || nums.length === 0) return new Set<number>()
+    const titled = findCandidates(db, plan.titleBranches, nums).map(({ num }) => num)
+    return new Set([...chatsWithMatch(db, plan.branches, nums, deadline), ...titled])
+  })
+  return ({ chat, holds }, place) => holds[place] === true || holders[place]?.has(chat) === true
 }
 
 function warnOfRest({ leftOut }: ReadSignals, chosen: readonly Chosen[], deadline: Deadline): readonly string[] {
@@ -118,11 +133,16 @@ function byTitle(db: Mirror, chat: WeighedChat, signals: readonly ReadSignal[]):
   return titled === undefined || key === undefined ? null : { chat, key, titled }
 }
 
-function dress(db: Mirror, chosen: readonly Chosen[], { signals, words }: ReadSignals): readonly RelatedChat[] {
+function dress(
+  db: Mirror,
+  chosen: readonly Chosen[],
+  { signals, words }: ReadSignals,
+  holds: Holds,
+): readonly RelatedChat[] {
   const matcher = createMatcher(signals.flatMap(({ plan }) => plan.phrases))
   return chosen.flatMap(({ chat, key, titled }) => {
     const isHeld = ({ groups }: ReadSignals['words'][number]): boolean =>
-      groups.some((group) => group.every((place) => chat.holds[place] === true))
+      groups.some((group) => group.every((place) => holds(chat, place)))
     // The index keeps the lengths of what was purged in its averages: more digits would tell of it.
     const score = Number(chat.score.toPrecision(3))
     return makeHits(db, [{ key, score, titled }], matcher).map((hit) => ({

@@ -119,10 +119,12 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
       .map((keys) => keys.flatMap((key) => places.get(key) ?? []))
       .filter((group, at) => group.length === groups[at]?.length),
   }))
+  // Of a word that was not looked for nobody knows which chats hold it.
+  const known = placed.filter(({ groups }) => groups.length > 0)
   const leftOut = begun.flatMap(({ key, text }) =>
     read[places.get(key) ?? -1]?.postings.isWhole === true ? [] : [text],
   )
-  return { signals: read, words: placed, leftOut: [...new Set(leftOut)] }
+  return { signals: read, words: known, leftOut: [...new Set(leftOut)] }
 }
 
 const unread: Postings = { messages: [], isWhole: false }
