@@ -75,7 +75,7 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const tree = spelling.corrected?.tree ?? parsed.tree
   const related =
     wantsRelated(request, countHolders) && !deadline.hasPassed()
-      ? relateChats(db, { ...parsed, tree }, request, answered.items, deadline)
+      ? relateChats(db, { ...parsed, tree }, request, answered, deadline)
       : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
   const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings, ...(related?.warnings ?? [])]

@@ -89,6 +89,14 @@ describe('what is found', () => {
     expect(idsOf(ask('session', { limit: 1 }).related)).toHaveLength(1)
   })
 
+  test.each([
+    ['fixed', ['login'], ['pool']],
+    ['thirty', ['cookies'], []],
+  ])('of a single word, is what holds it in another form: %s', (q, found, related) => {
+    const answer = ask(q)
+    expect([answer.items.map((item) => item.chat.id), idsOf(answer.related)]).toEqual([found, related])
+  })
+
   test('is the same when it is asked again', () => {
     expect(ask('fixing a cache').related).toEqual(ask('fixing a cache').related)
   })

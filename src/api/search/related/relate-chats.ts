@@ -5,22 +5,25 @@ import { echo } from '../language/echo.ts'
 import { printQuery } from '../language/print.ts'
 import type { ParsedQuery } from '../language/parse.ts'
 import { allOf, type QueryNode } from '../language/tree.ts'
-import type { SearchHit, SearchRequest } from '../request.ts'
+import type { SearchAnswer, SearchRequest } from '../request.ts'
+import { readAsked, type Asked } from './asked.ts'
 import { findRelated, type Related } from './find-related.ts'
+import { inflectionsOf } from './inflections.ts'
 
 /**
  * The chats that come closest to a query, for an answer that holds few. A command that was pasted is full of flags: where
  * these, read as exclusions, leave nothing, they are read as words.
- * @param items the answer, whose chats are left out
+ * @param answer what was found; its chats are left out
  */
 export function relateChats(
   db: Mirror,
   { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
   request: Pick<SearchRequest, 'filters' | 'clock'>,
-  items: readonly SearchHit[],
+  { items, total }: Pick<SearchAnswer, 'items' | 'total'>,
   deadline: Deadline,
 ): Related {
-  if (tree === null) return { chats: [], warnings: [] }
+  const isWhole = items.length > 0 && items.length === total
+  if (tree === null || (isWhole && asksOneForm(db, readAsked(tree, quoted)))) return { chats: [], warnings: [] }
   const shown = new Set<string>(items.map(({ chat }) => chat.id))
   const related = (asked: QueryNode | null): Related =>
     findRelated(db, { tree: asked, quoted }, request, shown, deadline)
@@ -35,6 +38,13 @@ export function relateChats(
   const said = flags.map((flag) => echo(printQuery(flag))).join(' ')
   const warning = `Nothing is left without ${said}: for the closest chats this was read as words.`
   return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
+}
+
+/** Whether all is asked for that a single word can mean: where it has no parts and no other forms. */
+function asksOneForm(db: Mirror, { words, required, language }: Asked): boolean {
+  const [term, ...others] = words.flatMap(({ terms }) => terms)
+  if (term === undefined || others.length > 0 || required.length > 0) return false
+  return inflectionsOf(db, term, language).length === 1
 }
 
 /** `-d`, and `-input=false`, which is two words. */
