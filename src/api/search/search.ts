@@ -90,7 +90,7 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   }
 }
 
-/** Where so many chats hold all that was asked for, those that hold less are of no use. */
+/** If this many chats hold all words, nobody needs those that hold fewer. */
 const HOLDERS_ENOUGH = 10
 
 const wantsRelated = ({ sort, offset }: SearchRequest, countHolders: () => number): boolean =>
@@ -133,7 +133,7 @@ function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadl
   return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), countHolders }
 }
 
-/** Up to ten; of the newest messages mostly a few will do. */
+/** Counts up to ten. Mostly the first few messages are enough. */
 function countChats(db: Mirror, keys: readonly number[]): number {
   const chats = new Set<number>()
   for (let from = 0, to = 2 * HOLDERS_ENOUGH; from < keys.length && chats.size < HOLDERS_ENOUGH; from = to, to *= 4) {

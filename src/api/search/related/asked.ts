@@ -3,7 +3,7 @@ import { isOnePiece } from '../language/read-words.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
 
-/** One word of a query as a person sees it, and the terms of the index that it falls into. */
+/** One word of a query as a person sees it, with its terms in the index. */
 export interface AskedWord {
   readonly text: string
   /** In order; several for an identifier such as `getUserName`. */
@@ -11,20 +11,20 @@ export interface AskedWord {
   readonly isFunctionWord: boolean
 }
 
-/** A query, parted into what a chat may lack and what must hold. */
+/** A query in two parts: words that a chat may lack, and conditions that must hold. */
 export interface Asked {
-  /** Each once. */
+  /** No word stands here twice. */
   readonly words: readonly AskedWord[]
   readonly language: Language
   /** Phrases, prefixes and alternatives: a chat must hold each of them, in whichever message. */
   readonly required: readonly QueryNode[]
-  /** Fields: a message that they do not fit does not count. */
+  /** Fields: a message counts only if it meets all of them. */
   readonly fields: readonly QueryNode[]
   /** A chat that holds one of these is left out. */
   readonly excluded: readonly QueryNode[]
 }
 
-/** @param quoted words of the tree that stood in quotation marks: they are meant as they stand */
+/** @param quoted words of the tree that stood in quotation marks: a chat must hold them exactly */
 export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Asked {
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const isPlainWord = (node: QueryNode): node is WordsNode =>
@@ -45,7 +45,7 @@ export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Aske
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** A sentence without spaces falls into its words, which the index finds like any text within it. */
+/** Splits a text that is written without spaces into its words. */
 function wordsOf(text: string): readonly string[] {
   const isUnspaced = tokenize(text).some(({ term }) => isUnspacedSign(Array.from(term)[0] ?? ''))
   if (!isUnspaced) return [text]

@@ -21,14 +21,14 @@ export interface Related {
   readonly warnings: readonly string[]
 }
 
-/** So many chats are shown. */
+/** How many chats are shown at most. */
 const SHOWN_MAX = 10
-/** So many are looked at for what the query excludes. */
+/** How many chats are checked at most for what the query excludes. */
 const CHECKED_MAX = 200
 
 /**
- * The chats that come closest to a query, whole chats weighed: the best first, one item each, at most ten.
- * @param shown ids of the chats that stand in the answer already
+ * Finds the chats that come closest to a query. Each chat is weighed as a whole. Best first, one item a chat, at most ten.
+ * @param shown ids of the chats that the answer shows already
  */
 export function findRelated(
   db: Mirror,
@@ -50,7 +50,7 @@ export function findRelated(
 /** Whether a chat holds the signal at a place. */
 type Holds = (chat: WeighedChat, place: number) => boolean
 
-/** A word of which only the newest messages were read is looked for once more in the few chats that are shown. */
+/** Of a common word only the newest messages were read. So it is looked up again in the few chats that are shown. */
 function holdersOf(db: Mirror, chosen: readonly Chosen[], signals: readonly ReadSignal[], deadline: Deadline): Holds {
   const nums = chosen.map(({ chat }) => chat.chat)
   const holders = signals.map(({ plan, postings }) => {
@@ -124,7 +124,7 @@ function chooseChats(
   return chosen
 }
 
-/** A title is shown with the first message that passes the filters; where none does, the chat is not. */
+/** A chat found by its title is shown with its first message that passes the filters. Without one it is not shown. */
 function byTitle(db: Mirror, chat: WeighedChat, signals: readonly ReadSignal[]): Chosen | null {
   const [titled] = signals
     .filter((_, at) => chat.holds[at])
@@ -143,7 +143,7 @@ function dress(
   return chosen.flatMap(({ chat, key, titled }) => {
     const isHeld = ({ groups }: ReadSignals['words'][number]): boolean =>
       groups.some((group) => group.every((place) => holds(chat, place)))
-    // The index keeps the lengths of what was purged in its averages: more digits would tell of it.
+    // The averages in the index still count purged messages: more digits would give them away.
     const score = Number(chat.score.toPrecision(3))
     return makeHits(db, [{ key, score, titled }], matcher).map((hit) => ({
       ...hit,

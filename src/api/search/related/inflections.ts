@@ -2,13 +2,13 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { valuesOf } from '../statement.ts'
 import type { Language } from './languages.ts'
 
-/** What is shorter has few forms and very many neighbours. */
+/** Shorter stems have few forms, and too many words begin with them. */
 const STEM_LENGTH_MIN = 3
-/** A stem may end otherwise than the word does: `memori` is that of `memory`. */
+/** The last letter of a stem may differ from the word: the stem of `memory` is `memori`. */
 const STEM_END = 1
-/** Letters that a form may have beyond its stem. */
+/** How many letters a form may have after its stem. */
 const ENDING_MAX = 6
-/** Words with one beginning that are looked at, and forms of one word that are searched for. */
+/** How many words with the same beginning are looked at, and how many forms of a word are searched for. */
 const LOOKED_AT_MAX = 3000
 const FORMS_MAX = 24
 
@@ -17,9 +17,9 @@ const NEIGHBOURS = `
 `
 const isWord = /^\p{L}+$/u
 
-/** The words of the mirror that are forms of this one, which is the first of them. */
+/** The word itself, and then the words of the mirror that have the same stem. */
 export function inflectionsOf(db: Mirror, term: string, { stem }: Language): readonly string[] {
-  if (stem === null || !isWord.test(term)) return [term]
+  if (!isWord.test(term)) return [term]
   const root = stem(term)
   const length = Math.max(STEM_LENGTH_MIN, Math.min(root.length - STEM_END, commonLength(root, term)))
   const beginning = term.slice(0, length)

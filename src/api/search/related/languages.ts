@@ -22,14 +22,15 @@ import { stemmer as stemSwedish } from '@orama/stemmers/swedish'
 import { stemmer as stemTurkish } from '@orama/stemmers/turkish'
 import { tokenize } from '../../../text/terms.ts'
 
-/** What a search has to know of a language: its function words as terms of the index, and what inflected forms share. */
+/** What a search needs to know about a language. */
 export interface Language {
+  /** As terms of the index. */
   readonly functionWords: ReadonlySet<string>
-  /** Null for a language that does not inflect its words. */
-  readonly stem: ((term: string) => string) | null
+  /** Inflected forms of a word have the same stem. */
+  readonly stem: (term: string) => string
 }
 
-/** Words of a question that say nothing of its topic, and are in no list. */
+/** Words of a question that say nothing about its topic and are not in the lists. */
 const OF_QUESTIONS = [
   'please',
   'again',
@@ -52,14 +53,13 @@ const OF_QUESTIONS = [
 ]
 
 const languageOf = (words: readonly string[], stem: Language['stem']): Language => ({
-  // "Don't" is two terms: each of them says as little.
+  // "Don't" is two terms, and neither says anything about a topic.
   functionWords: new Set(words.flatMap((word) => tokenize(word).map(({ term }) => term))),
   stem,
 })
 
 const inEnglish = languageOf([...english, ...OF_QUESTIONS], stemEnglish)
-/** Signs that are written without spaces tell their language: the others are told apart by their function words. */
-const unspaced = languageOf([], null)
+/** Chinese and Japanese need no language of their own: their words are not inflected. */
 const unspacedWords: ReadonlySet<string> = new Set([...mandarin, ...japanese])
 const others: readonly Language[] = [
   languageOf(german, stemGerman),
@@ -73,15 +73,15 @@ const others: readonly Language[] = [
   languageOf(russian, stemRussian),
 ]
 
-/** So many function words of another language make a query one of that language. */
+/** A query with fewer function words of a language is taken as English. */
 const FUNCTION_WORDS_MIN = 2
 
-/** The language of a query, by the function words in it. English unless more of them are of another. @param terms of the query */
+/** Guesses the language of a query from its function words. It is English unless another language has more of them. */
 export function languageOfQuery(terms: readonly string[]): Language {
   const countOf = ({ functionWords }: Language): number => new Set(terms.filter((term) => functionWords.has(term))).size
-  const [best = unspaced] = others.toSorted((one, other) => countOf(other) - countOf(one))
+  const [best = inEnglish] = others.toSorted((one, other) => countOf(other) - countOf(one))
   return countOf(best) >= FUNCTION_WORDS_MIN && countOf(best) > countOf(inEnglish) ? best : inEnglish
 }
 
-/** True for a word of Chinese or Japanese that says nothing of a topic. */
+/** True for a Chinese or Japanese word that says nothing about a topic. */
 export const isUnspacedFunctionWord = (word: string): boolean => unspacedWords.has(word)

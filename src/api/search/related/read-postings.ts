@@ -9,14 +9,14 @@ import { stepThrough } from '../steps.ts'
 export interface Posting {
   readonly key: number
   readonly chat: number
-  /** How much of it the message holds, by bm25: 1 on average. */
+  /** How much of it the message holds, by bm25; 1 is the average. */
   readonly amount: number
 }
 
 /** Messages that hold something, the newest first. */
 export interface Postings {
   readonly messages: readonly Posting[]
-  /** Whether that is all there are. */
+  /** Whether these are all of them. */
   readonly isWhole: boolean
 }
 
@@ -55,10 +55,10 @@ function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline
   return messages
 }
 
-/** So many of the last chats are looked at by their titles. */
+/** How many chats are looked up by their titles at most. */
 const TITLES_MAX = 300
 
-/** The last chats whose title or summary holds it. Some may hold no message that passes the filters. */
+/** The newest chats whose title or summary holds it. Some of them may hold no message that passes the filters. */
 export function readTitles(db: Mirror, { titleBranches }: QueryPlan): readonly number[] {
   return titleBranches.flatMap(({ match, chats }) => {
     const ofBranch = chats === null ? '' : 'and +rowid in (select value from json_each(@chats))'

@@ -10,35 +10,35 @@ import type { Language } from './languages.ts'
 import { readPostings, readTitles, type Postings } from './read-postings.ts'
 import type { Signal } from './weigh-chats.ts'
 
-/** A signal, and what in the index it was read by. */
+/** A signal, and the plan by which it was read. */
 export interface ReadSignal extends Signal {
   readonly plan: QueryPlan
 }
 
 export interface ReadSignals {
   readonly signals: readonly ReadSignal[]
-  /** What a chat may hold or lack: it holds a word where it holds all signals of one of the groups, by their places. */
+  /** Words that a chat may lack. A chat holds a word if it holds all signals of one of its groups; a group lists places in `signals`. */
   readonly words: readonly { readonly text: string; readonly groups: readonly (readonly number[])[] }[]
-  /** What of the words was not read; empty where all of them were. */
+  /** Words that were not read, or only in part. */
   readonly leftOut: readonly string[]
 }
 
-/** So many messages are read of all words, the newest of each: the rarest words first, the rest is shared by the others. */
+/** How many messages are read for all words together, the newest of each word. Rare words are read first; common ones share the rest. */
 const READ_MAX = 12_000
-/** By so many it is told how rare a word is. */
+/** How many messages of each word are looked at to see how rare it is. */
 const BEGUN_MAX = 64
-/** What must hold is read further: a chat without it is not shown. */
+/** Required parts are read further: a chat without them is not shown. */
 const REQUIRED_READ_MAX = 20_000
-/** So many words are read, the rarest. */
+/** How many words are read at most: the rarest ones. */
 const WORDS_MAX = 24
 /** A part of an identifier says less than a word of its own. */
 const PART_WEIGHT = 0.5
-/** A function word parts two chats that are alike in all else. */
+/** A function word only decides between chats that are otherwise equal. */
 const FUNCTION_WORD_WEIGHT = 0.02
 
 type PlanFor = (node: QueryNode) => QueryPlan
 
-/** Reads where the words stand. Function words are read only where nothing else is found. */
+/** Reads which messages hold the words. Function words are read only if nothing else is found. */
 export function readSignals(db: Mirror, asked: Asked, planFor: PlanFor, deadline: Deadline): ReadSignals {
   const required = asked.required.map((node): ReadSignal => {
     const plan = planFor(node)
@@ -55,7 +55,7 @@ export function readSignals(db: Mirror, asked: Asked, planFor: PlanFor, deadline
   return { ...all, signals: [...all.signals, ...required] }
 }
 
-/** One signal to be read. */
+/** A signal that is still to be read. */
 interface Wanted {
   readonly text: string
   readonly weight: number
@@ -64,7 +64,7 @@ interface Wanted {
 
 interface WantedWords {
   readonly wanted: ReadonlyMap<string, Wanted>
-  /** Of each word the keys of what tells that a chat holds it. */
+  /** For each word, the groups of keys in `wanted` that show that a chat holds it. */
   readonly words: readonly { readonly text: string; readonly groups: readonly (readonly string[])[] }[]
 }
 
@@ -119,7 +119,7 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
       .map((keys) => keys.flatMap((key) => places.get(key) ?? []))
       .filter((group, at) => group.length === groups[at]?.length),
   }))
-  // Of a word that was not looked for nobody knows which chats hold it.
+  // If a word was not read, nobody knows which chats hold it.
   const known = placed.filter(({ groups }) => groups.length > 0)
   const leftOut = begun.flatMap(({ key, text }) =>
     read[places.get(key) ?? -1]?.postings.isWhole === true ? [] : [text],
@@ -129,5 +129,5 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
 
 const unread: Postings = { messages: [], isWhole: false }
 
-/** How far into the past the newest messages reach that hold a word: the further, the rarer it is. All of them are fewest. */
+/** How far back the newest messages with a word reach: the further, the rarer the word. Rarest is one with fewer messages than that. */
 const reachOf = ({ keys, isWhole }: Newest): number => (isWhole ? keys.length - BEGUN_MAX : (keys.at(-1) ?? 0))

@@ -11,9 +11,9 @@ import { findRelated, type Related } from './find-related.ts'
 import { inflectionsOf } from './inflections.ts'
 
 /**
- * The chats that come closest to a query, for an answer that holds few. A command that was pasted is full of flags: where
- * these, read as exclusions, leave nothing, they are read as words.
- * @param answer what was found; its chats are left out
+ * Finds the chats that come closest to a query whose strict answer holds few. A pasted command is full of flags such as
+ * `-d`. If nothing is left when they are read as exclusions, they are read as words.
+ * @param answer the strict answer; its chats are left out
  */
 export function relateChats(
   db: Mirror,
@@ -31,7 +31,7 @@ export function relateChats(
   const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
   if (flags.length === 0 || items.length > 0) return related(tree)
   const others = nodes.filter((node) => !flags.some((flag) => flag === node))
-  // What is there without them is what was copied: they are flags.
+  // Something is found without the exclusions, so the text was copied and they are flags.
   const found = findsAny(db, allOf(others), request, deadline) ? null : related(tree)
   if (found !== null && found.chats.length > 0) return found
   const { chats, warnings } = related(allOf([...others, ...flags.map(({ node }) => node)]))
@@ -40,7 +40,7 @@ export function relateChats(
   return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
 }
 
-/** Whether all is asked for that a single word can mean: where it has no parts and no other forms. */
+/** Whether the query is one word without parts and without other forms. Then the strict answer lists all that holds it. */
 function asksOneForm(db: Mirror, { words, required, language }: Asked): boolean {
   const [term, ...others] = words.flatMap(({ terms }) => terms)
   if (term === undefined || others.length > 0 || required.length > 0) return false

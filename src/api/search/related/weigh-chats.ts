@@ -1,8 +1,8 @@
 import type { Postings } from './read-postings.ts'
 
-/** Something that was asked for and read: a word in all its forms, an identifier as a whole, a phrase. */
+/** Something that was asked for and read, such as a word in all its forms, a whole identifier or a phrase. */
 export interface Signal {
-  /** 1 for a word, less for what says less of the topic. */
+  /** 1 for a word; less for what says less about the topic. */
   readonly weight: number
   readonly postings: Postings
   /** Chats whose titles hold it. */
@@ -15,37 +15,37 @@ export interface WeighedChat {
   readonly chat: number
   /** Higher is better. */
   readonly score: number
-  /** Of each signal, in order, whether the chat holds it. */
+  /** For each signal, in order, whether the chat holds it. */
   readonly holds: readonly boolean[]
-  /** The message that holds the most of it; null where only the title does. */
+  /** The message that holds most of the words; null if only the title holds any. */
   readonly bestKey: number | null
 }
 
-/** What BM25 asks of a collection. A document is a chat. */
+/** What BM25 needs to know of a collection. A document is a chat. */
 export interface Collection {
   readonly chats: number
-  /** Of some chats, how many messages each has. */
+  /** How many messages each of these chats has. */
   readonly lengthsOf: (chats: readonly number[]) => ReadonlyMap<number, number>
-  /** The share of the chats that are no older than a message's key. */
+  /** The share of chats that were active at the time of a message's key or later. */
   readonly shareFrom: (key: number) => number
 }
 
 // BM25's two constants, and what a title counts in messages: chosen on the tuning half of test/search/judged. K1 is large,
-// for amounts are of whole chats: a word that comes back in many messages is what the chat is about.
+// since it is about whole chats: a word that returns in many messages is what the chat is about.
 const K1 = 50
 const B = 0.75
 const TITLE_AMOUNT = 2
-/** So many of the best are weighed once more by their length. */
+/** How many of the best chats are weighed again by their length. */
 const WEIGHED_TWICE_MAX = 500
 
 interface Draft {
   readonly chat: number
-  /** Of each signal, how much the chat holds of it. */
+  /** For each signal, how much of it the chat holds. */
   readonly amounts: number[]
   best: { readonly key: number; readonly mass: number } | null
 }
 
-/** Chats by BM25 over their messages and titles, the best first. */
+/** Ranks chats by BM25 over their messages and titles, best first. */
 export function weighChats(signals: readonly Signal[], collection: Collection): readonly WeighedChat[] {
   const weights = signals.map((signal) => signal.weight * rarity(signal, collection))
   const drafts = [...gatherDrafts(signals, weights).values()].filter(({ amounts }) =>
@@ -88,7 +88,7 @@ function gatherDrafts(signals: readonly Signal[], weights: readonly number[]): R
       draft.amounts[at] = (draft.amounts[at] ?? 0) + amount
       const mass = (masses.get(key) ?? 0) + (weights[at] ?? 0)
       masses.set(key, mass)
-      // Of messages that hold as much the newest is the best.
+      // Of messages that hold the same words the newest is the best.
       const { best } = draft
       if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
     }
@@ -101,8 +101,8 @@ function gatherDrafts(signals: readonly Signal[], weights: readonly number[]): R
 }
 
 /**
- * The inverse document frequency of BM25, with chats for documents. Where postings were cut, the older chats are taken to
- * hold the word as often as the newer ones.
+ * The inverse document frequency of BM25, with chats for documents. Where only the newest messages were read, the older
+ * chats are assumed to hold the word as often as the newer ones.
  */
 function rarity({ postings: { messages, isWhole }, titles }: Signal, { chats, shareFrom }: Collection): number {
   const found = new Set(titles)
