@@ -63,9 +63,13 @@ test('a body in chunks without end is cut off, and costs no memory', async () =>
   const head =
     'POST /api/sync HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+  const bytes = head.replace('{host}', server.target.local) + chunk.repeat(200)
   const before = server.megabytes
-  const { answers } = await sendRaw(server.target.port, head.replace('{host}', server.target.local) + chunk.repeat(200))
-  expect(answers.map(({ status }) => status)).toEqual([413])
+  // Several times: the client still sends when the answer comes, and a connection closed too early loses it now and then.
+  for (let round = 0; round < 20; round += 1) {
+    const { answers } = await sendRaw(server.target.port, bytes)
+    expect(answers.map(({ status }) => status)).toEqual([413])
+  }
   expect(server.megabytes - before).toBeLessThan(100)
   expect(await troubles()).toEqual([])
 })
