@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nameRun } from '../src/api/archives/manifest-files.ts'
-import type { RunResult } from '../src/daemon/archive-orders.ts'
-import type * as archiveProcess from '../src/daemon/archive-process.ts'
+import type { RunResult } from '../src/engine/archive-orders.ts'
+import type * as archiveProcess from '../src/engine/archive-process.ts'
 import type { Cost } from './measured-act.ts'
 import { canLook, cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
 

@@ -40,7 +40,7 @@ function stampOf(shape: StoreShape): string {
   return hash.digest('hex').slice(0, 12)
 }
 
-export interface KeptMirror {
+export interface MirrorMaintenance {
   readonly dataDir: string
   readonly isWhole: boolean
   readonly markWhole: () => void
@@ -53,7 +53,7 @@ const INDEXING = ['src/model', 'src/text', 'src/mirror', 'src/indexer', 'bench/b
  * A data folder for a mirror of this store that stays; older ones of it go.
  * @param isAnyTaken one that other programs made will do: where only what is asked of it is measured
  */
-export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean): KeptMirror {
+export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean): MirrorMaintenance {
   const folder = dirname(dirname(userDir))
   const hash = createHash('sha256')
   for (const path of INDEXING) addToHash(hash, fileURLToPath(new URL(`../${path}`, import.meta.url)))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { mirrorPath } from '../src/engine/data-folder.ts'
 import type { BenchDaemon } from './daemon.ts'
 import { canLook, familyBytes, familyOf, peakBytes, residentBytes } from './processes.ts'
 import { drawQuestions } from './search-questions.ts'

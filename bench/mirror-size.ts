@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { measureTermsBytes } from '../src/api/queries/measure-terms.ts'
-import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { measureTermsBytes } from '../src/api/queries/sources/measure-terms.ts'
+import { mirrorPath } from '../src/engine/data-folder.ts'
 import { openReader, type Mirror } from '../src/mirror/open.ts'
 import type { Part } from '../src/model/part.ts'
-import { searchColumns } from '../src/text/columns.ts'
+import { searchColumns } from '../src/text/terms/columns.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 

@@ -1,4 +1,4 @@
-import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { mirrorPath } from '../src/engine/data-folder.ts'
 import { openReader } from '../src/mirror/open.ts'
 import type { BenchDaemon } from './daemon.ts'
 import { drawSentences, type Question } from './search-questions.ts'

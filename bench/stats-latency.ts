@@ -1,4 +1,4 @@
-import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { mirrorPath } from '../src/engine/data-folder.ts'
 import { openReader } from '../src/mirror/open.ts'
 import { costOf } from './read-and-parse.ts'
 import { median, percentile, short, table } from './statistics.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TokensAnswer } from '../src/api/tokens/request.ts'
-import { mirrorPath } from '../src/daemon/data-folder.ts'
+import { mirrorPath } from '../src/engine/data-folder.ts'
 import type { BenchDaemon } from './daemon.ts'
 import { compareEstimates } from './estimates-and-records.ts'
 import { canLook, familyOf } from './processes.ts'

@@ -7,19 +7,19 @@ import { rolldown } from 'rolldown'
 /** What is started by its path: the command line, and what it starts as threads and processes of their own. */
 const programs = [
   'cli/bin',
-  'daemon/ingest-worker',
-  'daemon/search-child',
-  'daemon/estimate-child',
-  'daemon/check-child',
-  'daemon/archive-child',
-  'daemon/purge-child',
+  'engine/writer-thread',
+  'engine/search-child',
+  'engine/estimate-child',
+  'engine/check-child',
+  'engine/archive-child',
+  'engine/purge-child',
   'sample/grow-child',
 ]
 
 /**
  * Each program is a bundle of its own, for two that share code would share it in many small files, and to load those
  * takes a start some 15 ms longer. Every file comes to lie one folder deep, as the programs do in src:
- * `../daemon/search-child.js` and `../../package.json` lead from each to the same place.
+ * `../engine/search-child.js` and `../../package.json` lead from each to the same place.
  * @param more further modules that are to be found under their names
  */
 export async function bundle(source, target, more = []) {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type Sqlite from 'better-sqlite3'
-import { Trouble } from './model/trouble.ts'
+import { UserError } from './model/user-error.ts'
 
 /**
  * better-sqlite3 is installed in two versions, for no single one runs everywhere: 13 is built for Node-API 10, which Node
@@ -39,8 +39,8 @@ const isAboutAddon = (error: unknown): boolean =>
   error instanceof Error &&
   ('tries' in error || ('code' in error && ['ERR_DLOPEN_FAILED', 'MODULE_NOT_FOUND'].includes(String(error.code))))
 
-function addonTrouble(cause: unknown): Trouble {
-  return new Trouble(
+function addonTrouble(cause: unknown): UserError {
+  return new UserError(
     'sqlite-addon',
     `The installed better-sqlite3 was not compiled for this Node, ${process.versions.node}.`,
     'Run "npm ci" again with this Node, in the folder of cursordex.',

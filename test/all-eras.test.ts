@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../src/cli/doctor-report.ts'
+import type { DoctorReport } from '../src/cli/commands/doctor/doctor-report.ts'
 import { CursorHome } from '../src/sample/cursor-home.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'

@@ -24,7 +24,9 @@ const packages = rules.packages(Object.keys(manifest.dependencies))
 
 test('the rules see the whole of src', () => {
   const rooms = new Set(src.map(({ path }) => path.split('/')[1]))
-  expect([...rooms]).toEqual(expect.arrayContaining(['api', 'cli', 'daemon', 'indexer', 'mirror', 'model', 'text']))
+  expect([...rooms]).toEqual(
+    expect.arrayContaining(['api', 'cli', 'daemon', 'engine', 'indexer', 'mirror', 'model', 'text']),
+  )
   expect(src.length).toBeGreaterThan(150)
   const targets = src.flatMap(({ imports }) => imports.flatMap(({ target }) => target ?? []))
   expect(targets.length).toBeGreaterThan(400)
@@ -37,7 +39,7 @@ test.each<[claim: string, rule: Rule, files: readonly Parsed[]]>([
   ["Cursor's words stay inside the adapters", rules.words, [...src, ...config]],
   ['SQL stands in the mirror, the queries, the search and the readers of the adapters', rules.sql, src],
   ['only the settings read the environment and the config files', rules.settingsReaders, src],
-  ['only the daemon and the command line wait, ask the clock and start threads', rules.time, src],
+  ['only the daemon, the engine and the command line wait, ask the clock and start threads', rules.time, src],
   ['src imports only what package.json lists as a dependency', packages, src],
   ['no file is over 400 lines and no function over 70', rules.sizes, src],
   ['no file needs itself by way of others', rules.cycles, src],
@@ -63,6 +65,10 @@ test.each([
   ['src/api/http/a.ts', '../../indexer/b.ts'],
   ['src/api/a.ts', '../daemon/b.ts'],
   ['src/api/a.ts', '../cli/b.ts'],
+  ['src/api/a.ts', '../engine/b.ts'],
+  ['src/indexer/a.ts', '../engine/b.ts'],
+  ['src/engine/a.ts', '../daemon/b.ts'],
+  ['src/engine/a.ts', '../cli/b.ts'],
   ['src/daemon/a.ts', '../cli/b.ts'],
   ['src/mirror/a.ts', '../indexer/b.ts'],
   ['src/mirror/migrations/a.ts', '../../api/queries/b.ts'],
@@ -110,6 +116,9 @@ test('a breach is told with its line, whatever letters stand before it', () => {
 
 test.each([
   ['src/cli/a.ts', `import { b } from '../daemon/b.ts'`],
+  ['src/cli/a.ts', `import { b } from '../engine/b.ts'`],
+  ['src/daemon/a.ts', `import { b } from '../engine/b.ts'`],
+  ['src/engine/a.ts', `import { b } from '../indexer/b.ts'`],
   ['src/cli/a.ts', `import { b } from '../settings.ts'`],
   ['src/daemon/a.ts', `import { b } from '../indexer/b.ts'`],
   ['src/indexer/a.ts', `import { b } from './sources/one/b.ts'`],
@@ -195,7 +204,7 @@ test.each([
 })
 
 test('the lock and the door to the stores may set up a connection, but ask for no rows', () => {
-  for (const path of ['src/daemon/lock.ts', 'src/indexer/cursor-file.ts']) {
+  for (const path of ['src/engine/lock.ts', 'src/indexer/open-safely/cursor-file.ts']) {
     expect(placesOf(rules.sql, [path, `db.pragma('query_only = on')`, `db.exec('begin exclusive')`])).toEqual([])
     expect(placesOf(rules.sql, [path, `db.exec('delete from chats')`])).toEqual([`${path}:1`])
   }

@@ -24,7 +24,7 @@ export type Question<Kind extends QuestionKind = QuestionKind> = {
   [Each in Kind]: { readonly kind: Each; readonly request: Questions[Each]['request'] }
 }[Kind]
 
-/** Asks one question; how, and where it is answered, is the daemon's affair. @throws Trouble `deadline`, `search-busy` */
+/** Asks one question; how, and where it is answered, is the daemon's affair. @throws UserError `deadline`, `search-busy` */
 export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
 
 type Answerers = {

@@ -30,13 +30,13 @@ function startEarly() {
   const isDaemon = argv[0] === 'serve' || argv[0] === 'demo' || argv.every((word) => word.startsWith('--'))
   if (!isDaemon || argv.some((word) => word === '--help' || word === '-h' || word === '--version')) return null
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0))
-  return import('../daemon/ingest-thread.ts').then(({ startIngestThread }) => startIngestThread())
+  return import('../engine/start-writer-thread.ts').then(({ startIngestThread }) => startIngestThread())
 }
 
 if (refusal === null) {
   const thread = startEarly()
-  Promise.all([import('./main.ts'), import('./real-world.ts')])
-    .then(([{ runCli }, { realWorld }]) => runCli(argv, realWorld(thread)))
+  Promise.all([import('./main.ts'), import('./process-context.ts')])
+    .then(([{ runCli }, { processContext }]) => runCli(argv, processContext(thread)))
     .then((exitCode) => process.exit(exitCode))
     .catch((error: unknown) => {
       process.stderr.write(`cursordex could not start: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -15,15 +15,15 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['show', async () => (await import('./commands/show.ts')).addShowCommand],
   ['export', async () => (await import('./commands/export.ts')).addExportCommand],
   ['projects', async () => (await import('./commands/projects.ts')).addProjectsCommand],
-  ['stats', async () => (await import('./commands/stats.ts')).addStatsCommand],
-  ['tokens', async () => (await import('./commands/tokens.ts')).addTokensCommand],
+  ['stats', async () => (await import('./commands/stats/stats.ts')).addStatsCommand],
+  ['tokens', async () => (await import('./commands/tokens/tokens.ts')).addTokensCommand],
   ['losses', async () => (await import('./commands/losses.ts')).addLossesCommand],
   ['commits', async () => (await import('./commands/commits.ts')).addCommitsCommand],
-  ['archive', async () => (await import('./commands/archive.ts')).addArchiveCommand],
-  ['purge', async () => (await import('./commands/purge.ts')).addPurgeCommand],
+  ['archive', async () => (await import('./commands/archive/archive.ts')).addArchiveCommand],
+  ['purge', async () => (await import('./commands/purge/purge.ts')).addPurgeCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
-  ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],
+  ['doctor', async () => (await import('./commands/doctor/doctor.ts')).addDoctorCommand],
 ]
 
 /**

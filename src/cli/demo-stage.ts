@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { writeDemoHome } from '../sample/demo-home.ts'
 import type { DemoFolders, Settings } from '../settings.ts'
-import { daemonAnswers } from './client.ts'
+import { daemonAnswers } from './client/client.ts'
 import { demoGreeting, type Counts } from './demo-greeting.ts'
 import type { Companion } from './serve-forever.ts'
 
@@ -44,10 +44,10 @@ export class DemoStage implements Companion {
       mkdirSync(this.#root, { mode: 0o700 })
       writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
     } catch (cause) {
-      if (cause instanceof Trouble) throw cause
+      if (cause instanceof UserError) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
       const remedy = `Name a folder that you may write to, and that has room, in ${temporary}.`
-      throw new Trouble('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })
+      throw new UserError('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })
     }
   }
 

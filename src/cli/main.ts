@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { addCommands } from './commands.ts'
-import { addExamples, addSettingFlags, inputOf } from './options.ts'
-import { PipeClosed } from './print.ts'
+import { addExamples, addSettingFlags, inputOf } from './input/options.ts'
+import { PipeClosed } from './terminal/print.ts'
 import { printable, printableLine } from '../text/printable.ts'
 import { openSession } from './session.ts'
 import type { Session } from './session.ts'
@@ -72,7 +72,7 @@ function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
     if (error.exitCode === 0) return { exitCode: 0, out: help }
     return { exitCode: 2, err: usageSentence(error.message) }
   }
-  if (error instanceof Trouble) {
+  if (error instanceof UserError) {
     const lines = [error.message, error.hint].filter((line) => line !== '')
     return { exitCode: error.exitCode, err: lines.map((line) => `${printable(line)}\n`).join('') }
   }
@@ -85,7 +85,7 @@ async function tell(ending: Ending, session: Session): Promise<number> {
     if (ending.err !== undefined) await session.note(ending.err)
   } catch (error) {
     // Where nobody is left to read it, the exit code still tells.
-    if (error instanceof Trouble && ending.out !== undefined) return tell(endingOf(error, '', false), session)
+    if (error instanceof UserError && ending.out !== undefined) return tell(endingOf(error, '', false), session)
     if (!(error instanceof PipeClosed)) throw error
   }
   return ending.exitCode

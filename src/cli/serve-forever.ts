@@ -1,6 +1,6 @@
 import { startDaemon, type Daemon, type DaemonWorld } from '../daemon/main.ts'
-import { createLog } from '../daemon/log.ts'
-import { startUnlessRead, whenRead } from '../daemon/when-read.ts'
+import { createLog } from '../daemon/lifecycle/log.ts'
+import { startUnlessRead, waitUntilRead } from '../daemon/lifecycle/wait-for-lock.ts'
 import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
@@ -15,11 +15,11 @@ export interface Companion {
 
 /**
  * Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds.
- * @throws Trouble where it cannot start, or go on
+ * @throws UserError where it cannot start, or go on
  */
 export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
   // While it waits, and holds nothing, a signal ends it as it ends any program.
-  await whenRead(settings.dataDir, () =>
+  await waitUntilRead(settings.dataDir, () =>
     createLog(settings.log.level, world.stderr).info(
       'A command is reading Cursor into this data folder: waiting until it is done.',
     ),

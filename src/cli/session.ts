@@ -1,19 +1,19 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
-import type { Answers } from './answers.ts'
-import { fleetingLine } from './fleeting-line.ts'
-import type { FleetingLine } from './fleeting-line.ts'
-import { inputOf } from './options.ts'
-import { printTo } from './print.ts'
-import { screenOf } from './screen.ts'
-import type { Screen } from './screen.ts'
+import type { Answers } from './client/answers.ts'
+import { statusLine } from './terminal/status-line.ts'
+import type { StatusLine } from './terminal/status-line.ts'
+import { inputOf } from './input/options.ts'
+import { printTo } from './terminal/print.ts'
+import { screenOf } from './terminal/screen.ts'
+import type { Screen } from './terminal/screen.ts'
 import type { World } from './world.ts'
 
-/** The settings in force for a command, its flags among them. @throws Trouble as `loadSettings` does */
+/** The settings in force for a command, its flags among them. @throws UserError as `loadSettings` does */
 export type SettingsOf = (command: Command) => Settings
 
 /** Where a command was typed, and what is set there. */
@@ -32,7 +32,7 @@ export interface Session {
   /** To stderr: what is said about the output, and is none of it. */
   readonly note: (text: string) => Promise<void>
   /** On stderr: how far a long command is. */
-  readonly progress: FleetingLine
+  readonly progress: StatusLine
   readonly serve: (command: Command) => Promise<void>
   /** Serves a sample Cursor home, which is gone afterwards. */
   readonly demo: (command: Command) => Promise<void>
@@ -54,7 +54,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     screen: screenOf(world.stdout, world.env, () => world.timeZone),
     print: printTo(world.stdout),
     note,
-    progress: fleetingLine(world.stderr, world.env, note),
+    progress: statusLine(world.stderr, world.env, note),
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
@@ -81,11 +81,11 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
   }
 }
 
-/** An answer as a command needs it. @throws Trouble `unexpected-answer` where it has another shape */
+/** An answer as a command needs it. @throws UserError `unexpected-answer` where it has another shape */
 export function decodeAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const decoded = schema.safeParse(answer)
   if (decoded.success) return decoded.data
-  throw new Trouble(
+  throw new UserError(
     'unexpected-answer',
     `The answer has an unknown shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
     'The running daemon may be of another version: restart it.',

@@ -1,6 +1,6 @@
 import type { Settings, Surroundings } from '../settings.ts'
-import type { OpenAnswers } from './answers.ts'
-import type { Output } from './screen.ts'
+import type { OpenAnswers } from './client/answers.ts'
+import type { Output } from './terminal/screen.ts'
 import type { Companion } from './serve-forever.ts'
 
 /** Everything outside the command line that it touches. */

@@ -2,32 +2,32 @@ import type { Worker } from 'node:worker_threads'
 import { Histories } from '../git/histories.ts'
 import { disabledKindsOf, realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
-import { apiWorlds, type ApiParts } from './api-worlds.ts'
-import type { Archives } from './archives.ts'
-import { startArchiveProcess } from './archive-process.ts'
-import type { ArchiveSchedule } from './archive-schedule.ts'
-import { archiveActs, makeArchives } from './make-archives.ts'
-import { mirrorPath, prepareDataFolder, removeDaemonFile } from './data-folder.ts'
-import { Estimation } from './estimation.ts'
-import { startEstimator } from './estimator.ts'
-import { EventHub } from './event-hub.ts'
-import { Indexing } from './indexing.ts'
-import { requireScopes } from './job-scopes.ts'
-import { KeptPlace } from './kept-place.ts'
-import { lazyReader } from './lazy-reader.ts'
-import { inRoom } from './one-order.ts'
-import { asksForToken, listen, type Listening } from './listen.ts'
-import { takeLock } from './lock.ts'
-import { createLog, stackWithoutText, type LogOutput } from './log.ts'
-import type { Room } from './room.ts'
-import { TermsCheck } from './check-terms.ts'
-import { describeNeighbourhood } from './neighbourhood.ts'
-import { ProgressLine } from './progress-line.ts'
+import { apiWorlds, type ApiParts } from './server/api-context.ts'
+import type { Archives } from '../engine/archives/archives.ts'
+import { startArchiveProcess } from '../engine/archive-process.ts'
+import type { ArchiveSchedule } from '../engine/archives/archive-schedule.ts'
+import { archiveActs, makeArchives } from '../engine/archives/make-archives.ts'
+import { mirrorPath, prepareDataFolder, removeDaemonFile } from '../engine/data-folder.ts'
+import { Estimation } from './estimation/estimation.ts'
+import { startEstimator } from '../engine/estimator.ts'
+import { EventHub } from './server/event-hub.ts'
+import { Indexing } from './follow/indexing.ts'
+import { requireScopes } from './lifecycle/job-scopes.ts'
+import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
+import { lazyReader } from './server/lazy-reader.ts'
+import { inMemoryBudget } from '../engine/one-order.ts'
+import { asksForToken, listen, type Listening } from './server/listen.ts'
+import { takeLock } from '../engine/lock.ts'
+import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
+import type { MemoryBudget } from '../engine/memory-budget.ts'
+import { TermsCheck } from '../engine/check-terms.ts'
+import { startupWarnings } from './lifecycle/startup-warnings.ts'
+import { ProgressLine } from './lifecycle/progress-line.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
-import { restoreInto } from './restore-into.ts'
-import { SearchPool } from './search-pool.ts'
-import { daemonPurging } from './purge/daemon-purging.ts'
-import { describeStrayFolders } from './stray-folders.ts'
+import { restoreIntoMirror } from './follow/restore-into.ts'
+import { SearchPool } from '../engine/search-pool.ts'
+import { daemonPurging } from './daemon-purging.ts'
+import { misconfiguredFolders } from '../engine/misconfigured-folders.ts'
 
 export interface DaemonWorld {
   readonly version: string
@@ -42,7 +42,7 @@ export interface DaemonWorld {
 
 export interface Daemon {
   readonly url: string
-  /** Rejects with Trouble where the data folder is no longer the daemon's; never resolves. */
+  /** Rejects with UserError where the data folder is no longer the daemon's; never resolves. */
   readonly lost: Promise<never>
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ const LOCK_WAIT_MS = 1500
 
 /**
  * The wiring, top to bottom: folder, lock, indexing, search, HTTP. Resolves once the port is open and told on stdout.
- * @throws Trouble for each thing of the world that can be in the way
+ * @throws UserError for each thing of the world that can be in the way
  */
 export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
   process.umask(0o077)
@@ -69,18 +69,18 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
     // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
     await indexing.open()
     const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
-      const { answerFrom } = await import('./answer.ts')
+      const { answerFrom } = await import('./server/answer.ts')
       return answerFrom(makeWorld(hosts))
     })
-    const place = new KeptPlace(dataDir, lock, {
+    const place = new DataFolderMonitor(dataDir, lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
       version: world.version,
     })
     world.stdout.write(`cursordex listening on ${server.url}\n`)
-    const around = describeNeighbourhood([...userDirs, ...homes], asksForToken(settings))
-    for (const sentence of [...around, ...describeStrayFolders(userDirs)]) log.warn(sentence)
+    const around = startupWarnings([...userDirs, ...homes], asksForToken(settings))
+    for (const sentence of [...around, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
     const following = followCursor(parts, server, progress)
     estimation.begin()
     return {
@@ -189,7 +189,7 @@ function assemble(settings: Settings, world: DaemonWorld): Parts {
 }
 
 type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches' | 'archives'> & {
-  readonly room: Room
+  readonly room: MemoryBudget
 }
 
 function startEstimation(isEnabled: boolean, parts: EstimationParts): Estimation {
@@ -218,8 +218,8 @@ function daemonArchives(settings: Settings, { world, log, hub, room }: ArchivesP
     settings,
     world,
     path,
-    start: (order, onProgress) => inRoom(room, () => startArchiveProcess(order, onProgress)),
-    restore: (order, onProgress) => restoreInto(indexing(), path, order, onProgress),
+    start: (order, onProgress) => inMemoryBudget(room, () => startArchiveProcess(order, onProgress)),
+    restore: (order, onProgress) => restoreIntoMirror(indexing(), path, order, onProgress),
     tell: (data) => hub.send('archive', data),
     say: (level, sentence) => log[level](sentence),
   })

@@ -1,5 +1,5 @@
 import type { Commit, CommitList, Repository } from '../model/commit.ts'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import type { GitCall } from './run-git.ts'
 
@@ -22,7 +22,7 @@ export interface Stretch {
 /**
  * The commits of all local branches and of what is checked out, newest first. Git is not asked for the recent ones alone:
  * at the first older one it would go no further, and a clock that was wrong once would hide all that came before.
- * @throws Trouble as `gitTokens` does
+ * @throws UserError as `gitTokens` does
  */
 export async function listCommits(repository: Repository, stretch: Stretch, ask: AskTokens): Promise<CommitList> {
   const { root, head, prefix, topLevel } = repository
@@ -87,7 +87,7 @@ async function readStretch(
 
 /**
  * The commit that begins with these hex digits; null where none does, or more than one.
- * @throws Trouble as `gitTokens` does
+ * @throws UserError as `gitTokens` does
  */
 export async function findCommit(root: string, digits: string, ask: AskTokens): Promise<Commit | null> {
   const name = `${checked(digits)}^{commit}`
@@ -105,7 +105,7 @@ async function quietly(tokens: AsyncGenerator<string, void>): Promise<string[]> 
     for await (const token of tokens) all.push(token)
     return all
   } catch (error) {
-    if (error instanceof Trouble && ['git-silent', 'git-failed'].includes(error.code)) return []
+    if (error instanceof UserError && ['git-silent', 'git-failed'].includes(error.code)) return []
     throw error
   }
 }

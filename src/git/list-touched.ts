@@ -1,5 +1,5 @@
 import type { TouchedFile, TouchedFiles } from '../model/commit.ts'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import { checked } from './list-commits.ts'
 import type { AskTokens } from './list-commits.ts'
@@ -19,7 +19,7 @@ const ENDS: readonly string[] =
 /**
  * By commit, what each changed: against its parent, and a merge what differs from all of them, which is what was done
  * in the merge itself. A commit of which that cannot be told, as its parents are not here, is left out.
- * @throws Trouble as `gitTokens` does
+ * @throws UserError as `gitTokens` does
  */
 export async function listTouched(
   root: string,
@@ -35,7 +35,7 @@ export async function listTouched(
   try {
     return await read(['--find-renames', `-l${RENAMES_MAX}`])
   } catch (error) {
-    if (!(error instanceof Trouble) || error.code !== 'git-failed') throw error
+    if (!(error instanceof UserError) || error.code !== 'git-failed') throw error
     // A partial clone lacks the files' contents, without which only files that moved unchanged are known again.
     return read(['--find-renames=100%', `-l${RENAMES_MAX}`])
   }

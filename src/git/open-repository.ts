@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Repository } from '../model/commit.ts'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import type { GitCall } from './run-git.ts'
 
 export type AskLines = (call: GitCall) => Promise<string[]>
@@ -10,11 +10,11 @@ const BRANCHES_MAX = 2000
 
 /**
  * The repository that holds a folder.
- * @throws Trouble `repo-missing` where there is no such folder, else as `gitTokens` does
+ * @throws UserError `repo-missing` where there is no such folder, else as `gitTokens` does
  */
 export async function openRepository(root: string, ask: AskLines): Promise<Repository> {
   if (!(await isFolder(root))) {
-    throw new Trouble(
+    throw new UserError(
       'repo-missing',
       `There is no folder ${root} on this machine.`,
       'Name a project that is still there.',
@@ -42,7 +42,7 @@ async function readHead(root: string, ask: AskLines): Promise<string | null> {
   try {
     return (await ask({ root, arguments: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'] }))[0] ?? null
   } catch (error) {
-    if (error instanceof Trouble && error.code === 'git-silent') return null
+    if (error instanceof UserError && error.code === 'git-silent') return null
     throw error
   }
 }

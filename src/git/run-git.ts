@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { parse } from 'node:path'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { findGit } from './find-git.ts'
 import type { Environment } from './find-git.ts'
 import { HARMLESS_ARGUMENTS, harmlessEnvironment } from './harmless.ts'
@@ -28,13 +28,13 @@ export interface GitWorld {
 
 /**
  * What git says, cut at its NULs. Who stops taking ends the process.
- * @throws Trouble `git-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`, and `git-silent` where git
+ * @throws UserError `git-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`, and `git-silent` where git
  * ends without a word, as its quiet questions do whose answer is no
  */
 export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator<string, void> {
-  if (world.stop.aborted) throw new Trouble('stopped', 'The program is stopping.', 'Ask again when it runs.')
+  if (world.stop.aborted) throw new UserError('stopped', 'The program is stopping.', 'Ask again when it runs.')
   const git = findGit(world.env)
-  if (git === null) throw new Trouble('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
+  if (git === null) throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
   const child = spawn(git, [...HARMLESS_ARGUMENTS, '-C', call.root, ...call.arguments], {
     cwd: parse(process.execPath).root,
     env: harmlessEnvironment(world.env),
@@ -62,7 +62,7 @@ export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator
   }
 }
 
-/** The lines of a short answer. @throws Trouble as `gitTokens` does */
+/** The lines of a short answer. @throws UserError as `gitTokens` does */
 export async function gitLines(call: GitCall, world: GitWorld): Promise<string[]> {
   let text = ''
   for await (const token of gitTokens(call, world)) text += token
@@ -103,21 +103,21 @@ async function endOf(child: ChildProcessWithoutNullStreams, call: GitCall): Prom
   if (code !== 0) throw explain(call, said)
 }
 
-function explain(call: GitCall, said: string): Trouble {
+function explain(call: GitCall, said: string): UserError {
   const { root } = call
   if (/dubious ownership/.test(said)) {
     const text = `The repository at ${root} belongs to another user, and git does not read such a one.`
-    return new Trouble('repo-foreign', text, 'Run cursordex as the user who owns the repository.')
+    return new UserError('repo-foreign', text, 'Run cursordex as the user who owns the repository.')
   }
   if (/not a git repository|must be run in a work tree|cannot use bare repository/.test(said)) {
-    return new Trouble('not-a-repository', `${root} is no git repository.`, 'Name a project that is one.')
+    return new UserError('not-a-repository', `${root} is no git repository.`, 'Name a project that is one.')
   }
   const why = said.trim().split('\n')[0]?.slice(0, 200) ?? ''
   return why === '' ? failed(call, 'it ended without a word', 'git-silent') : failed(call, why)
 }
 
-const failed = ({ root }: GitCall, why: string, code = 'git-failed'): Trouble =>
-  new Trouble(code, `Git could not read the repository at ${root}: ${why}.`, 'See what "git log" says there.')
+const failed = ({ root }: GitCall, why: string, code = 'git-failed'): UserError =>
+  new UserError(code, `Git could not read the repository at ${root}: ${why}.`, 'See what "git log" says there.')
 
-const slow = ({ root }: GitCall, withinMs: number): Trouble =>
-  new Trouble('git-slow', `Git did not read the repository at ${root} in ${withinMs / 1000} s.`, 'Ask for less.')
+const slow = ({ root }: GitCall, withinMs: number): UserError =>
+  new UserError('git-slow', `Git did not read the repository at ${root} in ${withinMs / 1000} s.`, 'Ask for less.')

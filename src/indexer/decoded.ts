@@ -1,4 +1,4 @@
-import type { ChatFacts, MessageDraft } from '../mirror/batch.ts'
+import type { ChatFacts, MessageDraft } from '../mirror/write/batch.ts'
 import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Placeholder, Placeholders } from '../model/placeholder.ts'

@@ -1,6 +1,6 @@
 import type { Mirror } from '../mirror/open.ts'
-import { forgetMissed, noteMissed, readMissed } from '../mirror/missed-rows.ts'
-import { countHeldRows, type HeldRow } from '../mirror/source-state.ts'
+import { forgetMissed, noteMissed, readMissed } from '../mirror/sources/missed-rows.ts'
+import { countHeldRows, type HeldRow } from '../mirror/sources/source-state.ts'
 import type { MassRule, PassRequest } from './source.ts'
 
 export const massRule: MassRule = { rows: 100, share: 0.2 }

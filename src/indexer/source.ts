@@ -1,9 +1,9 @@
-import type { BatchOutcome } from '../mirror/batch.ts'
+import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
-import { noteDecoder } from '../mirror/decoders.ts'
-import { sourceNum } from '../mirror/source-state.ts'
+import { noteDecoder } from '../mirror/write/decoders.ts'
+import { sourceNum } from '../mirror/sources/source-state.ts'
 import type { Survey } from './survey.ts'
 
 /**

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { migrations } from './migrations/index.ts'
 
 export type Mirror = Sqlite.Database
@@ -15,7 +15,7 @@ const isWindows = process.platform === 'win32'
 /**
  * The one connection that writes, migrated to this program's schema. The file is 0600 in a 0700 folder from the
  * moment it exists; SQLite gives its WAL the same mode.
- * @throws Trouble `mirror-newer` when a later version of the program wrote the file, `mirror-foreign` when none did
+ * @throws UserError `mirror-newer` when a later version of the program wrote the file, `mirror-foreign` when none did
  *   whose schema is known
  */
 export function openWriter(path: string): Mirror {
@@ -43,11 +43,15 @@ export function openWriter(path: string): Mirror {
 /**
  * A connection that cannot write.
  * @param keptKb how much of the mirror it may keep in memory
- * @throws Trouble `mirror-missing` when there is no mirror yet
+ * @throws UserError `mirror-missing` when there is no mirror yet
  */
 export function openReader(path: string, keptKb = 8000): Mirror {
   if (!existsSync(path)) {
-    throw new Trouble('mirror-missing', `There is no mirror at ${path} yet.`, 'Start the daemon once: cursordex serve')
+    throw new UserError(
+      'mirror-missing',
+      `There is no mirror at ${path} yet.`,
+      'Start the daemon once: cursordex serve',
+    )
   }
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
   db.pragma('query_only = on')
@@ -79,7 +83,7 @@ function refuseNewer(path: string): void {
   try {
     const version = versionOf(db)
     if (version <= migrations.length) return
-    throw new Trouble(
+    throw new UserError(
       'mirror-newer',
       `The mirror at ${path} has schema ${version}; this version of cursordex knows ${migrations.length}.`,
       'Run the newer cursordex that wrote it, or point --data-dir at another folder.',
@@ -109,8 +113,8 @@ function migrate(db: Mirror, path: string): void {
 const isOfSchema = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
 
-const foreign = (path: string, { message }: Error): Trouble =>
-  new Trouble(
+const foreign = (path: string, { message }: Error): UserError =>
+  new UserError(
     'mirror-foreign',
     `The mirror at ${path} cannot be brought to this version of cursordex: ${message}. It stays as it is.`,
     'Run the cursordex that wrote it, or point --data-dir at another folder.',

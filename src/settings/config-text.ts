@@ -1,11 +1,11 @@
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import type { KeyPath, Layer } from './layer.ts'
 
 /**
  * Reads the text of a config file: JSON with comments and trailing commas. An empty file sets nothing.
- * @throws Trouble `bad-config` with line and column, counted from 1, where the text does not parse
+ * @throws UserError `bad-config` with line and column, counted from 1, where the text does not parse
  */
 export function configLayer(text: string, file: string): Layer {
   const json = text.replace(/^\uFEFF/, '')
@@ -14,7 +14,7 @@ export function configLayer(text: string, file: string): Layer {
   const [first] = errors
   if (first !== undefined) {
     const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    throw new Trouble(
+    throw new UserError(
       'bad-config',
       `The config file does not parse at ${file}:${lineAndColumn(json, first.offset)}: ${what.toLowerCase()}.`,
       'It is JSON; comments and trailing commas are allowed.',
@@ -22,7 +22,7 @@ export function configLayer(text: string, file: string): Layer {
     )
   }
   if (root !== undefined && root.type !== 'object') {
-    throw new Trouble(
+    throw new UserError(
       'bad-config',
       `The config file holds no object but ${root.type} (${file}:${lineAndColumn(json, root.offset)}).`,
       'It must be { … }, with the settings as its keys.',

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { knownKeys } from './known-keys.ts'
 import { depthHeld, layOver, valueAt } from './layer.ts'
 import type { KeyPath, Layer } from './layer.ts'
@@ -10,7 +10,7 @@ import type { SettingsTree } from './schema.ts'
 /**
  * Lays the layers over each other, later over earlier, and holds the outcome against the schema: after each layer, so
  * that a wrong value is told even where a later layer hides it. The first layer names every key.
- * @throws Trouble `bad-setting` or `unknown-setting`, naming the key, its place and what is allowed
+ * @throws UserError `bad-setting` or `unknown-setting`, naming the key, its place and what is allowed
  */
 export function judge(layers: readonly Layer[]): SettingsTree {
   let tree: unknown = {}
@@ -25,7 +25,7 @@ export function judge(layers: readonly Layer[]): SettingsTree {
   return settled
 }
 
-function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: readonly Layer[]): Trouble {
+function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: readonly Layer[]): UserError {
   // A key that nobody knows often is why another one is missing: it is told first.
   const issue = issues.find((each) => each.code === 'unrecognized_keys') ?? issues[0]
   if (issue === undefined) throw new Error('The settings were refused without a reason.')
@@ -33,7 +33,7 @@ function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: r
   const name = issue.path.length === 0 ? 'The whole' : dotted(issue.path)
   const isMissing = depthHeld(tree, issue.path) < issue.path.length
   const found = isMissing ? 'is missing' : `is ${shown(valueAt(tree, issue.path))}`
-  return new Trouble(
+  return new UserError(
     'bad-setting',
     `${name} ${found} (${placeOf(issue.path, tree, layers)}).`,
     `It must be ${issue.message}.`,
@@ -41,12 +41,12 @@ function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: r
   )
 }
 
-function unknownKey(path: KeyPath, tree: unknown, layers: readonly Layer[]): Trouble {
+function unknownKey(path: KeyPath, tree: unknown, layers: readonly Layer[]): UserError {
   const parent = generic(path.slice(0, -1))
   const siblings = knownKeys().filter((key) => key.slice(0, Math.max(0, key.lastIndexOf('.'))) === parent)
   const near = suggestion(path, siblings)
   const nearOrAll = near === null ? `Allowed there: ${siblings.join(', ')}.` : `Did you mean ${near}?`
-  return new Trouble(
+  return new UserError(
     'unknown-setting',
     `${dotted(path)} is no setting of cursordex (${placeOf(path, tree, layers)}).`,
     unfolded(path) ?? nearOrAll,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import { configLayer } from './config-text.ts'
 import { defaultConfigFile, defaultCursorHomes, defaultDataDir, discoverCursorUserDirs, pathsOf } from './folders.ts'
 import type { Environment } from './folders.ts'
@@ -54,7 +54,7 @@ export interface SettingsInput extends Surroundings {
  * The settings in force: shipped defaults, under the config file, under the environment, under the flags. All paths
  * come out absolute; a leading `~` stands for the home folder, and relative paths of the config file count from its
  * folder.
- * @throws Trouble with exit code 2 that names the key, where it stands and what it may be
+ * @throws UserError with exit code 2 that names the key, where it stands and what it may be
  */
 export function loadSettings(input: SettingsInput): Settings {
   const { env, platform, homeDir } = input
@@ -98,7 +98,7 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
 function namedConfig({ flags, env }: SettingsInput): string | null {
   if (flags.config === undefined) return env[CONFIG_VARIABLE] || null
   if (flags.config.trim() !== '') return flags.config
-  throw new Trouble('bad-setting', 'The config file is "" (flag --config).', 'It must be a path.', { exitCode: 2 })
+  throw new UserError('bad-setting', 'The config file is "" (flag --config).', 'It must be a path.', { exitCode: 2 })
 }
 
 function readConfig(file: string, isNamed: boolean): string {
@@ -108,7 +108,7 @@ function readConfig(file: string, isNamed: boolean): string {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
     if (isMissing && !isNamed) return ''
-    throw new Trouble(
+    throw new UserError(
       isMissing ? 'config-missing' : 'config-unreadable',
       isMissing ? `There is no config file at ${file}.` : `The config file ${file} cannot be read (${code}).`,
       `Make it readable, or name another with --config or ${CONFIG_VARIABLE}.`,

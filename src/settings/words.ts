@@ -1,4 +1,4 @@
-import { Trouble } from '../model/trouble.ts'
+import { UserError } from '../model/user-error.ts'
 import type { Environment } from './folders.ts'
 import type { Layer } from './layer.ts'
 import { nearestName } from '../text/nearest-name.ts'
@@ -83,7 +83,7 @@ export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
 /**
  * What `CURSORDEX_…` variables set. A list is separated as PATH is on this system, and an empty one means none; any
  * other variable that is empty counts as not set, as shells have it.
- * @throws Trouble `unknown-setting` for a variable that sets nothing
+ * @throws UserError `unknown-setting` for a variable that sets nothing
  */
 export function environmentLayer(env: Environment, delimiter: string): Layer {
   refuseUnknownVariables(env)
@@ -135,7 +135,7 @@ function refuseUnknownVariables(env: Environment): void {
   for (const name of Object.keys(env)) {
     if (!name.startsWith('CURSORDEX_') || env[name] === undefined || known.includes(name)) continue
     const near = nearestName(name, known)
-    throw new Trouble(
+    throw new UserError(
       'unknown-setting',
       `The environment variable ${name} is no setting of cursordex.`,
       near === null ? `Unset it; allowed are ${known.join(', ')}.` : `Did you mean ${near}?`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { deferred } from '../../src/daemon/deferred.ts'
-import { Trouble } from '../../src/model/trouble.ts'
-import { troubleOfProblem } from '../../src/cli/problem.ts'
+import { deferred } from '../../src/engine/deferred.ts'
+import { UserError } from '../../src/model/user-error.ts'
+import { errorOfProblem } from '../../src/cli/client/problem.ts'
 import { Paper, run, type Call } from './fake-world.ts'
 
 const made = {
@@ -134,7 +134,7 @@ test('a restore on a terminal that is done well ends well, though the daemon wou
   const answers = async ({ method }: Call) => {
     if (method === 'POST') return looked.promise.then(() => restored)
     looked.resolve()
-    throw new Trouble('http-503', 'Not now.', 'Try again.')
+    throw new UserError('http-503', 'Not now.', 'Try again.')
   }
   const stderr = new Paper(80)
   const { exitCode, out } = await run(['archive', 'restore'], answers, { stderr })
@@ -145,7 +145,7 @@ describe('a restore that finds no archive', () => {
   const detail = 'There is no archive in /d/archives. Name the folder in which the folders runs and objects lie.'
   const refuse = ({ method }: Call) => {
     if (method === 'GET') return { total: 0, offset: 0, items: [] }
-    throw troubleOfProblem(404, '/api/archives/newest/restore', { code: 'archive-not-found', detail })
+    throw errorOfProblem(404, '/api/archives/newest/restore', { code: 'archive-not-found', detail })
   }
 
   test('says how to make one, and not that "newest" was given', async () => {
@@ -155,7 +155,7 @@ describe('a restore that finds no archive', () => {
 
   test('names a folder of archives that cannot be read', async () => {
     const unreadable = () => {
-      throw new Trouble('archive-not-found', '/d/archives cannot be read (EACCES).', 'Make it readable.')
+      throw new UserError('archive-not-found', '/d/archives cannot be read (EACCES).', 'Make it readable.')
     }
     const { exitCode, err } = await run(['archive', 'restore'], unreadable)
     expect([exitCode, err]).toEqual([1, '/d/archives cannot be read (EACCES).\nMake it readable.\n'])

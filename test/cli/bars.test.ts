@@ -2,9 +2,9 @@ import { array, assert, constantFrom, integer, nat, option, property } from 'fas
 import { PassThrough } from 'node:stream'
 import pc from 'picocolors'
 import { describe, expect, test } from 'vitest'
-import { renderBars, sparkline, type Bar } from '../../src/cli/bars.ts'
-import { displayWidth } from '../../src/cli/display-width.ts'
-import { screenOf, type Screen } from '../../src/cli/screen.ts'
+import { renderBars, sparkline, type Bar } from '../../src/cli/terminal/bars.ts'
+import { displayWidth } from '../../src/cli/terminal/display-width.ts'
+import { screenOf, type Screen } from '../../src/cli/terminal/screen.ts'
 
 const screen = (width: number | null, { hasBlocks = true, hasColours = false } = {}): Screen => ({
   width,

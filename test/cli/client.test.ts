@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { daemonAnswers, findDaemon } from '../../src/cli/client.ts'
-import { Trouble } from '../../src/model/trouble.ts'
+import { daemonAnswers, findDaemon } from '../../src/cli/client/client.ts'
+import { UserError } from '../../src/model/user-error.ts'
 
 let dataDir: string
 let server: Server
@@ -129,13 +129,13 @@ test.each(noDaemon)('%s there is no daemon', async (_, prepare) => {
   expect(await daemonAnswers(dataDir)).toBeNull()
 })
 
-async function troubleWhen(status: number, body: unknown): Promise<Trouble> {
+async function troubleWhen(status: number, body: unknown): Promise<UserError> {
   answer = (request, response) => healthy(request, response, body, status)
   const answers = await daemonAnswers(dataDir)
   try {
     await answers?.get('/api/chats', new URLSearchParams())
   } catch (error) {
-    if (error instanceof Trouble) return error
+    if (error instanceof UserError) return error
     throw error
   }
   throw new Error('Nothing was thrown.')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Trouble } from '../../src/model/trouble.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { Paper, type Reply, run } from './fake-world.ts'
 import type { Call } from './fake-world.ts'
 
@@ -98,7 +98,7 @@ test('what the daemon has still to read is said below a list, also where it is e
 
 test('that a chat is not known is told with what the daemon has still to read', async () => {
   const nobody = () => {
-    throw new Trouble('not-found', 'There is no chat "c".', '')
+    throw new UserError('not-found', 'There is no chat "c".', '')
   }
   const told = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
   expect(told).toMatchObject({ exitCode: 1, isClosed: true })

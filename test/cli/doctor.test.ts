@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/doctor-report.ts'
+import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'

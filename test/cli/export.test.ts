@@ -16,8 +16,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { daemonAnswers } from '../../src/cli/client.ts'
-import { Trouble } from '../../src/model/trouble.ts'
+import { daemonAnswers } from '../../src/cli/client/client.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
 import { untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
@@ -150,7 +150,7 @@ describe('into a file', () => {
     const [fresh, old] = [join(folder, 'fresh.md'), join(folder, 'old.md')]
     writeFileSync(old, 'mine')
     const refuse = () => {
-      throw new Trouble('chat-not-found', 'No chat has this id.', 'List them.')
+      throw new UserError('chat-not-found', 'No chat has this id.', 'List them.')
     }
     for (const file of [fresh, old]) {
       expect(await exportTo(file, ['--force'], refuse)).toMatchObject({
@@ -165,7 +165,7 @@ describe('into a file', () => {
   test('a text that breaks off leaves no half of it', async () => {
     const half = function* () {
       yield 'half'
-      throw new Trouble('daemon-lost', 'It went away.', 'Try again.')
+      throw new UserError('daemon-lost', 'It went away.', 'Try again.')
     }
     const broken = {
       openAnswers: async () => ({

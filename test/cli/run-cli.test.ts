@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { Trouble } from '../../src/model/trouble.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { ClosingPipe, Paper, run } from './fake-world.ts'
 
 const serveInVain = async () => {
-  throw new Trouble('locked', 'Another one owns it.', 'Stop that one.', { exitCode: 3 })
+  throw new UserError('locked', 'Another one owns it.', 'Stop that one.', { exitCode: 3 })
 }
 
 const broken = () => {
@@ -55,7 +55,7 @@ test('--version prints the version alone', async () => {
 
 test('a trouble that ends in its remedy is told without an empty line behind it', async () => {
   const { exitCode, err } = await run(['chats'], () => {
-    throw new Trouble('git-missing', 'Git is not installed. Install git.', '')
+    throw new UserError('git-missing', 'Git is not installed. Install git.', '')
   })
   expect([exitCode, err]).toEqual([1, 'Git is not installed. Install git.\n'])
 })
@@ -126,7 +126,7 @@ test('a wrong setting is exit code 2, and names its place and what is allowed', 
 
 test('trouble of the daemon is told with its hint and its exit code, and the answers are closed', async () => {
   const { exitCode, out, err, isClosed } = await run(['chats'], () => {
-    throw new Trouble('x', 'No \u001b[2Jway.', 'Go round.', { exitCode: 2 })
+    throw new UserError('x', 'No \u001b[2Jway.', 'Go round.', { exitCode: 2 })
   })
   expect({ exitCode, out, err, isClosed }).toEqual({
     exitCode: 2,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerStats } from '../../src/api/reports/stats/answer-stats.ts'
-import { displayWidth } from '../../src/cli/display-width.ts'
+import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { planYear } from '../helpers/year/plan-year.ts'

@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, integer, nat, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { displayWidth, fitting, fittingEnd } from '../../src/cli/display-width.ts'
-import { highlight, snippetSpans } from '../../src/cli/highlight.ts'
-import type { Screen } from '../../src/cli/screen.ts'
-import { renderTable } from '../../src/cli/table.ts'
+import { displayWidth, fitting, fittingEnd } from '../../src/cli/terminal/display-width.ts'
+import { highlight, snippetSpans } from '../../src/cli/terminal/highlight.ts'
+import type { Screen } from '../../src/cli/terminal/screen.ts'
+import { renderTable } from '../../src/cli/terminal/table.ts'
 import pc from 'picocolors'
 
 const screen = (width: number | null, hasColours = false): Screen => ({

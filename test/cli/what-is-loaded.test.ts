@@ -41,7 +41,7 @@ test.each(['main', 'commands/search', 'commands/serve'])('%s is loaded without t
 })
 
 test('the rules that know secrets are loaded by nobody before they are asked for', () => {
-  for (const source of ['src/daemon/answer.ts', 'src/daemon/main.ts', 'src/cli/main.ts']) {
+  for (const source of ['src/daemon/server/answer.ts', 'src/daemon/main.ts', 'src/cli/main.ts']) {
     expect(countIn(loadedWith(source), 'node_modules/@secretlint/')).toBe(0)
   }
   expect(countIn(loadedWith('src/api/export/redact/redacted.ts'), 'node_modules/@secretlint/')).toBeGreaterThan(0)
@@ -51,5 +51,5 @@ test('the daemon opens its port before the HTTP side is loaded', () => {
   const daemon = loadedWith('src/daemon/main.ts')
   const late = ['node_modules/hono/', 'node_modules/@hono/', 'node_modules/temporal-polyfill/', 'src/sample/']
   expect(late.filter((each) => countIn(daemon, each) > 0)).toEqual([])
-  expect(countIn(loadedWith('src/daemon/answer.ts'), 'node_modules/hono/')).toBeGreaterThan(0)
+  expect(countIn(loadedWith('src/daemon/server/answer.ts'), 'node_modules/hono/')).toBeGreaterThan(0)
 })

@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Follow } from '../../src/daemon/follow.ts'
-import type { SourceEnd } from '../../src/daemon/ingest-messages.ts'
-import type { Order } from '../../src/daemon/pacer.ts'
+import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
+import type { SourceEnd } from '../../src/engine/writer-messages.ts'
+import type { Order } from '../../src/daemon/follow/pass-scheduler.ts'
 import { countLater, type PassDepth } from '../../src/indexer/source.ts'
 import type { SourceId } from '../../src/model/ids.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
@@ -13,7 +13,7 @@ let home: CursorHome
 let clock: FakeClock
 let nudges: [id: SourceId, depth: PassDepth][]
 let watched: Set<string>
-let follow: Follow
+let follow: SourceMonitor
 beforeEach(() => {
   home = new CursorHome()
   clock = new FakeClock()
@@ -21,7 +21,7 @@ beforeEach(() => {
   watched = new Set()
   mkdirSync(dirname(home.globalPath), { recursive: true })
   writeFileSync(home.globalPath, 'a')
-  follow = new Follow(
+  follow = new SourceMonitor(
     { userDirs: [home.userDir], homes: [], disabledKinds: ['global-items', 'agent-blobs', 'pasted-text'] },
     {
       now: clock.now,
@@ -48,7 +48,7 @@ function runAll(
   meanwhile()
   const well = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
   const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
-  finish({ changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true, ends })
+  finish({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends })
 }
 
 /** What has been found is read, and nothing is asked for any more. */
@@ -81,7 +81,7 @@ test('all counts as read once each source that there was had its pass, and stays
   const readOne = (source: typeof first): void => {
     if (source === undefined) throw new Error('two sources are to be found')
     const end = { id: source.id, kind: source.kind, path: source.path, state: 'busy', detail: null, again: [] } as const
-    const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true }
+    const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true }
     follow.begin([{ id: source.id, depth: 'nudge' }])({ ...outcome, ends: [{ ...end, pendingLoss: null }] })
   }
   readOne(first)
@@ -295,7 +295,7 @@ test('a source that a run did not find is forgotten, and found anew when it is b
   rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
   const [global, workspace] = follow.sources
   const orders: Order[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'nudge' }]
-  follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, isLoose: false, isWhole: true, ends: [] })
+  follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends: [] })
   expect(follow.sources).toEqual([global])
   expect(follow.isUpToDate).toBe(true)
   newWorkspace()

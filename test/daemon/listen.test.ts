@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import * as os from 'node:os'
 import { afterEach, expect, test, vi } from 'vitest'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { hostsOf, listen, type Listening } from '../../src/daemon/listen.ts'
+import { hostsOf, listen, type Listening } from '../../src/daemon/server/listen.ts'
 
 vi.mock('node:os', { spy: true })
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createLog, stackWithoutText, type LogOutput } from '../../src/daemon/log.ts'
+import { createLog, stackWithoutText, type LogOutput } from '../../src/daemon/lifecycle/log.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T10:00:00Z') }))
 beforeEach(() => ['FORCE_COLOR', 'NO_COLOR'].forEach((name) => vi.stubEnv(name, '')))

@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
+import { startupWarnings } from '../../src/daemon/lifecycle/startup-warnings.ts'
 
 const about = (places: readonly string[]): string[] =>
-  describeNeighbourhood(places, false).filter((sentence) => sentence.includes('Cursor'))
+  startupWarnings(places, false).filter((sentence) => sentence.includes('Cursor'))
 
 test('with no Cursor each place that was looked at is named, and the remedy', () => {
   const places = [join(homedir(), 'nowhere'), join(homedir(), 'elsewhere')]
@@ -26,7 +26,7 @@ test('one Cursor of several is enough', () => {
 const accounts = ['root:x:0:0:root:/root:/bin/sh', 'bob:x:1999:1999::/home/bob:/bin/bash', ''].join('\n')
 
 test.runIf(process.platform === 'linux')('who started it with --auth is not told to turn it on', () => {
-  const told = (asksForToken: boolean) => describeNeighbourhood([homedir()], asksForToken, accounts)
+  const told = (asksForToken: boolean) => startupWarnings([homedir()], asksForToken, accounts)
   expect(told(false)).toEqual([expect.stringContaining('turn on --auth')])
   expect(told(true)).toEqual([])
 })

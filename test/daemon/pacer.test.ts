@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Pacer, SETTLE_MS, SETTLE_MS_MAX, type Order } from '../../src/daemon/pacer.ts'
+import { PassScheduler, SETTLE_MS, SETTLE_MS_MAX, type Order } from '../../src/daemon/follow/pass-scheduler.ts'
 import { asSourceId } from '../../src/model/ids.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 
@@ -14,7 +14,7 @@ function world() {
   ])
   const runs: { readonly atMs: number; readonly orders: readonly Order[]; end(): void; fail(): void }[] = []
   const more = { left: 0 }
-  const pacer = new Pacer<number>({
+  const pacer = new PassScheduler<number>({
     now: clock.now,
     later: clock.later,
     hasMore: () => more.left > 0,

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ProgressLine, progressText } from '../../src/daemon/progress-line.ts'
+import { ProgressLine, progressText } from '../../src/daemon/lifecycle/progress-line.ts'
 
 function paper(isTTY: boolean, columns = 80) {
   const stream = new PassThrough()

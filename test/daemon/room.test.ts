@@ -1,20 +1,20 @@
 import { beforeEach, expect, test } from 'vitest'
-import { deferred } from '../../src/daemon/deferred.ts'
-import { inRoom } from '../../src/daemon/one-order.ts'
-import { withRoom, type Room } from '../../src/daemon/room.ts'
+import { deferred } from '../../src/engine/deferred.ts'
+import { inMemoryBudget } from '../../src/engine/one-order.ts'
+import { withMemoryBudget, type MemoryBudget } from '../../src/engine/memory-budget.ts'
 
 let taken: number
 beforeEach(() => (taken = 0))
 
-const room: Room = {
+const room: MemoryBudget = {
   make: async () => void (taken += 1),
   giveBack: () => void (taken -= 1),
 }
 
 test('room is there while the work goes on, and is given back when it is done, or failed', async () => {
-  expect(await withRoom(room, async () => taken)).toBe(1)
+  expect(await withMemoryBudget(room, async () => taken)).toBe(1)
   expect(taken).toBe(0)
-  await expect(withRoom(room, () => Promise.reject(new Error(`at ${taken}`)))).rejects.toThrow('at 1')
+  await expect(withMemoryBudget(room, () => Promise.reject(new Error(`at ${taken}`)))).rejects.toThrow('at 1')
   expect(taken).toBe(0)
 })
 
@@ -22,7 +22,7 @@ test('an order is begun at once, and has room until its process has answered or 
   for (const end of ['resolve', 'reject'] as const) {
     const result = deferred<number>()
     const work = { result: result.promise, stop: () => undefined }
-    expect(inRoom(room, () => work)).toBe(work)
+    expect(inMemoryBudget(room, () => work)).toBe(work)
     expect(taken).toBe(1)
     if (end === 'resolve') result.resolve(7)
     else result.reject(new Error('died'))

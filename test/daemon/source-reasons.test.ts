@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SourceEnd } from '../../src/daemon/ingest-messages.ts'
-import { sourceReasons } from '../../src/daemon/source-reasons.ts'
+import type { SourceEnd } from '../../src/engine/writer-messages.ts'
+import { sourceReasons } from '../../src/engine/source-reasons.ts'
 import { asSourceId } from '../../src/model/ids.ts'
 
 const endOf = (kind: string, path: string): SourceEnd => ({

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
-import { startChild } from '../../src/daemon/start-child.ts'
+import { startChild } from '../../src/engine/start-child.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

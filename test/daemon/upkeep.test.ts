@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import type { UpkeepOutcome, UpkeepTask } from '../../src/daemon/ingest-messages.ts'
-import { Upkeep } from '../../src/daemon/upkeep.ts'
-import { Trouble } from '../../src/model/trouble.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../src/engine/writer-messages.ts'
+import { Upkeep } from '../../src/daemon/follow/upkeep.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { pino } from 'pino'
 
 const WEEK_MS = 7 * 24 * 3_600_000
 const sound: UpkeepOutcome = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
 
 /** An upkeep whose worker answers with these, one after the other, and all that happened. */
-function upkeepOf(answers: readonly (UpkeepOutcome | Trouble)[]) {
+function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
   const happened: string[] = []
   const world = { nowMs: WEEK_MS * 100, areTermsSound: true }
   const left = [...answers]
@@ -18,7 +18,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | Trouble)[]) {
       keep: ({ task, suspected }: UpkeepTask) => {
         happened.push(suspected === 'none' ? task : `${task} ${suspected}`)
         const answer = left.shift() ?? sound
-        return answer instanceof Trouble ? Promise.reject(answer) : Promise.resolve(answer)
+        return answer instanceof UserError ? Promise.reject(answer) : Promise.resolve(answer)
       },
     },
     readers: { shut: () => happened.push('shut'), reopen: () => happened.push('reopen') },
@@ -27,7 +27,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | Trouble)[]) {
       happened.push(`later ${delayMs}`)
       queueMicrotask(act)
     },
-    explain: (error) => error as Trouble,
+    explain: (error) => error as UserError,
     checkTerms: () => Promise.resolve(world.areTermsSound),
     onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
     onMade: () => happened.push('made'),
@@ -45,7 +45,7 @@ test('a damaged mirror is swapped while nobody reads', async () => {
 })
 
 test('what fails in the middle is taken up again, and told meanwhile', async () => {
-  const full = new Trouble('disk-full', 'The disk is full.', 'Make room.')
+  const full = new UserError('disk-full', 'The disk is full.', 'Make room.')
   const { upkeep, happened } = upkeepOf([{ ...sound, damage: 'rows' }, full, sound])
   const done = upkeep.check()
   await upkeep.check()

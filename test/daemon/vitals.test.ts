@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StepNews } from '../../src/daemon/ingest-messages.ts'
-import { Vitals } from '../../src/daemon/vitals.ts'
+import type { StepNews } from '../../src/engine/writer-messages.ts'
+import { Metrics } from '../../src/daemon/follow/metrics.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 import { FakeClock } from './fake-clock.ts'
 
@@ -19,7 +19,7 @@ const nothing: StepNews = {
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
 
 test('progress is null before a run, before it told how much there is, and after it', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   expect(vitals.progress).toBeNull()
   vitals.beginRun()
   vitals.noteStep(step({ bytesRead: 10 }))
@@ -32,7 +32,7 @@ test('progress is null before a run, before it told how much there is, and after
 
 test('the bytes of the last minute are forgotten a minute later, those of all time are not', async () => {
   const clock = new FakeClock()
-  const vitals = new Vitals(clock.now)
+  const vitals = new Metrics(clock.now)
   vitals.noteStep(step({ bytesRead: 100 }))
   await clock.advance(40_000)
   vitals.noteStep(step({ bytesRead: 20 }))
@@ -46,7 +46,7 @@ test('the bytes of the last minute are forgotten a minute later, those of all ti
 
 test('progress tells the speed and the time left at that speed', async () => {
   const clock = new FakeClock()
-  const vitals = new Vitals(clock.now)
+  const vitals = new Metrics(clock.now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 0, total: 300, bytesRead: 500 }))
   expect(vitals.progress).toEqual({ stage: 'reading', done: 0, total: 300, bytesPerSecond: null, etaMs: null })
@@ -56,7 +56,7 @@ test('progress tells the speed and the time left at that speed', async () => {
 })
 
 test('progress never goes back, whatever a step of another source tells', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 50, total: 100 }))
   vitals.noteStep(step({ done: 1, total: 3 }))
@@ -64,7 +64,7 @@ test('progress never goes back, whatever a step of another source tells', () => 
 })
 
 test('indexing what was read is a stage of its own, over as many runs as it takes', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 300, total: 300 }))
   vitals.noteStep(step({ backlog: 200 }))
@@ -78,7 +78,7 @@ test('indexing what was read is a stage of its own, over as many runs as it take
 })
 
 test('a second profile that is read while the first one is indexed passed for the end of that', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 300, total: 300 }))
   vitals.noteStep(step({ backlog: 290 }))
@@ -91,7 +91,7 @@ test('a second profile that is read while the first one is indexed passed for th
 })
 
 test('rows of one store after the other add up, where the second one passed for read', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   for (const [done, total] of [
     [300, 400],
@@ -106,7 +106,7 @@ test('rows of one store after the other add up, where the second one passed for 
 })
 
 test('bytes add up over the runs, and the longest read is remembered', () => {
-  const vitals = new Vitals(new FakeClock().now)
+  const vitals = new Metrics(new FakeClock().now)
   vitals.noteStep(step({ bytesRead: 10, longestReadMs: 7.123 }))
   vitals.beginRun()
   vitals.noteStep(step({ bytesRead: 32, longestReadMs: 3 }))
@@ -115,7 +115,7 @@ test('bytes add up over the runs, and the longest read is remembered', () => {
 
 test('the share of a core is what was spent since the last sample', async () => {
   const clock = new FakeClock()
-  const vitals = new Vitals(clock.now)
+  const vitals = new Metrics(clock.now)
   expect(vitals.resources([]).cpuPercent).toBe(0)
   const cpuMs = startCpuClock()
   while (cpuMs() < 60) Math.sqrt(2)
@@ -130,7 +130,7 @@ test('the share of a core is what was spent since the last sample', async () => 
 test.runIf(process.platform === 'linux')(
   'memory of living children counts as ours, and dead ones count nothing',
   () => {
-    const vitals = new Vitals(new FakeClock().now)
+    const vitals = new Metrics(new FakeClock().now)
     const alone = vitals.resources([]).rssBytes
     // This very process, taken for a child, doubles the sum.
     expect(vitals.resources([process.pid]).rssBytes).toBeGreaterThan(alone * 1.5)

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startWatch, watchTrouble, type Watch } from '../../src/daemon/watch.ts'
+import { startWatch, watchError, type Watch } from '../../src/daemon/follow/watch.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
 /** The inode of every folder, where one is given: that of what was removed is soon another's on ext4, and never on tmpfs. */
@@ -141,7 +141,7 @@ test('of a folder that was made anew within a moment, as from a backup, with the
 })
 
 test('without events a message was promised within a second in every store, and took a minute in those long at rest', () => {
-  const told = watchTrouble(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  const told = watchError(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
   expect(told).toContain('the limit of watches of this system is reached')
   expect(told).toContain('elsewhere within a minute')
 })

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type * as Canary from '../../src/indexer/sources/composer-kv/canary.ts'
-import type * as Changes from '../../src/indexer/sources/composer-kv/find-changes.ts'
-import type * as Values from '../../src/indexer/sources/composer-kv/compare-values.ts'
-import type * as Reading from '../../src/indexer/sources/composer-kv/read.ts'
+import type * as Canary from '../../src/indexer/sources/composer-kv/detect/canary.ts'
+import type * as Changes from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
+import type * as Values from '../../src/indexer/sources/composer-kv/detect/compare-values.ts'
+import type * as Reading from '../../src/indexer/sources/composer-kv/read/read.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'
 import { Writer } from '../helpers/shapes/writer.ts'
@@ -14,7 +14,7 @@ import { SimulatedDaemon } from './simulated-daemon.ts'
 /** The steps of the algorithm, each of which can be switched off. */
 const off = vi.hoisted(() => ({ values: false, keys: false, canary: false, tail: false }))
 
-vi.mock(import('../../src/indexer/sources/composer-kv/compare-values.ts'), async (original) => {
+vi.mock(import('../../src/indexer/sources/composer-kv/detect/compare-values.ts'), async (original) => {
   const actual: typeof Values = await original()
   return {
     compareValues: function* (...given: Parameters<typeof actual.compareValues>) {
@@ -26,7 +26,7 @@ vi.mock(import('../../src/indexer/sources/composer-kv/compare-values.ts'), async
   }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/find-changes.ts'), async (original) => {
+vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), async (original) => {
   const actual: typeof Changes = await original()
   const findByKeys: typeof actual.findByKeys = (file, mirror, source) => {
     const isFirst = mirror.prepare('select 1 from source_rows').get() === undefined
@@ -37,14 +37,14 @@ vi.mock(import('../../src/indexer/sources/composer-kv/find-changes.ts'), async (
   return { ...actual, findByKeys }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/canary.ts'), async (original) => {
+vi.mock(import('../../src/indexer/sources/composer-kv/detect/canary.ts'), async (original) => {
   const actual: typeof Canary = await original()
   return {
     isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),
   }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/read.ts'), async (original) => {
+vi.mock(import('../../src/indexer/sources/composer-kv/read/read.ts'), async (original) => {
   const actual: typeof Reading = await original()
   return {
     ...actual,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RestoreResult } from '../../src/daemon/restore-orders.ts'
+import type { RestoreResult } from '../../src/engine/restore/restore-orders.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'
@@ -28,7 +28,7 @@ async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => und
   const writer = new Writer(home.global())
   const random = new RandomWriter(writer, chance)
   const seen = new Set<string>()
-  const restoreInto = async (mirror: Mirror): Promise<RestoreResult> => {
+  const restoreIntoMirror = async (mirror: Mirror): Promise<RestoreResult> => {
     const restored = await restoreHere(mirror, archive.dir)
     plant(mirror)
     return restored
@@ -61,16 +61,16 @@ async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => und
     const clock = new FakeClock()
     const second = new SimulatedDaemon(join(home.root, 'second.db'), home.userDir, clock)
     try {
-      if (chance.next() < 0.5) await restoreInto(second.mirror)
+      if (chance.next() < 0.5) await restoreIntoMirror(second.mirror)
       second.start()
       await follow(second, clock, async () => {
-        if (chance.next() < 0.03) await restoreInto(second.mirror)
+        if (chance.next() < 0.03) await restoreIntoMirror(second.mirror)
       })
-      await restoreInto(second.mirror)
+      await restoreIntoMirror(second.mirror)
       await clock.advance(REST_MS)
       const held = new Set(messageIds(second))
       const lost = [...seen].filter((id) => !held.has(id)).map((id) => `lost: ${id}`)
-      const { added, addedChats } = await restoreInto(second.mirror)
+      const { added, addedChats } = await restoreIntoMirror(second.mirror)
       const wrong = differences(home.globalPath, second.mirror)
       return [...wrong, ...lost, ...(added + addedChats > 0 ? [`restored again: ${added} messages`] : [])]
     } finally {

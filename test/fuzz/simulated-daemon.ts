@@ -1,7 +1,7 @@
-import { runPasses } from '../../src/daemon/ingest-run.ts'
-import { Follow } from '../../src/daemon/follow.ts'
-import { Pacer } from '../../src/daemon/pacer.ts'
-import type { RunOutcome } from '../../src/daemon/ingest-messages.ts'
+import { runPasses } from '../../src/engine/run-passes.ts'
+import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
+import { PassScheduler } from '../../src/daemon/follow/pass-scheduler.ts'
+import type { RunOutcome } from '../../src/engine/writer-messages.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import type { FakeClock } from '../daemon/fake-clock.ts'
 
@@ -15,7 +15,7 @@ const BACKLOG_MS = Infinity
 export class SimulatedDaemon {
   readonly mirror: Mirror
   readonly #clock: FakeClock
-  readonly #follow: Follow
+  readonly #follow: SourceMonitor
   readonly #userDirs: readonly string[]
   passes = 0
 
@@ -23,14 +23,14 @@ export class SimulatedDaemon {
     this.mirror = openWriter(mirrorPath)
     this.#clock = clock
     this.#userDirs = [userDir]
-    const pacer = new Pacer<RunOutcome>({
+    const pacer = new PassScheduler<RunOutcome>({
       now: clock.now,
       later: clock.later,
       source: (id) => this.#follow.paced(id),
       run: (sources) => Promise.resolve(this.#run(sources)),
       hasMore: () => false,
     })
-    this.#follow = new Follow(this.#places, {
+    this.#follow = new SourceMonitor(this.#places, {
       now: clock.now,
       later: clock.later,
       nudge: (id, depth) => pacer.nudge(id, depth),
@@ -57,7 +57,7 @@ export class SimulatedDaemon {
     }, ms)
   }
 
-  #run(sources: Parameters<Follow['begin']>[0]): RunOutcome {
+  #run(sources: Parameters<SourceMonitor['begin']>[0]): RunOutcome {
     const settle = this.#follow.begin(sources)
     this.passes += 1
     const steps = runPasses(this.mirror, this.#places, { kind: 'run', sources, backlogMs: BACKLOG_MS }, this.#clock.now)

@@ -82,8 +82,9 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['daemon', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
-  daemon: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
+  cli: ['daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
+  daemon: ['engine', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
+  engine: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
   indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],
   api: ['mirror', 'text', 'archive', 'model'],
   mirror: ['text', 'archive', 'model', 'sqlite'],
@@ -157,9 +158,9 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
+  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
 /** The doors to Cursor's files and to copies of them set up connections, and the lock on the data folder is SQLite's own. */
-const connectionDoors = /^src\/(indexer\/(cursor-file|checked-copy)|daemon\/lock)\.ts$/
+const connectionDoors = /^src\/(indexer\/open-safely\/(cursor-file|checked-copy)|engine\/lock)\.ts$/
 
 /** SQL stands with those who own it; the sample's developers talk of SQL, too. */
 export const sql: Rule = (files) =>
@@ -230,10 +231,10 @@ const callsGit = (path: string, { specifier, names }: Import): boolean =>
   roomOf(path) === 'git' && /^(node:)?child_process$/.test(specifier) && names.every((name) => programNames.has(name))
 const programNames: ReadonlySet<string> = new Set(['spawn', 'ChildProcessWithoutNullStreams'])
 
-/** Only the daemon, and the command that is the process, know the hour, wait, and run things side by side. */
+/** Only the daemon, the engine, and the command that is the process ask the clock, wait and start threads. */
 export const time: Rule = (files) =>
   files
-    .filter(({ path }) => !['daemon', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
+    .filter(({ path }) => !['daemon', 'engine', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
     .flatMap((file) => [
       ...file.imports
         .filter((each) => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { ArchiveActs } from '../../src/api/http/archive-shapes.ts'
-import { startArchiveHere } from '../../src/daemon/archive-here.ts'
-import { ArchiveSchedule } from '../../src/daemon/archive-schedule.ts'
-import { Archives } from '../../src/daemon/archives.ts'
-import { archiveActs } from '../../src/daemon/make-archives.ts'
+import { startArchiveHere } from '../../src/engine/archive-here.ts'
+import { ArchiveSchedule } from '../../src/engine/archives/archive-schedule.ts'
+import { Archives } from '../../src/engine/archives/archives.ts'
+import { archiveActs } from '../../src/engine/archives/make-archives.ts'
 
 const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
 

@@ -1,7 +1,7 @@
-import { listUncounted, readUncounted, saveEstimates } from '../../src/mirror/estimates.ts'
+import { listUncounted, readUncounted, saveEstimates } from '../../src/mirror/usage/estimates.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { TokenCounter } from '../../src/text/count-tokens.ts'
-import { spokenTexts } from '../../src/text/spoken-texts.ts'
+import { TokenCounter } from '../../src/text/tokens/count-tokens.ts'
+import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
 
 const counter = new TokenCounter()
 

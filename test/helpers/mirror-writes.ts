@@ -1,4 +1,4 @@
-import type { ChatFacts, MessageDraft } from '../../src/mirror/batch.ts'
+import type { ChatFacts, MessageDraft } from '../../src/mirror/write/batch.ts'
 import { asMessageId } from '../../src/model/ids.ts'
 
 /** Facts of a chat of which nothing is known. */

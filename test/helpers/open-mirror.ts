@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
-import { sourceNum } from '../../src/mirror/source-state.ts'
+import { sourceNum } from '../../src/mirror/sources/source-state.ts'
 import { asSourceId } from '../../src/model/ids.ts'
 
 /** An empty mirror in a folder of its own. */

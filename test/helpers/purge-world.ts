@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { PurgeReport } from '../../src/api/http/purge-shapes.ts'
-import { doTask } from '../../src/daemon/purge/do-task.ts'
-import { purgeMirror } from '../../src/daemon/purge/purge-mirror.ts'
-import { Purging } from '../../src/daemon/purge/purging.ts'
-import type { DoPurgeTask } from '../../src/daemon/purge-process.ts'
-import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/daemon/purge/purge-orders.ts'
+import { doTask } from '../../src/engine/purge/do-task.ts'
+import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
+import { Purging } from '../../src/engine/purge/purging.ts'
+import type { DoPurgeTask } from '../../src/engine/purge-process.ts'
+import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/engine/purge/purge-orders.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 
@@ -22,7 +22,7 @@ export class PurgeHere {
     const mirrorPath = join(folder, 'mirror.db')
     const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
     this.mirror = async (order) => {
-      const kept = new KeptMirror(mirrorPath, Date.now)
+      const kept = new MirrorMaintenance(mirrorPath, Date.now)
       try {
         const steps = purgeMirror(kept, order, Date.now)
         for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value

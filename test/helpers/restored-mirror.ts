@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { restoreAct } from '../../src/daemon/restore-act.ts'
-import type { RestoreOrder, RestoreResult } from '../../src/daemon/restore-orders.ts'
+import { restoreAct } from '../../src/engine/restore/restore-act.ts'
+import type { RestoreOrder, RestoreResult } from '../../src/engine/restore/restore-orders.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 
 /** Restores an archive folder in the test's own process. */

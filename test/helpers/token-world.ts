@@ -1,9 +1,9 @@
 import { createApp } from '../../src/api/http/app.ts'
 import type { ApiWorld } from '../../src/api/http/world.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
-import { takeUsageFile } from '../../src/daemon/take-usage-file.ts'
+import { takeUsageFile } from '../../src/engine/import-usage.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
-import { tokensAnswer } from '../../src/cli/tokens-text.ts'
+import { tokensAnswer } from '../../src/cli/commands/tokens/tokens-text.ts'
 import { liveOf } from '../system/hostile/values/still-world.ts'
 import { Indexer } from './in-process.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read.ts'
+import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read/read.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
@@ -86,7 +86,7 @@ test('a pass that was cut short is taken up where it stood', () => {
   const steps = indexer.steps()
   const first = steps.next()
   const done = first.done === true ? 0 : (first.value.outcome?.added ?? 0)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
   expect(done).toBeGreaterThan(0)
   expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
@@ -104,7 +104,7 @@ test('a first pass killed while it indexes what it read is finished by the next'
     backlog = next.value.backlog
   }
   expect(indexer.mirror.prepare('select count(*) from messages').pluck().get()).toBe(3000)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
   expect(indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
   const indexed = indexer.mirror.prepare('select count(*) as n from message_terms_docsize').get() as { n: number }
   expect(indexed.n).toBe(3000)

@@ -3,8 +3,8 @@ import type * as Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Follow } from '../../src/daemon/follow.ts'
-import { openCursorFile } from '../../src/indexer/cursor-file.ts'
+import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
+import { openCursorFile } from '../../src/indexer/open-safely/cursor-file.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import { CursorHome, type JournalMode } from '../../src/sample/cursor-home.ts'
 import { fillStore } from '../helpers/fill-store.ts'
@@ -120,7 +120,7 @@ test('what follows the files in the main thread opens none of them', () => {
   fillHome('wal', 40)
   seen.plain.length = 0
   const world = { now: Date.now, later: () => undefined, nudge: () => undefined, watch: () => undefined }
-  const follow = new Follow({ userDirs: [home.userDir], homes: indexer.homes, disabledKinds: [] }, world)
+  const follow = new SourceMonitor({ userDirs: [home.userDir], homes: indexer.homes, disabledKinds: [] }, world)
   follow.discover()
   for (const isAll of [false, true]) follow.poll(isAll)
   follow.reconcileChanged()

@@ -80,7 +80,7 @@ function cutShort(after: { readonly steps: number; readonly changed?: number }):
     if (outcome.added + outcome.changed > 0) read += 1
     changed += outcome.changed
   }
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
   indexer.restart()
 }
 

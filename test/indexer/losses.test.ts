@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listLosses } from '../../src/api/queries/list-losses.ts'
+import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

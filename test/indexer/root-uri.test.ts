@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normaliseRoot } from '../../src/indexer/root-uri.ts'
+import { normaliseRoot } from '../../src/indexer/projects/root-uri.ts'
 
 test.each([
   ['file:///home/me/shop', 'file:///home/me/shop', '/home/me/shop', 'shop'],

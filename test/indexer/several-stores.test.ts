@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readChats } from '../../src/api/queries/chat-rows.ts'
+import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

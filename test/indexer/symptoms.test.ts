@@ -67,7 +67,7 @@ test('a store was called missing, and empty, while its first pass ran', () => {
   const steps = indexer.steps()
   expect(steps.next().done).toBe(false)
   expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
 })
 
 test('a store that was never there was called ok once it was looked for again', () => {

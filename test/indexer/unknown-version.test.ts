@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/doctor-report.ts'
+import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { run, type Run } from '../cli/fake-world.ts'
 import { Indexer } from '../helpers/in-process.ts'

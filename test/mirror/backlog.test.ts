@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { countBacklog, indexBacklog } from '../../src/mirror/backlog.ts'
-import { emptyBatch, type Batch } from '../../src/mirror/batch.ts'
-import { isLoose, mergeSome } from '../../src/mirror/merge-terms.ts'
+import { countBacklog, indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
+import { emptyBatch, type Batch } from '../../src/mirror/write/batch.ts'
+import { needsMerge, mergeSome } from '../../src/mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { packMessage } from '../../src/mirror/pack-message.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { draftOf } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
@@ -86,14 +86,14 @@ test('what a large backlog left in many segments is merged into one, and found a
       (_, at) => [`m${round}-${at}`, `all ${at === 7 ? 'plum' : 'fig'} ${round === 3 ? 'pear' : 'fig'}`] as const,
     )
     write(Object.fromEntries(texts), later)
-    expect(isLoose(mirror)).toBe(round * 600 >= 4000)
+    expect(needsMerge(mirror)).toBe(round * 600 >= 4000)
     while (indexBacklog(mirror) > 0);
   }
-  expect([segments(), isLoose(mirror)]).toEqual([rounds, true])
+  expect([segments(), needsMerge(mirror)]).toEqual([rounds, true])
   const finds = (): number[] => ['all', 'plum', 'pear'].map(found)
   const before = finds()
   expect(before).toEqual([4800, 8, 600])
-  while (isLoose(mirror)) {
+  while (needsMerge(mirror)) {
     mergeSome(mirror)
     expect(finds()).toEqual(before)
   }

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { emptyBatch, type ChatPart, type ChatWrite, type MessageWrite, type OwnRow } from '../../src/mirror/batch.ts'
+import {
+  emptyBatch,
+  type ChatPart,
+  type ChatWrite,
+  type MessageWrite,
+  type OwnRow,
+} from '../../src/mirror/write/batch.ts'
 import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
 import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
 import { readDigest } from '../../src/mirror/digests/write-digest.ts'
-import { packMessage } from '../../src/mirror/pack-message.ts'
+import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { addTombstones } from '../../src/mirror/purge/tombstones.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId, asMessageId } from '../../src/model/ids.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
-import { indexBacklog } from '../../src/mirror/backlog.ts'
+import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { chatOfMessage } from '../../src/mirror/migrations/0008-chat-of-message.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'

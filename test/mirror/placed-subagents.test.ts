@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { emptyBatch, type Batch, type ChatWrite } from '../../src/mirror/batch.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { emptyBatch, type Batch, type ChatWrite } from '../../src/mirror/write/batch.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { noFacts } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'

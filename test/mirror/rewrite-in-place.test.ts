@@ -6,13 +6,13 @@ import {
   type MessageDraft,
   type MessageWrite,
   type OwnRow,
-} from '../../src/mirror/batch.ts'
+} from '../../src/mirror/write/batch.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { packMessage } from '../../src/mirror/pack-message.ts'
+import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import type { ThreadWrite } from '../../src/mirror/threads/place-thread.ts'
-import { rewriteInPlace } from '../../src/mirror/rewrite-in-place.ts'
-import { SourceRanks } from '../../src/mirror/source-ranks.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { rewriteInPlace } from '../../src/mirror/maintenance/rewrite-in-place.ts'
+import { SourceRanks } from '../../src/mirror/sources/source-ranks.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import type { Part } from '../../src/model/part.ts'
 import { asChatId, asMessageId } from '../../src/model/ids.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'

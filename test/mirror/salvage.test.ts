@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
-import { countBacklog } from '../../src/mirror/backlog.ts'
+import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import { countBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { setAside } from '../../src/mirror/salvage/set-aside.ts'
 import { dumpMirror, findFaults } from '../helpers/guard/dump.ts'
@@ -35,8 +35,8 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-function withKept<Value>(act: (kept: KeptMirror) => Value): Value {
-  const kept = new KeptMirror(path, Date.now)
+function withKept<Value>(act: (kept: MirrorMaintenance) => Value): Value {
+  const kept = new MirrorMaintenance(path, Date.now)
   try {
     return act(kept)
   } finally {
@@ -57,7 +57,7 @@ function beheadMirror(): void {
   writeFileSync(path, bytes)
 }
 
-function expectAsBefore(kept: KeptMirror): void {
+function expectAsBefore(kept: MirrorMaintenance): void {
   expect(findFaults(kept.db)).toEqual([])
   const told = ({ messages, chats, indexed, titles, heads }: ReturnType<typeof dumpMirror>) => ({
     messages,

@@ -8,10 +8,10 @@ import {
   type MessageDraft,
   type MessageWrite,
   type OwnRow,
-} from '../../src/mirror/batch.ts'
+} from '../../src/mirror/write/batch.ts'
 import { openReader, openWriter, type Mirror } from '../../src/mirror/open.ts'
-import { packMessage } from '../../src/mirror/pack-message.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId, asMessageId } from '../../src/model/ids.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'

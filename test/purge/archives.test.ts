@@ -6,16 +6,16 @@ import { listObjects } from '../../src/api/archives/purge/read-objects.ts'
 import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
 import { makeRun } from '../../src/api/archives/make-run.ts'
 import { objectPath } from '../../src/archive/names.ts'
-import { ArchiveNotes } from '../../src/daemon/archive-notes.ts'
-import { doTask } from '../../src/daemon/purge/do-task.ts'
-import type { Purging } from '../../src/daemon/purge/purging.ts'
-import { emptyBatch } from '../../src/mirror/batch.ts'
+import { ArchiveNotes } from '../../src/engine/archives/archive-notes.ts'
+import { doTask } from '../../src/engine/purge/do-task.ts'
+import type { Purging } from '../../src/engine/purge/purging.ts'
+import { emptyBatch } from '../../src/mirror/write/batch.ts'
 import { openReader } from '../../src/mirror/open.ts'
-import { packMessage } from '../../src/mirror/pack-message.ts'
-import { sourceNum } from '../../src/mirror/source-state.ts'
-import { writeBatch } from '../../src/mirror/write-batch.ts'
+import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
+import { sourceNum } from '../../src/mirror/sources/source-state.ts'
+import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId, asSourceId } from '../../src/model/ids.ts'
-import { Trouble } from '../../src/model/trouble.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
@@ -224,7 +224,7 @@ test('an archive that was asked for by the text, and holds nothing of it, is tol
 
 const unwritable = (task: 'strike' | 'rewrite'): Pick<ConstructorParameters<typeof Purging>[1], 'doTask'> => ({
   doTask: (async (given: never, order: never) => {
-    if (given === task) throw new Trouble('fault', "EACCES: permission denied, open '.lock'", 'Try again.')
+    if (given === task) throw new UserError('fault', "EACCES: permission denied, open '.lock'", 'Try again.')
     return doTask({ task: given, order })
   }) as never,
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { deferred } from '../../src/daemon/deferred.ts'
-import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
-import { noteUnindexed } from '../../src/mirror/backlog.ts'
+import { deferred } from '../../src/engine/deferred.ts'
+import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import { noteUnindexed } from '../../src/mirror/fulltext/backlog.ts'
 import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
 import { findTargets } from '../../src/mirror/purge/find-targets.ts'
 import { endRemoval } from '../../src/mirror/purge/run-purge.ts'
@@ -89,7 +89,7 @@ test('passes that run between two transactions of a purge neither bring back nor
   indexer.pass('full')
   indexer.mirror.close()
   // What comes to the mirror next ends it.
-  const kept = new KeptMirror(indexer.path, Date.now)
+  const kept = new MirrorMaintenance(indexer.path, Date.now)
   keepNow(kept, 'check')
   expect(readUnfinished(kept.db).rows).toBe(false)
   kept.close()
@@ -206,7 +206,7 @@ test('rows that a salvage brings back from unused pages are removed again', asyn
     insert into unindexed (key) values (77);
   `)
   indexer.mirror.close()
-  const kept = new KeptMirror(indexer.path, Date.now)
+  const kept = new MirrorMaintenance(indexer.path, Date.now)
   const before = kept.db.name
   keepNow(kept, 'set-aside')
   expect(kept.db.name).toBe(before)

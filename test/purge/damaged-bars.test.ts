@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KeptMirror } from '../../src/daemon/kept-mirror.ts'
+import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
 import { keepSound } from '../helpers/guard/healed.ts'
 import { PurgeHome } from '../helpers/purge-home.ts'
 import { chatsOf } from '../helpers/purge-world.ts'
@@ -28,7 +28,7 @@ function spoilTable(table: string): void {
 
 /** What is said of the mirror that was made anew. */
 function salvaged(): string {
-  const kept = new KeptMirror(join(home.folder, 'mirror.db'), Date.now)
+  const kept = new MirrorMaintenance(join(home.folder, 'mirror.db'), Date.now)
   try {
     return keepSound(kept)
       .notices.map(({ text }) => text)

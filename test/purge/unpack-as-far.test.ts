@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { unpackAsFar } from '../../src/daemon/purge/unpack-as-far.ts'
+import { unpackAsFar } from '../../src/engine/purge/unpack-as-far.ts'
 
 const lines = (name: string): string => `${name}: ${randomBytes(300).toString('hex')}\n`
 const [first, second, third] = [lines('first'), lines('second'), lines('third')]

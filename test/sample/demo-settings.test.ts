@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { demoGreeting } from '../../src/cli/demo-greeting.ts'
-import { describeNeighbourhood } from '../../src/daemon/neighbourhood.ts'
+import { startupWarnings } from '../../src/daemon/lifecycle/startup-warnings.ts'
 import { run } from '../cli/fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'
 import type { Flags } from '../../src/settings.ts'
@@ -70,7 +70,7 @@ test('a demo in a folder that was named does not tell that the mirror there is r
 })
 
 test('who has no Cursor is told of the demonstration', () => {
-  expect(describeNeighbourhood([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
+  expect(startupWarnings([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
 })
 
 test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {

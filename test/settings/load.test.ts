@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { Trouble } from '../../src/model/trouble.ts'
+import { UserError } from '../../src/model/user-error.ts'
 import { loadSettings } from '../../src/settings.ts'
 import type { Settings, SettingsInput } from '../../src/settings.ts'
 
@@ -14,11 +14,11 @@ const load = (input: Partial<SettingsInput> = {}): Settings =>
 
 const loadText = (configText: string) => load({ configText, flags: { config: '/etc/cursordex.json' } })
 
-function troubleOf(act: () => unknown): Trouble {
+function troubleOf(act: () => unknown): UserError {
   try {
     act()
   } catch (error) {
-    if (error instanceof Trouble) return error
+    if (error instanceof UserError) return error
     throw error
   }
   throw new Error('Nothing was thrown.')

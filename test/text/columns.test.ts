@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/model/json.ts'
 import type { Part, ToolPart } from '../../src/model/part.ts'
-import { columnOf, searchColumns } from '../../src/text/columns.ts'
+import { columnOf, searchColumns } from '../../src/text/terms/columns.ts'
 
 const tool = (changes: Partial<ToolPart>): ToolPart => ({
   kind: 'tool',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { stretchesOf } from '../../src/text/fences.ts'
+import { stretchesOf } from '../../src/text/passages/fences.ts'
 
 const lines = (...all: string[]): string => all.join('\n')
 const codeIn = (text: string): readonly string[] | null =>

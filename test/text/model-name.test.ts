@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listedModel, modelFamily, modelLabel } from '../../src/text/model-name.ts'
+import { listedModel, modelFamily, modelLabel } from '../../src/text/tokens/model-name.ts'
 
 test.each([
   ['claude-4.5-sonnet', 'claude-sonnet-4-5'],

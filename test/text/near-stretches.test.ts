@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { visitLoweredWords } from '../../src/text/lowered-words.ts'
-import { createMatcher, type TermPhrase } from '../../src/text/matcher.ts'
-import { nearStretches } from '../../src/text/near-stretches.ts'
-import { tokenize } from '../../src/text/terms.ts'
+import { visitLoweredWords } from '../../src/text/terms/lowered-words.ts'
+import { createMatcher, type TermPhrase } from '../../src/text/passages/matcher.ts'
+import { nearStretches } from '../../src/text/passages/near-stretches.ts'
+import { tokenize } from '../../src/text/terms/terms.ts'
 
 const words = 'user User USER name userName getUserName user_name isIPv6 ipv6 a 7 deadbeef01'.split(' ')
 const signs = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withoutEscapes, withoutOrders } from '../../src/text/readable.ts'
+import { withoutEscapes, withoutOrders } from '../../src/text/passages/readable.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 
 describe('what a terminal reads is left out', () => {

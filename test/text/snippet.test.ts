@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMatcher, type TermMatcher } from '../../src/text/matcher.ts'
-import { makeSnippet } from '../../src/text/snippet.ts'
-import { tokenize } from '../../src/text/terms.ts'
+import { createMatcher, type TermMatcher } from '../../src/text/passages/matcher.ts'
+import { makeSnippet } from '../../src/text/passages/snippet.ts'
+import { tokenize } from '../../src/text/terms/terms.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 
 const snippetOf = (text: string, matcher: TermMatcher, length?: number): string =>

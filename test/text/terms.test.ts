@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { GAP_TERM } from '../../src/text/lowered-words.ts'
-import { indexTerms, isUnspacedSign, tokenize } from '../../src/text/terms.ts'
+import { GAP_TERM } from '../../src/text/terms/lowered-words.ts'
+import { indexTerms, isUnspacedSign, tokenize } from '../../src/text/terms/terms.ts'
 
 describe('a text is cut into terms', () => {
   test.each([

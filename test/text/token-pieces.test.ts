@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { assert, constantFrom, oneof, property, string } from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import { tokenPieces } from '../../src/text/token-pieces.ts'
+import { tokenPieces } from '../../src/text/tokens/token-pieces.ts'
 import { countText as count } from '../helpers/estimate-all.ts'
 
 const LONG = 200_000
@@ -62,7 +62,7 @@ test('every blank sign that JavaScript knows is one here: two kinds in turn were
 test.each([
   'README.md',
   'ARCHITECTURE.md',
-  'src/daemon/indexing.ts',
+  'src/daemon/follow/indexing.ts',
   'config/schema.json',
   'package-lock.json',
   'docs/terminal.svg',

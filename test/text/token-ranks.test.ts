@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NO_TOKEN, readTokenRanks } from '../../src/text/token-ranks.ts'
+import { NO_TOKEN, readTokenRanks } from '../../src/text/tokens/token-ranks.ts'
 
 const listOf = (...tokens: string[]): Buffer =>
   Buffer.from(tokens.map((token, rank) => `${Buffer.from(token).toString('base64')} ${rank}\n`).join(''))

@@ -10,8 +10,8 @@ import {
 import { objectPath } from '../../archive/names.ts'
 import { isNewer } from '../../archive/revisions.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { Trouble } from '../../model/trouble.ts'
-import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archivable-chats.ts'
+import { UserError } from '../../model/user-error.ts'
+import { listArchivable, readIdentity, type ArchivableChat } from '../queries/chats/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { isAheadOfClock } from './ahead-of-clock.ts'
 import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
@@ -65,7 +65,7 @@ const UNCHANGED_MAX = 1000
  * rest against the mirror, and then writes the manifest: before that there is no run. A chat that cannot be archived as
  * it is does not keep the others from it: it is named, and stands as it was archived before. What an earlier run left
  * unfinished is removed. Runs in one folder must not overlap; whoever starts one sees to it. Yields as it goes.
- * @throws Trouble `archive-unproven` where what was written is not what is read, which is the disk's fault;
+ * @throws UserError `archive-unproven` where what was written is not what is read, which is the disk's fault;
  *   NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
@@ -207,8 +207,8 @@ function prove(made: Made, chat: ArchivableChat, { hash, content, bytes, message
   else leaveOut(made, chat.id, 'the mirror says something else of it each time')
 }
 
-const unproven = (id: string, dir: string): Trouble =>
-  new Trouble(
+const unproven = (id: string, dir: string): UserError =>
+  new UserError(
     'archive-unproven',
     `What was archived of the chat ${id} is not what is read back.`,
     `Look at the disk that holds ${dir}; the runs before are as they were.`,

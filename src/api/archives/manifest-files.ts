@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
 import { freeName, isRunName, runName, runPath } from '../../archive/names.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import { writeWhole } from './object-files.ts'
 import { readPlainFile, saysWhy } from './plain-files.ts'
 
@@ -12,7 +12,7 @@ const MANIFEST_BYTES_MAX = 500 * 1024 * 1024
 /** Held, as SQLite holds a file, by whoever writes to the archive; nothing is ever in it. */
 export const ARCHIVE_LOCK = '.lock'
 
-/** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. @throws Trouble `archive-folder` */
+/** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. @throws UserError `archive-folder` */
 export function listRunNames(dir: string): readonly string[] {
   return listFolder(join(dir, 'runs'))
     .filter((file) => file.endsWith('.json'))
@@ -35,10 +35,10 @@ function listFolder(path: string): readonly string[] {
 }
 
 /** Whatever keeps a folder of the archive from being read, this program can do nothing about it. */
-function unreadable(path: string, error: Error): Trouble {
+function unreadable(path: string, error: Error): UserError {
   const hint = 'Make it readable for the user who runs this, or choose another folder by archives.dir.'
   const why = 'code' in error ? String(error.code) : error.message
-  return new Trouble('archive-folder', `${path} cannot be read (${why}).`, hint, {
+  return new UserError('archive-folder', `${path} cannot be read (${why}).`, hint, {
     cause: error,
   })
 }
@@ -53,7 +53,7 @@ export function explainForbidden(error: unknown): unknown {
   const text = `${String(error.path)} may not be read, or not be written to (${String(error.code)}).`
   const hint =
     'Let the user who runs this read and write it, or choose another folder by archives.dir. A restore with --from only reads.'
-  return new Trouble('archive-folder', text, hint, { cause: error })
+  return new UserError('archive-folder', text, hint, { cause: error })
 }
 
 /** @param name as `listRunNames` gives it */

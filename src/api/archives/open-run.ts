@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { ChatEntry } from '../../archive/manifest.ts'
 import type { DamagedChat, ProvenChat } from '../../archive/proven-chat.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import { guessChatId } from './guess-chat-id.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { saysWhy } from './plain-files.ts'
@@ -26,17 +26,17 @@ export interface FoundRuns {
 
 /**
  * Finds the runs of an archive folder, this machine's or another's.
- * @throws Trouble `archive-not-found`
+ * @throws UserError `archive-not-found`
  */
 export function findRuns(given: string): FoundRuns {
   const found = lookInto(given)
   if (found.names.length > 0) return found
-  throw new Trouble('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
+  throw new UserError('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
 }
 
 /**
  * Finds a run in an archive folder, and reads its manifest.
- * @throws Trouble `archive-not-found`
+ * @throws UserError `archive-not-found`
  */
 export function openRun(given: string, name: string): OpenRun {
   const { dir, names } = lookInto(given)
@@ -45,7 +45,7 @@ export function openRun(given: string, name: string): OpenRun {
       names.length === 0
         ? 'There is none.'
         : `There are ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
-    throw new Trouble('archive-not-found', `${given} holds no archive of the name ${name}.`, which)
+    throw new UserError('archive-not-found', `${given} holds no archive of the name ${name}.`, which)
   }
   const read = readManifest(dir, name)
   const said = read.kind === 'sound' ? { why: null, entries: read.value.chats } : { why: read.why, entries: null }
@@ -65,10 +65,10 @@ function namesIn(dir: string, given: string): readonly string[] {
   try {
     return listRunNames(dir)
   } catch (error) {
-    const cause = error instanceof Trouble ? error.cause : error
+    const cause = error instanceof UserError ? error.cause : error
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : saysWhy(cause)
     const cannot = `${given} cannot be read as an archive folder (${why}).`
-    throw new Trouble('archive-not-found', cannot, WHICH_FOLDER, { cause: error })
+    throw new UserError('archive-not-found', cannot, WHICH_FOLDER, { cause: error })
   }
 }
 

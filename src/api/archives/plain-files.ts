@@ -10,7 +10,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 
 /** Windows has neither. A link is not followed, and a pipe that nobody writes to does not hold us up. */
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -42,11 +42,11 @@ export function removeFile(path: string): void {
   if (!isFolder(path)) rmSync(path, { force: true })
 }
 
-/** @throws Trouble `archive-folder` where a folder lies in the place of a file that is to be written */
+/** @throws UserError `archive-folder` where a folder lies in the place of a file that is to be written */
 export function requireNoFolder(path: string): void {
   if (!isFolder(path)) return
   const text = `${path} is a folder, and a file of the archive belongs there.`
-  throw new Trouble('archive-folder', text, 'Move it away, or choose another folder by archives.dir.')
+  throw new UserError('archive-folder', text, 'Move it away, or choose another folder by archives.dir.')
 }
 
 /**
@@ -71,7 +71,7 @@ export function readPlainFile(below: string, path: string, bytesMax: number): Bu
 
 /**
  * Makes a folder of the archive for this user alone, and those between it and the archive folder.
- * @throws Trouble `archive-folder` where something else is in its place: what is written must not land elsewhere
+ * @throws UserError `archive-folder` where something else is in its place: what is written must not land elsewhere
  */
 export function makeFolder(below: string, path: string): void {
   if (path.length > below.length) makeFolder(below, dirname(path))
@@ -79,7 +79,7 @@ export function makeFolder(below: string, path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, { mode: 0o700 })
   if (isFolder(path)) return
   const text = `${path} is not a folder, and nothing can be archived there.`
-  throw new Trouble('archive-folder', text, 'Move it away, or choose another folder by archives.dir.')
+  throw new UserError('archive-folder', text, 'Move it away, or choose another folder by archives.dir.')
 }
 
 export const saysWhy = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,5 @@
 import { roles } from '../../model/message.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import { nearestName } from '../../text/nearest-name.ts'
 import { readPeriod, type Clock } from '../periods.ts'
 import { parseQuery } from '../search/language/parse.ts'
@@ -18,7 +18,7 @@ const names: readonly string[] = ['q', ...filterNames]
 
 /**
  * A scope as a search asks it; null for everything.
- * @throws Trouble `bad-scope`, exit code 2, that says what is wrong with it
+ * @throws UserError `bad-scope`, exit code 2, that says what is wrong with it
  */
 export function readScope(scope: Scope, clock: Clock): ScopeQuery | null {
   if (scope === null) return null
@@ -62,10 +62,11 @@ function requireKnown(name: 'role' | 'in', words: readonly string[]): void {
   throw badScope(`"${name}" of the scope cannot be "${wrong.slice(0, 100)}"`, `It can be ${known.join(', ')}.`)
 }
 
-function unknownName(name: string): Trouble {
+function unknownName(name: string): UserError {
   const nearest = nearestName(name, names)
   const hint = nearest === null ? `It can name ${names.join(', ')}.` : `Perhaps "${nearest}" was meant.`
   return badScope(`"${name.slice(0, 100)}" is nothing that a scope can name`, hint)
 }
 
-const badScope = (text: string, hint: string): Trouble => new Trouble('bad-scope', `${text}.`, hint, { exitCode: 2 })
+const badScope = (text: string, hint: string): UserError =>
+  new UserError('bad-scope', `${text}.`, hint, { exitCode: 2 })

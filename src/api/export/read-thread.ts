@@ -1,11 +1,11 @@
 import type { Chat } from '../../model/chat.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Message } from '../../model/message.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { readChats } from '../queries/chat-rows.ts'
-import { findChatNum } from '../queries/get-chat.ts'
-import { listMessages } from '../queries/list-messages.ts'
+import { readChats } from '../queries/chats/chat-rows.ts'
+import { findChatNum } from '../queries/chats/get-chat.ts'
+import { listMessages } from '../queries/messages/list-messages.ts'
 
 /** How many messages are in memory at once. */
 const PAGE_MESSAGES = 50
@@ -19,13 +19,17 @@ export function findChat(db: Mirror, id: ChatId): Chat | null {
 /**
  * A thread, however long, a page at a time as it is asked for. No transaction is open between pages; what comes in
  * at the end meanwhile is given too.
- * @throws Trouble `chat-gone` when the chat is removed meanwhile: half of it must not pass for the whole
+ * @throws UserError `chat-gone` when the chat is removed meanwhile: half of it must not pass for the whole
  */
 export function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
   for (let offset = 0; ; offset += PAGE_MESSAGES) {
     const list = listMessages(db, { chatId, around: null, includeOrphans, limit: PAGE_MESSAGES, offset })
     if (list.kind !== 'page') {
-      throw new Trouble('chat-gone', 'The chat was removed while it was read.', 'What was written of it is not whole.')
+      throw new UserError(
+        'chat-gone',
+        'The chat was removed while it was read.',
+        'What was written of it is not whole.',
+      )
     }
     yield* list.page.items
     if (offset + PAGE_MESSAGES >= list.page.total) return

@@ -92,7 +92,7 @@ export interface ArchiveActs {
   /**
    * Begins a run of what the scope holds.
    * @param timeZone in which its dates are read
-   * @throws Trouble `archive-busy` where too many wait
+   * @throws UserError `archive-busy` where too many wait
    */
   run(scope: Scope, timeZone: string): ArchiveRun
   /** The newest first. */
@@ -102,7 +102,7 @@ export interface ArchiveActs {
   verify(name: string, share: number): Promise<ArchiveVerdict>
   /**
    * Resolves when all that is undamaged is back and can be found.
-   * @throws Trouble `bad-map`, `archive-not-found`, `archive-busy`
+   * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`
    */
   restore(request: RestoreRequest): Promise<ArchiveRestored>
   health(): ArchiveHealth

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import { isDamage } from '../../mirror/upkeep/check-pages.ts'
-import { damageToldBy, mirrorDamaged } from '../../mirror/upkeep/damage-told.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { isDamage } from '../../mirror/maintenance/check-pages.ts'
+import { damageToldBy, mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
+import { UserError } from '../../model/user-error.ts'
 
 export interface BadParameter {
   readonly name: string
@@ -64,7 +64,7 @@ const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).
  */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof Trouble) return new Problem(503, error.code, `${error.message} ${error.hint}`)
+  if (error instanceof UserError) return new Problem(503, error.code, `${error.message} ${error.hint}`)
   if (error instanceof Error && isDamage(error)) return asProblem(mirrorDamaged(error.message))
   if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The body broke off.')
   return new Problem(500, 'internal', 'The daemon made a mistake answering this. Its log tells more.')

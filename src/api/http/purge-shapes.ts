@@ -57,7 +57,7 @@ export interface PurgeState {
 
 /** Removes for good. Handed to the HTTP side, which only reads. */
 export interface PurgeActs {
-  /** @throws Trouble `purge-busy` while another one runs */
+  /** @throws UserError `purge-busy` while another one runs */
   purge(request: PurgeRequest): Promise<PurgeReport>
   /** See `PurgeState`. */
   readonly doing: string | null

@@ -1,8 +1,8 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { Trouble } from '../../model/trouble.ts'
-import { listProjectRoots } from '../queries/project-roots.ts'
-import type { ProjectRoot } from '../queries/project-roots.ts'
-import { resolveProjects } from '../queries/resolve-projects.ts'
+import type { UserError } from '../../model/user-error.ts'
+import { listProjectRoots } from '../queries/projects/project-roots.ts'
+import type { ProjectRoot } from '../queries/projects/project-roots.ts'
+import { resolveProjects } from '../queries/projects/resolve-projects.ts'
 import { openRepositories } from '../reports/open-repositories.ts'
 import type { OpenedRepository } from '../reports/open-repositories.ts'
 import { badParameters, Problem } from './problem.ts'
@@ -21,7 +21,7 @@ const TOLD_MAX = 8
 /**
  * The repositories that are named, or of the last active projects where none is.
  * @throws Problem 400 for what is no project; 409 where none that is named has a history that can be read
- * @throws Trouble where git is not installed
+ * @throws UserError where git is not installed
  */
 export async function readRepos(world: ApiWorld, names: readonly string[] | null): Promise<Repos> {
   const roots = listProjectRoots(world.mirror())
@@ -38,7 +38,7 @@ export async function readRepos(world: ApiWorld, names: readonly string[] | null
 
 const isHere = ({ remote, uri }: ProjectRoot): boolean => remote === null && uri.startsWith('file:///')
 
-const refusal = ({ code, message, hint }: Trouble): Problem => new Problem(409, code, `${message} ${hint}`)
+const refusal = ({ code, message, hint }: UserError): Problem => new Problem(409, code, `${message} ${hint}`)
 
 /** Git is called nowhere but in the roots of projects: a path that is none is refused before anything looks at it. */
 function namedRoots(db: Mirror, roots: readonly ProjectRoot[], names: readonly string[]): ProjectRoot[] {

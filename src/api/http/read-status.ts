@@ -1,13 +1,13 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import { cached } from '../queries/cached.ts'
 import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
 import type { Counts, Coverage } from '../queries/count-everything.ts'
-import type { LossCounts } from '../queries/list-losses.ts'
-import { listSources } from '../queries/list-sources.ts'
-import type { SourceStatus } from '../queries/list-sources.ts'
-import { measureTermsBytes } from '../queries/measure-terms.ts'
-import { measureTextBytes } from '../queries/measure-text.ts'
+import type { LossCounts } from '../queries/sources/list-losses.ts'
+import { listSources } from '../queries/sources/list-sources.ts'
+import type { SourceStatus } from '../queries/sources/list-sources.ts'
+import { measureTermsBytes } from '../queries/sources/measure-terms.ts'
+import { measureTextBytes } from '../queries/messages/measure-text.ts'
 import type { ArchiveHealth } from './archive-shapes.ts'
 import { measureMirrorBytes } from './mirror-file.ts'
 import type { ApiWorld, DaemonState, EstimationState, Progress, Resources } from './world.ts'
@@ -89,7 +89,7 @@ function mirrorIfAny(world: ApiWorld): Mirror | null {
   try {
     return world.mirror()
   } catch (error) {
-    if (error instanceof Trouble && error.code === 'mirror-missing') return null
+    if (error instanceof UserError && error.code === 'mirror-missing') return null
     throw error
   }
 }

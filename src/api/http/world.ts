@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { UsageImport } from '../../mirror/usage-events.ts'
+import type { UsageImport } from '../../mirror/usage/usage-events.ts'
 import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
 import type { ArchiveActs } from './archive-shapes.ts'
@@ -95,7 +95,7 @@ export interface ApiWorld {
   readonly access: Access
   /** How long `/api/events` may be silent; 15,000 where left out. */
   readonly heartbeatMs?: number
-  /** A connection that only reads; the same one each time, so that what is kept for it is kept. @throws Trouble */
+  /** A connection that only reads; the same one each time, so that what is kept for it is kept. @throws UserError */
   mirror(): Mirror
   /** Epoch milliseconds. */
   now(): number
@@ -106,7 +106,7 @@ export interface ApiWorld {
   readonly histories: Histories
   /** Runs a pass now; resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Keeps what a usage file says. @throws Trouble `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
+  /** Keeps what a usage file says. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
   readonly archives: ArchiveActs
   /** Not given where nobody can write to the mirror. */

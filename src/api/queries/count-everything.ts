@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { sumLosses, type LossCounts } from './list-losses.ts'
-import { countProjects } from './list-projects.ts'
+import { sumLosses, type LossCounts } from './sources/list-losses.ts'
+import { countProjects } from './projects/list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
 
 export interface Counts {

@@ -2,11 +2,11 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { Commit, CommitList } from '../../model/commit.ts'
 import { asChatId } from '../../model/ids.ts'
 import type { ProjectRef } from '../../model/project.ts'
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 import { toIso } from '../iso.ts'
-import { readChatSpan } from '../queries/chat-span.ts'
+import { readChatSpan } from '../queries/chats/chat-span.ts'
 import type { Page, PageRequest } from '../queries/page.ts'
-import type { ProjectRoot } from '../queries/project-roots.ts'
+import type { ProjectRoot } from '../queries/projects/project-roots.ts'
 import type { Histories } from './histories.ts'
 import { confidences } from './judge-match.ts'
 import type { CommitMatch, Confidence } from './judge-match.ts'
@@ -91,7 +91,7 @@ async function readLists(
     try {
       lists.set(opened, await histories.list(opened.repository, stretch))
     } catch (error) {
-      if (!(error instanceof Trouble) || repositories.length === 1) throw error
+      if (!(error instanceof UserError) || repositories.length === 1) throw error
       troubles.push(error.message)
     }
   }

@@ -1,6 +1,6 @@
 import type { Commit, CommitList, Repository, TouchedFiles } from '../../model/commit.ts'
 
-/** Who can read the history of a repository. What cannot be read is a Trouble that says why. */
+/** Who can read the history of a repository. What cannot be read is a UserError that says why. */
 export interface Histories {
   /** @param root folder of a project on this machine */
   open(root: string): Promise<Repository>

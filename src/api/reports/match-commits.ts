@@ -1,4 +1,4 @@
-import type { ChatActivity } from '../queries/chat-activity.ts'
+import type { ChatActivity } from '../queries/chats/chat-activity.ts'
 import { isIn } from './commit-windows.ts'
 import type { DatedCommit, Window } from './commit-windows.ts'
 import { judge } from './judge-match.ts'

@@ -1,9 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Commit, CommitList, TouchedFile, TouchedFiles } from '../../model/commit.ts'
-import { Trouble } from '../../model/trouble.ts'
-import { readChatActivity } from '../queries/chat-activity.ts'
-import type { ChatActivity } from '../queries/chat-activity.ts'
-import { listProjectRoots } from '../queries/project-roots.ts'
+import { UserError } from '../../model/user-error.ts'
+import { readChatActivity } from '../queries/chats/chat-activity.ts'
+import type { ChatActivity } from '../queries/chats/chat-activity.ts'
+import { listProjectRoots } from '../queries/projects/project-roots.ts'
 import { readScoredCommits } from '../queries/scored-commits.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { dateCommits } from './commit-windows.ts'
@@ -120,7 +120,7 @@ async function readTouched({ repository }: OpenedRepository, named: readonly Dat
     )
     return { files, warning: null }
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error
+    if (!(error instanceof UserError)) throw error
     const files: ReadonlyMap<string, TouchedFiles> = new Map()
     return { files, warning: `What the commits touched could not be read. ${error.message}` }
   }

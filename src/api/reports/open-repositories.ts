@@ -1,6 +1,6 @@
 import type { Repository } from '../../model/commit.ts'
-import { Trouble } from '../../model/trouble.ts'
-import type { ProjectRoot } from '../queries/project-roots.ts'
+import { UserError } from '../../model/user-error.ts'
+import type { ProjectRoot } from '../queries/projects/project-roots.ts'
 import type { Histories } from './histories.ts'
 import { placeOf } from './repository-paths.ts'
 import type { RepositoryPlace } from './repository-paths.ts'
@@ -15,30 +15,30 @@ export interface OpenedRepository {
 export interface Opening {
   readonly opened: readonly OpenedRepository[]
   /** Why others could not be. */
-  readonly troubles: readonly Trouble[]
+  readonly troubles: readonly UserError[]
 }
 
 /** Opens the repositories of these projects, each once, however many projects lie at one place. */
 export async function openRepositories(roots: readonly ProjectRoot[], histories: Histories): Promise<Opening> {
   const opened = new Map<string, OpenedRepository>()
-  const troubles: Trouble[] = []
+  const troubles: UserError[] = []
   for (const root of roots) {
     try {
       const repository = await histories.open(localFolder(root))
       const key = `${repository.topLevel}\0${repository.prefix}`
       if (!opened.has(key)) opened.set(key, { root, repository, place: placeOf(repository) })
     } catch (error) {
-      if (!(error instanceof Trouble)) throw error
+      if (!(error instanceof UserError)) throw error
       troubles.push(error)
     }
   }
   return { opened: [...opened.values()], troubles }
 }
 
-/** @throws Trouble `repo-remote` where the files are elsewhere: git is called on this machine alone */
+/** @throws UserError `repo-remote` where the files are elsewhere: git is called on this machine alone */
 function localFolder({ project, path, uri, remote }: ProjectRoot): string {
   if (remote === null && uri.startsWith('file:///')) return path.replace(/[\\/][^\\/]+\.code-workspace$/, '') || '/'
   const where = remote === null ? uri : `${remote.kind} ${remote.host ?? ''}`.trim()
   const text = `The files of ${project.name} are not on this machine (${where}), and git is asked only here.`
-  throw new Trouble('repo-remote', text, 'Ask git on the machine that holds the repository.')
+  throw new UserError('repo-remote', text, 'Ask git on the machine that holds the repository.')
 }

@@ -8,10 +8,10 @@ export interface ToldMatch {
   readonly confidence: Confidence
   /** 0 to 1, for an order among chats; no probability. */
   readonly score: number
-  readonly evidence: ToldEvidence
+  readonly evidence: EvidenceBuffer
 }
 
-export interface ToldEvidence {
+export interface EvidenceBuffer {
   /** Messages within the commit's window; `messages` is null where only the chat's own span is known. */
   readonly time: { readonly messages: number | null; readonly from: string | null; readonly to: string | null } | null
   readonly branch: 'same' | 'other' | null

@@ -1,14 +1,14 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { monthOf } from '../periods.ts'
-import { countMessages, newestMessages } from './count-messages.ts'
+import { countMessages, newestMessages } from './match/count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { findTitles, titlesBeside } from './find-titles.ts'
-import { CANDIDATES_MAX } from './title-candidates.ts'
+import { findTitles, titlesBeside } from './titles/find-titles.ts'
+import { CANDIDATES_MAX } from './titles/title-candidates.ts'
 import { partNames } from './language/read-field.ts'
 import type { QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { FacetName, FacetValue, SearchRequest } from './request.ts'
-import { rowsOf, valuesOf } from './statement.ts'
+import { rowsOf, valuesOf } from './match/statement.ts'
 
 /** So many of the newest messages found are counted. */
 const COUNTED_MAX = 20_000

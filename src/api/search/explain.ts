@@ -4,8 +4,8 @@ import type { Branch } from './plan/branch.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { LAST_KEY } from './plan/resolve-field.ts'
 import { describeTest } from './plan/test-sql.ts'
-import { RANKED_MAX, READ_MAX } from './rank.ts'
-import { COUNTED_MAX } from './count-messages.ts'
+import { RANKED_MAX, READ_MAX } from './match/rank.ts'
+import { COUNTED_MAX } from './match/count-messages.ts'
 import type { SearchExplanation, SearchRequest } from './request.ts'
 
 export function explainSearch(

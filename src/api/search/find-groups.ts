@@ -1,13 +1,13 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
-import { newestMessages } from './count-messages.ts'
-import { titlesBeside } from './find-titles.ts'
+import { newestMessages } from './match/count-messages.ts'
+import { titlesBeside } from './titles/find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { rankMatches } from './rank.ts'
+import { rankMatches } from './match/rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
-import { valuesOf } from './statement.ts'
+import { valuesOf } from './match/statement.ts'
 
 /** A chat's best message, and how many of its messages were found. A title counts as one. */
 export interface Group {

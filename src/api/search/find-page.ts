@@ -1,15 +1,22 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { COUNTED_MAX, countMessages, isExclusion, newestMessages, type Count, type Newest } from './count-messages.ts'
+import {
+  COUNTED_MAX,
+  countMessages,
+  isExclusion,
+  newestMessages,
+  type Count,
+  type Newest,
+} from './match/count-messages.ts'
 import type { Deadline } from './deadline.ts'
-import { titlesBeside, type TitleHit, type TitleHits } from './find-titles.ts'
+import { titlesBeside, type TitleHit, type TitleHits } from './titles/find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { rankMatches } from './rank.ts'
+import { rankMatches } from './match/rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './score/scorer.ts'
-import type { TitleCandidate } from './title-candidates.ts'
-import type { TimeOrder } from './steps.ts'
-import { walkMessages } from './walk.ts'
+import type { TitleCandidate } from './titles/title-candidates.ts'
+import type { TimeOrder } from './match/steps.ts'
+import { walkMessages } from './match/walk.ts'
 
 /** What stands on one page of the answer: messages and title hits in one order. */
 export interface Page {

@@ -2,12 +2,12 @@ import type { Mirror } from '../../mirror/open.ts'
 import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
-import { columnNames, type ColumnName } from '../../text/columns.ts'
-import type { TermMatch, TermMatcher } from '../../text/matcher.ts'
-import { makeSnippet } from '../../text/snippet.ts'
-import { findInPart, wordsOf, type PartFound } from './found-in-part.ts'
+import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
+import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
+import { makeSnippet } from '../../text/passages/snippet.ts'
+import { findInPart, wordsOf, type PartFound } from './help/found-in-part.ts'
 import type { SearchHit } from './request.ts'
-import { rowsOf } from './statement.ts'
+import { rowsOf } from './match/statement.ts'
 
 /** One place in the answer: a message, and the chat's title where that is what matched. */
 export interface Found {

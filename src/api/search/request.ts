@@ -1,7 +1,7 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { ProjectRef } from '../../model/project.ts'
-import type { ColumnName } from '../../text/columns.ts'
+import type { ColumnName } from '../../text/terms/columns.ts'
 import type { Clock } from '../periods.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const

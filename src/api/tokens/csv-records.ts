@@ -1,4 +1,4 @@
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 
 export interface CsvRecord {
   /** Of its first line, from 1, as an editor counts. */
@@ -21,7 +21,7 @@ function separatorOf(text: string): string {
 /**
  * The records of a CSV text: quotes doubled within quotes, lines ended in any way, a byte order mark or none, cells
  * parted by commas, semicolons or tabs. Empty lines are none.
- * @throws Trouble `bad-csv` where a quote is never closed, or something follows one
+ * @throws UserError `bad-csv` where a quote is never closed, or something follows one
  */
 export function* csvRecords(given: string): Generator<CsvRecord> {
   const text = given.replace(/^\ufeff/, '')
@@ -74,5 +74,9 @@ function quotedCell(text: string, at: number, line: number, separator: string): 
   }
 }
 
-const badCsv = (line: number, what: string): Trouble =>
-  new Trouble('bad-csv', `Line ${line} of the file is no CSV: ${what}.`, 'Download the file again and do not edit it.')
+const badCsv = (line: number, what: string): UserError =>
+  new UserError(
+    'bad-csv',
+    `Line ${line} of the file is no CSV: ${what}.`,
+    'Download the file again and do not edit it.',
+  )

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Prices from '@pydantic/genai-prices'
-import { listedModel } from '../../text/model-name.ts'
+import { listedModel } from '../../text/tokens/model-name.ts'
 
 /** The list that is bundled, and the day it was published; a test holds both to the package that is installed. */
 export const priceList = { source: '@pydantic/genai-prices 0.1.8', asOf: '2026-09-23' }

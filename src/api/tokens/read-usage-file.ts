@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { UsageEvent } from '../../mirror/usage-event.ts'
-import { Trouble } from '../../model/trouble.ts'
+import type { UsageEvent } from '../../mirror/usage/usage-event.ts'
+import { UserError } from '../../model/user-error.ts'
 import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'
 import { readCents, readCount, readMoment } from './usage-values.ts'
@@ -13,12 +13,12 @@ interface UsageFile {
 /**
  * Reads a usage file. All of it or nothing: a row that cannot be read refuses the file.
  * @param timeZone in which times without a zone are read
- * @throws Trouble `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
+ * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
  */
 export function readUsageFile(text: string, timeZone: string): UsageFile {
   const records = csvRecords(text)
   const head = records.next()
-  if (head.done === true) throw new Trouble('bad-columns', 'The file is empty.', 'Download it again.')
+  if (head.done === true) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
   const columns = findUsageColumns(head.value.cells)
   const events: UsageEvent[] = []
   for (const record of records) {
@@ -98,16 +98,16 @@ function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }
   return hash('sha256', JSON.stringify([atMs, model, inAll]), 'base64url').slice(0, 24)
 }
 
-function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: UsageField, right: string): Trouble {
+function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: UsageField, right: string): UserError {
   const place = columns.places.get(field) ?? -1
   const name = columns.names[place] ?? field
   const given = (cells[place] ?? '').slice(0, 40).toWellFormed()
   const text = `Line ${line}, column "${name}": "${given}" is not ${right}.`
-  return new Trouble('bad-cell', text, 'Nothing of the file was taken. Correct the row, or download the file again.')
+  return new UserError('bad-cell', text, 'Nothing of the file was taken. Correct the row, or download the file again.')
 }
 
-const badRow = ({ line, cells }: CsvRecord, columns: number): Trouble =>
-  new Trouble(
+const badRow = ({ line, cells }: CsvRecord, columns: number): UserError =>
+  new UserError(
     'bad-cell',
     `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
     'Nothing of the file was taken. Correct the row, or download the file again.',

@@ -1,5 +1,5 @@
-import type { ChatRecord, ImportedEvent } from '../queries/token-sources.ts'
-import type { MessageSum, RecordedMessage } from '../queries/token-sums.ts'
+import type { ChatRecord, ImportedEvent } from '../queries/tokens/token-sources.ts'
+import type { MessageSum, RecordedMessage } from '../queries/tokens/token-sums.ts'
 import type { ImportedTokens, TokenSources } from './request.ts'
 
 const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const

@@ -1,4 +1,4 @@
-import { Trouble } from '../../model/trouble.ts'
+import { UserError } from '../../model/user-error.ts'
 
 /** What a row of a usage file may say. */
 export type UsageField =
@@ -63,7 +63,7 @@ const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]
 
 /**
  * Finds the columns of a usage file by their names, in whatever order they stand.
- * @throws Trouble `bad-columns` where one is missing that cannot be done without: it names what is missing and what was found
+ * @throws UserError `bad-columns` where one is missing that cannot be done without: it names what is missing and what was found
  */
 export function findUsageColumns(cells: readonly string[]): UsageColumns {
   const names = cells.map((cell) => cell.trim())
@@ -81,7 +81,7 @@ export function findUsageColumns(cells: readonly string[]): UsageColumns {
     hasParts || places.has('total') ? null : missingCounts(places),
   ].filter((name) => name !== null)
   if (missing.length === 0) return { places, names, unknown }
-  throw new Trouble(
+  throw new UserError(
     'bad-columns',
     `The file has no column ${missing.join(' and no column ')}. Its first line has: ${shown(names)}.`,
     'It must be the usage file of Cursor’s dashboard, as it was downloaded.',

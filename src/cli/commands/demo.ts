@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addExamples } from '../options.ts'
+import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
 export function addDemoCommand(program: Command, session: Session): void {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { localTime, numberText } from '../formats.ts'
-import { addExamples, addJson, addPage, queryOf } from '../options.ts'
-import type { JsonOption, PageOptions } from '../options.ts'
-import { emptyText, notePage } from '../page-note.ts'
+import { localTime, numberText } from '../terminal/formats.ts'
+import { addExamples, addJson, addPage, queryOf } from '../input/options.ts'
+import type { JsonOption, PageOptions } from '../input/options.ts'
+import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
-import { renderTable } from '../table.ts'
-import type { Column } from '../table.ts'
+import { renderTable } from '../terminal/table.ts'
+import type { Column } from '../terminal/table.ts'
 
 const projectsAnswer = z.object({
   total: z.number(),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { addExamples } from '../options.ts'
+import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'
-import { refuseExcess } from '../usage.ts'
+import { refuseExcess } from '../input/usage.ts'
 
 export function addServeCommand(program: Command, session: Session): void {
   const command = program

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Answers } from '../answers.ts'
-import { addExamples, addJson, queryOf, wholeNumber } from '../options.ts'
-import type { JsonOption } from '../options.ts'
-import { pathPart } from '../path-part.ts'
+import type { Answers } from '../client/answers.ts'
+import { addExamples, addJson, queryOf, wholeNumber } from '../input/options.ts'
+import type { JsonOption } from '../input/options.ts'
+import { pathPart } from '../input/path-part.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
-import { chatHead, messageShape, renderChatHead, renderMessage } from '../thread-text.ts'
+import { chatHead, messageShape, renderChatHead, renderMessage } from './thread-text.ts'
 
 const PAGE_MESSAGES_MAX = 200
 

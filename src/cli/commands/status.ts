@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { addExamples, addJson } from '../options.ts'
-import type { JsonOption } from '../options.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import type { JsonOption } from '../input/options.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
-import { renderStatus, statusAnswer } from '../status-text.ts'
+import { renderStatus, statusAnswer } from './status-text.ts'
 
 export function addStatusCommand(program: Command, session: Session): void {
   const command = program.command('status').description('say what is mirrored, from where, and whether all is well')

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Trouble } from '../../model/trouble.ts'
-import { durationText, numberText } from '../formats.ts'
-import { addExamples, addJson } from '../options.ts'
-import type { JsonOption } from '../options.ts'
+import { UserError } from '../../model/user-error.ts'
+import { durationText, numberText } from '../terminal/formats.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import type { JsonOption } from '../input/options.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer } from '../session.ts'
 import type { Session } from '../session.ts'
-import { reasonText } from '../status-text.ts'
+import { reasonText } from './status-text.ts'
 
 const syncAnswer = z.object({
   changed: z.number(),
@@ -37,6 +37,6 @@ async function sync(command: Command, session: Session): Promise<void> {
     await session.print(json === true ? `${printableJson(answer)}\n` : `${counts}, in ${durationText(tookMs)}\n`)
     if (reasons.length === 0) return
     const text = `Not everything is as Cursor holds it: ${reasons.map(reasonText).join('; ').replace(/\.$/, '')}.`
-    throw new Trouble('unread', text, 'What is busy is read as soon as it can be; see: cursordex status')
+    throw new UserError('unread', text, 'What is busy is read as soon as it can be; see: cursordex status')
   })
 }

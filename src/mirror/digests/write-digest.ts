@@ -1,5 +1,5 @@
 import type { Part } from '../../model/part.ts'
-import type { MessageColumns } from '../message-columns.ts'
+import type { MessageColumns } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { callsOf, type CallFact } from './calls-of.ts'

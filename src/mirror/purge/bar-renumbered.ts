@@ -1,9 +1,9 @@
 import type { Part } from '../../model/part.ts'
-import type { ChatWrite, MessageWrite } from '../batch.ts'
+import type { ChatWrite, MessageWrite } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { readOutline } from '../threads/outlines.ts'
 import { prepared } from '../prepared.ts'
-import { comparable } from '../text-key.ts'
+import { comparable } from '../write/messages/text-key.ts'
 import { sayingsOf } from './said.ts'
 import { addTombstones, Tombstones } from './tombstones.ts'
 

@@ -1,7 +1,7 @@
-import { takeFromBacklog } from '../backlog.ts'
+import { takeFromBacklog } from '../fulltext/backlog.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { dropTerms } from '../write-terms.ts'
+import { dropTerms } from '../fulltext/write-terms.ts'
 
 export interface GoingMessage {
   readonly key: number

@@ -1,7 +1,7 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { PROMPTS } from '../prompt-chats.ts'
-import { splitTextKeys } from '../text-key.ts'
+import { PROMPTS } from '../write/chats/prompt-chats.ts'
+import { splitTextKeys } from '../write/messages/text-key.ts'
 
 interface CopyRow {
   readonly key: number

@@ -8,7 +8,7 @@ import {
   type HeadWrite,
   type MessageWrite,
   type OwnRow,
-} from '../batch.ts'
+} from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { Tombstones } from './tombstones.ts'
 

@@ -3,7 +3,7 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { comparable } from '../text-key.ts'
+import { comparable } from '../write/messages/text-key.ts'
 import { sayingsOf } from './said.ts'
 import { ensureSalt, ensureSecret, readSalt, readSecret } from './secret.ts'
 

@@ -1,4 +1,4 @@
-import { indexTerms } from '../../text/terms.ts'
+import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 

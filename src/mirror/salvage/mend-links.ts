@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Mirror } from '../open.ts'
-import { nextRevision } from '../revision.ts'
+import { nextRevision } from '../write/revision.ts'
 import type { DamagedFile, NamedRows } from './read-rows.ts'
 
 /** Names that the indexes still tell of rows that are lost. */

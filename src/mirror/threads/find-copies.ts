@@ -1,5 +1,5 @@
-import type { MessageColumns, NextMessage } from '../message-columns.ts'
-import { splitTextKeys } from '../text-key.ts'
+import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
+import { splitTextKeys } from '../write/messages/text-key.ts'
 
 /**
  * Which of these messages say only what the thread, or one before them, says already. Sources name messages differently

@@ -2,11 +2,11 @@ import { arrangeThread } from './arrange-thread.ts'
 import type { RecordedTokens } from '../../model/message.ts'
 import type { Placeholder } from '../../model/placeholder.ts'
 import type { Outline, ThreadEntry } from '../../model/thread.ts'
-import type { MessageColumns, NextMessage } from '../message-columns.ts'
+import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { listPlaceholders } from './placeholders.ts'
 import { prepared } from '../prepared.ts'
-import type { WriteTools } from '../write-tools.ts'
+import type { WriteTools } from '../write/write-tools.ts'
 
 /** Tokens of messages that are not their own, by `lentKey`. */
 export type LentTokens = ReadonlyMap<string, Lent>

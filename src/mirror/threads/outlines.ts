@@ -1,6 +1,6 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Outline } from '../../model/thread.ts'
-import { tellsFacts, type OwnRow } from '../batch.ts'
+import { tellsFacts, type OwnRow } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 

@@ -1,10 +1,10 @@
 import { arrangeThread } from './arrange-thread.ts'
-import { findHeldMessage } from '../held-messages.ts'
-import type { NextMessage } from '../message-columns.ts'
+import { findHeldMessage } from '../write/messages/held-messages.ts'
+import type { NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
 import { prepared } from '../prepared.ts'
-import { takeIn } from '../take-in.ts'
+import { upsertMessage } from '../write/messages/upsert-message.ts'
 
 /**
  * Messages of a chat of which more is to come, at the places that they have among each other. All that is held of a chat is
@@ -19,7 +19,7 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
   const read = new Map(
     write.messages.map((message) => {
       const held = findHeldMessage(db, chatNum, message.id, source)
-      return [message.id, takeIn(db, thread, held, message)]
+      return [message.id, upsertMessage(db, thread, held, message)]
     }),
   )
   const entries = [...read.values()].map(({ columns }) => threadEntry(columns))

@@ -1,15 +1,15 @@
 import { arrangeThread } from './arrange-thread.ts'
 import type { MessageId } from '../../model/ids.ts'
 import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
-import { tellsFacts, type ChatWrite } from '../batch.ts'
+import { tellsFacts, type ChatWrite } from '../write/batch.ts'
 import { findCopies } from './find-copies.ts'
 import { lendTokens, type LentTokens } from './lent-tokens.ts'
-import type { MessageColumns, NextMessage } from '../message-columns.ts'
+import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { readOutline } from './outlines.ts'
-import { isPromptHeld } from '../prompt-chats.ts'
-import type { SourceRanks } from '../source-ranks.ts'
-import type { WriteTools } from '../write-tools.ts'
+import { isPromptHeld } from '../write/chats/prompt-chats.ts'
+import type { SourceRanks } from '../sources/source-ranks.ts'
+import type { WriteTools } from '../write/write-tools.ts'
 
 export interface ThreadWrite {
   readonly chatNum: number

@@ -1,7 +1,7 @@
 import type { MessageId } from '../../model/ids.ts'
 import { recordedTokens, type Role } from '../../model/message.ts'
 import type { Placeholder } from '../../model/placeholder.ts'
-import type { ChatWrite } from '../batch.ts'
+import type { ChatWrite } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 

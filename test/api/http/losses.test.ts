@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { countLosses, findLosses } from '../../../src/api/queries/list-losses.ts'
+import { countLosses, findLosses } from '../../../src/api/queries/sources/list-losses.ts'
 import { bodyOf, createTestWorld } from './test-world.ts'
 import type { TestWorld } from './test-world.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
 import type { SearchAnswer } from '../../../src/api/search/request.ts'
-import { Trouble } from '../../../src/model/trouble.ts'
+import { UserError } from '../../../src/model/user-error.ts'
 import { bodyOf, createTestWorld } from './test-world.ts'
 import type { TestWorld } from './test-world.ts'
 
@@ -264,7 +264,7 @@ describe('errors', () => {
 
   it('trouble is a 503 with its remedy', async () => {
     const broken = createTestWorld({
-      sync: () => Promise.reject(new Trouble('disk-full', 'The disk is full.', 'Free some space.')),
+      sync: () => Promise.reject(new UserError('disk-full', 'The disk is full.', 'Free some space.')),
     })
     const response = await broken.ask('/api/sync', { method: 'POST' })
     expect(response.status).toBe(503)
@@ -299,7 +299,7 @@ describe('before there is a mirror', () => {
   beforeEach(() => {
     early = createTestWorld({
       mirror: () => {
-        throw new Trouble('mirror-missing', 'There is no mirror yet.', 'Start the daemon.')
+        throw new UserError('mirror-missing', 'There is no mirror yet.', 'Start the daemon.')
       },
     })
   })

@@ -5,7 +5,7 @@ import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
-import { takeUsageFile } from '../../../src/daemon/take-usage-file.ts'
+import { takeUsageFile } from '../../../src/engine/import-usage.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cached } from '../../../src/api/queries/cached.ts'
 import { countEverything, EMPTY_CENSUS } from '../../../src/api/queries/count-everything.ts'
-import { measureTermsBytes } from '../../../src/api/queries/measure-terms.ts'
+import { measureTermsBytes } from '../../../src/api/queries/sources/measure-terms.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { getChat } from '../../../src/api/queries/get-chat.ts'
+import { getChat } from '../../../src/api/queries/chats/get-chat.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import type { ToolPart } from '../../../src/model/part.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FIND_CHATS, listChats } from '../../../src/api/queries/list-chats.ts'
-import type { ChatListRequest } from '../../../src/api/queries/list-chats.ts'
+import { FIND_CHATS, listChats } from '../../../src/api/queries/chats/list-chats.ts'
+import type { ChatListRequest } from '../../../src/api/queries/chats/list-chats.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 

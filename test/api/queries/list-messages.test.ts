@@ -1,6 +1,11 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { COUNT_MESSAGES, listMessages, ORPHAN_KEYS, THREAD_KEYS } from '../../../src/api/queries/list-messages.ts'
+import {
+  COUNT_MESSAGES,
+  listMessages,
+  ORPHAN_KEYS,
+  THREAD_KEYS,
+} from '../../../src/api/queries/messages/list-messages.ts'
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'
 import type { Message } from '../../../src/model/message.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'

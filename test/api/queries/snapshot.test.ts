@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { listProjects } from '../../../src/api/queries/list-projects.ts'
+import { listProjects } from '../../../src/api/queries/projects/list-projects.ts'
 import { inSnapshot } from '../../../src/api/queries/snapshot.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'

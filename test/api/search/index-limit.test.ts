@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mirrorAnswers } from '../../../src/cli/mirror-answers.ts'
+import { mirrorAnswers } from '../../../src/cli/client/mirror-answers.ts'
 import { homedir } from 'node:os'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { loadSettings } from '../../../src/settings.ts'

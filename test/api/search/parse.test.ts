@@ -7,7 +7,7 @@ import { printQuery } from '../../../src/api/search/language/print.ts'
 import type { QueryNode } from '../../../src/api/search/language/tree.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { insertChat, insertMessage, openTestMirror } from '../../helpers/mirror-rows.ts'
-import { tokenize } from '../../../src/text/terms.ts'
+import { tokenize } from '../../../src/text/terms/terms.ts'
 
 let db: Mirror
 beforeAll(() => {

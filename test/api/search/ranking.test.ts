@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CLOSE_MAX, RANKED_MAX, READ_MAX } from '../../../src/api/search/rank.ts'
+import { CLOSE_MAX, RANKED_MAX, READ_MAX } from '../../../src/api/search/match/rank.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { SearchRequest } from '../../../src/api/search/request.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listMessages } from '../../../src/api/queries/list-messages.ts'
+import { listMessages } from '../../../src/api/queries/messages/list-messages.ts'
 import { search } from '../../../src/api/search/search.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Piece } from '../../../src/indexer/whole-store.ts'
+import type { Piece } from '../../../src/indexer/open-safely/whole-store.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import { draftOf, noFacts } from '../../helpers/mirror-writes.ts'
 

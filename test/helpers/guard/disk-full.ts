@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { fillStore } from '../fill-store.ts'
 import { dumpMirror, findFaults } from './dump.ts'
@@ -34,7 +34,10 @@ export class FullDisk {
    * Runs a pass that finds room for only a share of what it has to write, then one with room enough.
    * @returns what is wrong, and whether the disk was full at all
    */
-  fail(share: number, plant: (kept: KeptMirror) => void = () => undefined): { wrong: string[]; wasFull: boolean } {
+  fail(
+    share: number,
+    plant: (kept: MirrorMaintenance) => void = () => undefined,
+  ): { wrong: string[]; wasFull: boolean } {
     const kept = this.#open(`mirror-${share}`)
     try {
       kept.db.pragma('synchronous = off')
@@ -58,11 +61,11 @@ export class FullDisk {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  #open(name: string): KeptMirror {
-    return new KeptMirror(join(this.#folder, `${name}.db`), Date.now)
+  #open(name: string): MirrorMaintenance {
+    return new MirrorMaintenance(join(this.#folder, `${name}.db`), Date.now)
   }
 
-  #isFull(kept: KeptMirror): boolean {
+  #isFull(kept: MirrorMaintenance): boolean {
     try {
       passOver(kept, this.home.userDir)
       return false

@@ -1,11 +1,11 @@
-import { runPasses } from '../../../src/daemon/ingest-run.ts'
-import type { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../../src/daemon/ingest-messages.ts'
+import { runPasses } from '../../../src/engine/run-passes.ts'
+import type { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../../src/engine/writer-messages.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import type { PassDepth } from '../../../src/indexer/source.ts'
 
 export function keepNow(
-  kept: KeptMirror,
+  kept: MirrorMaintenance,
   task: UpkeepTask['task'],
   suspected: UpkeepTask['suspected'] = 'none',
 ): UpkeepOutcome {
@@ -14,7 +14,7 @@ export function keepNow(
 }
 
 /** What the daemon does with a mirror: at its start, and once a week. */
-export function keepSound(kept: KeptMirror): UpkeepOutcome {
+export function keepSound(kept: MirrorMaintenance): UpkeepOutcome {
   for (const task of ['check', 'check-terms'] as const) {
     const { damage } = keepNow(kept, task)
     if (damage === 'rows') keepNow(kept, 'set-aside')
@@ -23,7 +23,7 @@ export function keepSound(kept: KeptMirror): UpkeepOutcome {
 }
 
 /** A pass over this Cursor, to its end. */
-export function passOver(kept: KeptMirror, userDir: string, depth: PassDepth = 'nudge'): void {
+export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'nudge'): void {
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
   const steps = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { chanceOf, garbage } from './chance.ts'
 import { dumpMirror, findFaults } from './dump.ts'
@@ -110,7 +110,7 @@ export function heal({ home }: LossyHome, original: Original, { damaged, bytes }
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
   writeFileSync(path, bytes)
-  const kept = new KeptMirror(path, Date.now)
+  const kept = new MirrorMaintenance(path, Date.now)
   try {
     const { notices } = keepSound(kept)
     kept.db.pragma('synchronous = off')

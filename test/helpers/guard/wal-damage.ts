@@ -1,10 +1,10 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
-import { emptyBatch } from '../../../src/mirror/batch.ts'
+import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
+import { emptyBatch } from '../../../src/mirror/write/batch.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
-import { writeBatch } from '../../../src/mirror/write-batch.ts'
+import { writeBatch } from '../../../src/mirror/write/write-batch.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../in-process.ts'
 import { chanceOf, garbage } from './chance.ts'
@@ -63,7 +63,7 @@ export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[]
   const path = join(folder, 'mirror.db')
   writeFileSync(path, main)
   writeFileSync(`${path}-wal`, wal)
-  const kept = new KeptMirror(path, Date.now)
+  const kept = new MirrorMaintenance(path, Date.now)
   try {
     kept.db.pragma('synchronous = off')
     const before = findFaults(kept.db)

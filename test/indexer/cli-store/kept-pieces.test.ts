@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Piece, WholeContent } from '../../../src/indexer/whole-store.ts'
-import { writeWhole } from '../../../src/indexer/write-whole.ts'
+import type { Piece, WholeContent } from '../../../src/indexer/open-safely/whole-store.ts'
+import { writeWhole } from '../../../src/indexer/open-safely/write-whole.ts'
 import { asChatId, asSourceId } from '../../../src/model/ids.ts'
 import { draftOf, noFacts } from '../../helpers/mirror-writes.ts'
 import { OpenMirror } from '../../helpers/open-mirror.ts'

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { rmSync, utimesSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import * as cursorFile from '../../../src/indexer/cursor-file.ts'
+import * as cursorFile from '../../../src/indexer/open-safely/cursor-file.ts'
 import { openWriter } from '../../../src/mirror/open.ts'
 import { assistant, say, user } from '../../helpers/eras/cli-store.ts'
 import { CliHome } from './cli-home.ts'
 
-vi.mock('../../../src/indexer/cursor-file.ts', async (original) => {
+vi.mock('../../../src/indexer/open-safely/cursor-file.ts', async (original) => {
   const actual = await original<typeof cursorFile>()
   return { ...actual, openCursorFile: vi.fn<typeof cursorFile.openCursorFile>(actual.openCursorFile) }
 })

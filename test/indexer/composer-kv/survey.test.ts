@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { judgeItem, judgeKey } from '../../../src/indexer/sources/composer-kv/families.ts'
-import { looksLikeChat, surveyStore } from '../../../src/indexer/sources/composer-kv/survey.ts'
+import { judgeItem, judgeKey } from '../../../src/indexer/sources/composer-kv/survey/families.ts'
+import { looksLikeChat, surveyStore } from '../../../src/indexer/sources/composer-kv/survey/survey.ts'
 import type { FamilySurvey, Shape, TableSurvey } from '../../../src/indexer/survey.ts'
 import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
 

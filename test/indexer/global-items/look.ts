@@ -1,4 +1,4 @@
-import type { Piece, WholeContent } from '../../../src/indexer/whole-store.ts'
+import type { Piece, WholeContent } from '../../../src/indexer/open-safely/whole-store.ts'
 import { readStore } from '../../../src/indexer/sources/global-items/read-store.ts'
 
 export function contentOf(path: string): WholeContent {

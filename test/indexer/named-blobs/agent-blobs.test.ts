@@ -409,7 +409,7 @@ test('a pass that was ended anywhere is taken up again', () => {
     const steps = indexer.steps()
     let taken = 0
     while (taken < end && steps.next().done !== true) taken += 1
-    steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, isLoose: false, isWhole: false })
+    steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
     indexer.pass()
     expect(['a', 'b', 'c'].map(rowsOf)).toEqual(whole)
     if (taken < end) break

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodeChatRow } from '../../../src/indexer/sources/records/decode-chat.ts'
+import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-chat.ts'
 import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
 import { noFacts } from '../../helpers/mirror-writes.ts'
 

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodeContextEvidence, decodeMessageEvidence } from '../../../src/indexer/sources/records/decode-evidence.ts'
+import {
+  decodeContextEvidence,
+  decodeMessageEvidence,
+} from '../../../src/indexer/sources/records/chat/decode-evidence.ts'
 import { bytes, chatOf, decodeBubble, halfCharacter, halvedJson } from './rows.ts'
 
 const told = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>

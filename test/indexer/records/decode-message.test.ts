@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodeMessageRow } from '../../../src/indexer/sources/records/decode-message.ts'
+import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { bytes, decodeBubble, halfCharacter, halvedJson, identity, messageOf, partsOf } from './rows.ts'
 
 describe('a row that is no message', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { decodeMessageRow } from '../../../src/indexer/sources/records/decode-message.ts'
+import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { identity, partsOf } from './rows.ts'
 
 const lexical = (...paragraphs: unknown[][]) => ({

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodePaths } from '../../../src/indexer/sources/records/decode-paths.ts'
+import { decodePaths } from '../../../src/indexer/sources/records/chat/decode-paths.ts'
 import { bytes, chatOf, halfCharacter, halvedJson } from './rows.ts'
 
 const uri = { $mid: 1, fsPath: '/w/a b.ts', external: 'file:///w/a%20b.ts', path: '/w/a b.ts', scheme: 'file' }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { decodeMessageRow } from '../../../src/indexer/sources/records/decode-message.ts'
+import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { decodeBubble, identity, partsOf, toolOf } from './rows.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)

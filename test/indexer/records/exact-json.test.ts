@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseExactly } from '../../../src/indexer/sources/records/exact-json.ts'
+import { parseExactly } from '../../../src/indexer/sources/records/json/exact-json.ts'
 
 test.each<[text: string, value: unknown]>([
   ['{"id":7318349394477056123}', { id: '7318349394477056123' }],

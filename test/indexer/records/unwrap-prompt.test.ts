@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readTimestamp } from '../../../src/indexer/sources/records/read-timestamp.ts'
-import { unwrapPrompt } from '../../../src/indexer/sources/records/unwrap-prompt.ts'
+import { readTimestamp } from '../../../src/indexer/sources/records/json/read-timestamp.ts'
+import { unwrapPrompt } from '../../../src/indexer/sources/records/message/unwrap-prompt.ts'
 import { query } from '../../helpers/eras/transcripts.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 

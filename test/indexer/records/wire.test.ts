@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/wire.ts'
+import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/json/wire.ts'
 import { bytesField, numberField } from '../../../src/sample/cli-store.ts'
 
 const number = fc.integer({ min: 1, max: 2 ** 29 - 1 })

@@ -1,5 +1,5 @@
 import { decodeItem } from '../../../src/indexer/sources/workspace-items/decode-item.ts'
-import type { Piece, WholeChat } from '../../../src/indexer/whole-store.ts'
+import type { Piece, WholeChat } from '../../../src/indexer/open-safely/whole-store.ts'
 
 export const rootUri = 'file:///yard/mill'
 export const workspace = { id: 'w1', rootUri }

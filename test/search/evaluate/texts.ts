@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { searchColumns } from '../../../src/text/columns.ts'
+import { searchColumns } from '../../../src/text/terms/columns.ts'
 import type { Hit } from './engine.ts'
 
 export interface Text extends Hit {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ArchiveNotes } from '../../../src/daemon/archive-notes.ts'
-import { ArchiveSchedule, type ScheduleWorld } from '../../../src/daemon/archive-schedule.ts'
+import { ArchiveNotes } from '../../../src/engine/archives/archive-notes.ts'
+import { ArchiveSchedule, type ScheduleWorld } from '../../../src/engine/archives/archive-schedule.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

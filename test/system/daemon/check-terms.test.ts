@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type * as checkTerms from '../../../src/daemon/check-terms.ts'
-import type { Room } from '../../../src/daemon/room.ts'
+import type * as checkTerms from '../../../src/engine/check-terms.ts'
+import type { MemoryBudget } from '../../../src/engine/memory-budget.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => mirror.dispose())
 
-const room: Room = {
+const room: MemoryBudget = {
   make: async () => {
     told.push('room is asked for')
     await makeRoom()

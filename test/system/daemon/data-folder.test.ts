@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, w
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { prepareDataFolder } from '../../../src/daemon/data-folder.ts'
+import { prepareDataFolder } from '../../../src/engine/data-folder.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { cursordexBin, getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause } from '../../helpers/wait-until.ts'

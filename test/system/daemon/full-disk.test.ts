@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TermsCheck } from '../../../src/daemon/check-terms.ts'
-import { EventHub } from '../../../src/daemon/event-hub.ts'
-import { Indexing } from '../../../src/daemon/indexing.ts'
-import { startIngest } from '../../../src/daemon/ingest.ts'
-import { KeptPlace } from '../../../src/daemon/kept-place.ts'
-import { takeLock } from '../../../src/daemon/lock.ts'
-import type { Logger } from '../../../src/daemon/log.ts'
-import { Timers } from '../../../src/daemon/timers.ts'
+import type { TermsCheck } from '../../../src/engine/check-terms.ts'
+import { EventHub } from '../../../src/daemon/server/event-hub.ts'
+import { Indexing } from '../../../src/daemon/follow/indexing.ts'
+import { startIngest } from '../../../src/engine/writer.ts'
+import { DataFolderMonitor } from '../../../src/daemon/lifecycle/data-folder-monitor.ts'
+import { takeLock } from '../../../src/engine/lock.ts'
+import type { Logger } from '../../../src/daemon/lifecycle/log.ts'
+import { Timers } from '../../../src/daemon/follow/timers.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
@@ -28,7 +28,7 @@ test.runIf(existsSync('/dev/full'))(
     writeFileSync(join(folder, 'daemon.json'), '{"pid":1}')
     symlinkSync('/dev/full', join(folder, `daemon.json.${process.pid}.new`))
     const lock = takeLock(folder)
-    const place = new KeptPlace(folder, lock, told)
+    const place = new DataFolderMonitor(folder, lock, told)
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([])
     const read = (): object => JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8')) as object
     const isTold = (): boolean => JSON.stringify({ ...read(), folder: undefined }) === JSON.stringify(told)

@@ -4,8 +4,8 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { takeLock } from '../../../src/daemon/lock.ts'
-import { Trouble } from '../../../src/model/trouble.ts'
+import { takeLock } from '../../../src/engine/lock.ts'
+import { UserError } from '../../../src/model/user-error.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 
 const newFolder = (): string => mkdtempSync(join(homedir(), 'lock-'))
@@ -26,11 +26,11 @@ async function otherOwner(folder: string) {
   return child
 }
 
-function troubleOf(act: () => unknown): Trouble {
+function troubleOf(act: () => unknown): UserError {
   try {
     act()
   } catch (error) {
-    if (error instanceof Trouble) return error
+    if (error instanceof UserError) return error
     throw error
   }
   throw new Error('there was no trouble')

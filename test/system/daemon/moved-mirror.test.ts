@@ -2,9 +2,9 @@ import { copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KeptMirror } from '../../../src/daemon/kept-mirror.ts'
+import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
 import { compact } from '../../../src/mirror/purge/compact.ts'
-import type { Damage } from '../../../src/mirror/upkeep/check-pages.ts'
+import type { Damage } from '../../../src/mirror/maintenance/check-pages.ts'
 import type { Store } from '../../../src/sample/cursor-home.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { placeWithLoss } from '../../helpers/place-with-loss.ts'
@@ -109,8 +109,8 @@ test.runIf(process.platform !== 'win32')(
 )
 
 /** What a look says of a mirror that is open, and to which something happens. */
-function lookAfter(act: (kept: KeptMirror) => void): Damage {
-  const kept = new KeptMirror(mirror(), Date.now)
+function lookAfter(act: (kept: MirrorMaintenance) => void): Damage {
+  const kept = new MirrorMaintenance(mirror(), Date.now)
   try {
     expect(kept.db.open).toBe(true)
     act(kept)
@@ -121,7 +121,7 @@ function lookAfter(act: (kept: KeptMirror) => void): Damage {
   }
 }
 
-const happenings: readonly (readonly [name: string, act: (kept: KeptMirror) => void, Damage])[] = [
+const happenings: readonly (readonly [name: string, act: (kept: MirrorMaintenance) => void, Damage])[] = [
   ['nothing', () => undefined, 'none'],
   ['its being written anew after a purge', ({ db }) => compact(db), 'none'],
   ['its being closed and opened', (kept) => (kept.close(), kept.db), 'none'],

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type * as searchPool from '../../../src/daemon/search-pool.ts'
+import type * as searchPool from '../../../src/engine/search-pool.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
@@ -113,7 +113,7 @@ test.runIf(canStop)('a search past its deadline is given up with the code "deadl
   const [pid] = pool.pids
   if (pid === undefined) throw new Error('no process searches')
   process.kill(pid, 'SIGSTOP')
-  await expect(pool.ask(all)).rejects.toMatchObject({ name: 'Trouble', code: 'deadline' })
+  await expect(pool.ask(all)).rejects.toMatchObject({ name: 'UserError', code: 'deadline' })
   await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   expect((await pool.ask(all)).total).toBe(1)

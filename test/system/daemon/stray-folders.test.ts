@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { describeStrayFolders } from '../../../src/daemon/stray-folders.ts'
+import { misconfiguredFolders } from '../../../src/engine/misconfigured-folders.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -17,19 +17,19 @@ afterEach(() => place.remove())
 test('who names the folder above, one within or a file is told which one was meant', () => {
   const { userDir, globalPath, root } = place.cursor
   for (const named of [root, join(root, 'Cursor'), join(userDir, 'globalStorage'), globalPath]) {
-    expect(describeStrayFolders([named])).toEqual([
+    expect(misconfiguredFolders([named])).toEqual([
       expect.stringContaining(`Perhaps you meant ${userDir}: --cursor-user-dir.`),
     ])
   }
   const foreign = mkdtempSync(join(homedir(), 'foreign-'))
   writeFileSync(join(foreign, 'settings.json'), '{}')
-  expect(describeStrayFolders([foreign])).toEqual([expect.stringContaining('Name another with --cursor-user-dir.')])
+  expect(misconfiguredFolders([foreign])).toEqual([expect.stringContaining('Name another with --cursor-user-dir.')])
 })
 
 test('nothing is said of a User folder, a new one among them, or of one that is not there', () => {
   const fresh = mkdtempSync(join(homedir(), 'fresh-'))
   mkdirSync(join(fresh, 'workspaceStorage'))
-  expect(describeStrayFolders([place.cursor.userDir, fresh, join(homedir(), 'nowhere')])).toEqual([])
+  expect(misconfiguredFolders([place.cursor.userDir, fresh, join(homedir(), 'nowhere')])).toEqual([])
 })
 
 test('a folder that is not Cursor’s User folder is not read as an empty Cursor without a word', async () => {

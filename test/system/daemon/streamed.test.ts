@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { mirrorPath } from '../../../src/daemon/data-folder.ts'
+import { mirrorPath } from '../../../src/engine/data-folder.ts'
 import { openReader } from '../../../src/mirror/open.ts'
 import { headers, type Store } from '../../../src/sample/cursor-home.ts'
 import { fillStore } from '../../helpers/fill-store.ts'

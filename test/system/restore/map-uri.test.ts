@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readMap, type FolderMap } from '../../../src/indexer/sources/archive/map-uri.ts'
-import { normaliseRoot } from '../../../src/indexer/root-uri.ts'
-import { Trouble } from '../../../src/model/trouble.ts'
+import { normaliseRoot } from '../../../src/indexer/projects/root-uri.ts'
+import { UserError } from '../../../src/model/user-error.ts'
 
 /** As roots are kept. */
 const uriOf = (root: string): string => normaliseRoot(root)?.uri ?? ''
@@ -55,6 +55,6 @@ test.each<[map: FolderMap, why: RegExp]>([
   [{ '/Users/a': '/home/a', 'file:///Users/a/': '/home/b' }, /is mapped twice/],
   [{ 'C:\\É': '/home/a', 'c:/é': '/home/b' }, /is mapped twice/],
 ])('the map %j is refused with the reason', (map, why) => {
-  expect(() => readMap(map)).toThrow(Trouble)
+  expect(() => readMap(map)).toThrow(UserError)
   expect(() => readMap(map)).toThrow(why)
 })

@@ -4,7 +4,7 @@ import { objectPath } from '../../../archive/names.ts'
 import { rewrittenRevision } from '../../../archive/revisions.ts'
 import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { Trouble } from '../../../model/trouble.ts'
+import { UserError } from '../../../model/user-error.ts'
 import { listRunNames, readManifest, writeManifest } from '../manifest-files.ts'
 import { syncFolders, writeObjects } from '../object-files.ts'
 import { isFolder, removeFile } from '../plain-files.ts'
@@ -84,7 +84,7 @@ async function takeOut(purging: Purging, object: Parameters<typeof rewriteObject
   const proof = examineObject(dir, hash)
   if (proof.kind === 'damaged' || proof.value.content !== content) {
     const text = `What was archived anew of the chat ${object.chat.id} is not what is read back.`
-    throw new Trouble('archive-unproven', text, `Look at the disk that holds ${dir}; the archive before is whole.`)
+    throw new UserError('archive-unproven', text, `Look at the disk that holds ${dir}; the archive before is whole.`)
   }
   purging.messages += rewritten.removed
   others.set(object.hash, { object: hash, content, bytes, messages: [...messages] })

@@ -1,5 +1,5 @@
 import type { ArchivedChat } from '../../../archive/record.ts'
-import { TITLE_MESSAGES_MAX, titleOf } from '../../../mirror/derive-chat.ts'
+import { TITLE_MESSAGES_MAX, titleOf } from '../../../mirror/write/chats/derive-chat.ts'
 import type { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'

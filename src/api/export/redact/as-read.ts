@@ -1,4 +1,4 @@
-import { shownFor } from '../../../text/readable.ts'
+import { shownFor } from '../../../text/passages/readable.ts'
 import type { SecretSpan } from './private-keys.ts'
 
 /** A text as a person reads it, and where in the text that was given a part of it stands. */

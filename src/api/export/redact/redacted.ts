@@ -20,7 +20,7 @@ export async function redacted(
   stamp: ExportStamp,
 ): Promise<Redacted> {
   const masking = new Masking()
-  const masked = await toEnd(masking.mask(chat))
+  const masked = await runToCompletion(masking.mask(chat))
   return {
     chat: masked,
     text: writeRedacted(write, masked, messages, { ...stamp, masked: () => masking.counts }, masking),
@@ -62,7 +62,7 @@ async function* writeRedacted(
   }
 }
 
-async function toEnd<Value>(steps: AsyncGenerator<void, Value>): Promise<Value> {
+async function runToCompletion<Value>(steps: AsyncGenerator<void, Value>): Promise<Value> {
   for (;;) {
     const step = await steps.next()
     if (step.done === true) return step.value

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { Trouble } from '../../../model/trouble.ts'
+import { UserError } from '../../../model/user-error.ts'
 import { readScope, type Scope } from '../../archives/scope.ts'
 import type { Clock } from '../../periods.ts'
 import type { ArchiveRun } from '../archive-shapes.ts'
@@ -77,7 +77,7 @@ function refuseBadScope(scope: Scope, clock: Clock): void {
   try {
     readScope(scope, clock)
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error
+    if (!(error instanceof UserError)) throw error
     throw badParameters(
       [{ name: 'scope', reason: `is wrong: ${error.message} ${error.hint.replace(/\.$/, '')}` }],
       'bad-body',
@@ -89,7 +89,7 @@ async function unlessBusy<Answer>(act: () => Promise<Answer>): Promise<Answer> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error
+    if (!(error instanceof UserError)) throw error
     const { code, message, hint } = error
     if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
     if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)

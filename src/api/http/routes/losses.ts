@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import { listLosses } from '../../queries/list-losses.ts'
-import { resolveProjects } from '../../queries/resolve-projects.ts'
+import { listLosses } from '../../queries/sources/list-losses.ts'
+import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { limit, offset, parametersOf, readQuery, word, words } from '../params.ts'
 import type { ApiWorld } from '../world.ts'

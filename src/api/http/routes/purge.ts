@@ -4,9 +4,9 @@ import { countTombstones } from '../../../mirror/purge/count-tombstones.ts'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { readUnfinished } from '../../../mirror/purge/state.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { Trouble } from '../../../model/trouble.ts'
-import { listProjectRoots } from '../../queries/project-roots.ts'
-import { resolveProjects } from '../../queries/resolve-projects.ts'
+import { UserError } from '../../../model/user-error.ts'
+import { listProjectRoots } from '../../queries/projects/project-roots.ts'
+import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
@@ -94,7 +94,7 @@ async function unlessBusy<Answer>(act: () => Promise<Answer>): Promise<Answer> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof Trouble) || !['purge-busy', 'archive-busy'].includes(error.code)) throw error
+    if (!(error instanceof UserError) || !['purge-busy', 'archive-busy'].includes(error.code)) throw error
     throw new Problem(429, error.code, `${error.message} ${error.hint}`)
   }
 }

@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono'
 import { accepts } from 'hono/accepts'
-import type { UnmatchedEvent } from '../../../mirror/usage-events.ts'
-import { Trouble } from '../../../model/trouble.ts'
+import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
+import { UserError } from '../../../model/user-error.ts'
 import { toIso } from '../../iso.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
 import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
@@ -93,6 +93,6 @@ async function readCsvBody(c: Context): Promise<string> {
 
 /** What is wrong with a file is the sender's to mend. */
 function blameFile(error: unknown): never {
-  if (!(error instanceof Trouble) || !/^bad-(?:csv|columns|cell)$/.test(error.code)) throw error
+  if (!(error instanceof UserError) || !/^bad-(?:csv|columns|cell)$/.test(error.code)) throw error
   throw new Problem(400, error.code, `${error.message} ${error.hint}`)
 }

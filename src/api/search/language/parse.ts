@@ -1,4 +1,4 @@
-import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/readable.ts'
+import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/passages/readable.ts'
 import { echo } from './echo.ts'
 import { lexQuery, type QueryToken } from './lex.ts'
 import { readField, splitField, wantsUnit, warnOfDateName } from './read-field.ts'

@@ -1,5 +1,5 @@
 import { roles } from '../../../model/message.ts'
-import { columnNames } from '../../../text/columns.ts'
+import { columnNames } from '../../../text/terms/columns.ts'
 import { readPeriod } from '../../periods.ts'
 import { echo } from './echo.ts'
 import { fieldNames, type FieldName, type FieldNode } from './tree.ts'

@@ -1,5 +1,5 @@
-import { isUnspacedSign, tokenize, type Term } from '../../../text/terms.ts'
-import { TERM_LENGTH_MAX } from '../../../text/word-parts.ts'
+import { isUnspacedSign, tokenize, type Term } from '../../../text/terms/terms.ts'
+import { TERM_LENGTH_MAX } from '../../../text/terms/word-parts.ts'
 import { echo } from './echo.ts'
 import type { QueryNode, WordsNode } from './tree.ts'
 

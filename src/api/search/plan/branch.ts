@@ -1,5 +1,5 @@
-import type { TermPhrase, WantedPhrase } from '../../../text/matcher.ts'
-import { isUnspacedSign } from '../../../text/terms.ts'
+import type { TermPhrase, WantedPhrase } from '../../../text/passages/matcher.ts'
+import { isUnspacedSign } from '../../../text/terms/terms.ts'
 import type { Condition, Test } from './condition.ts'
 import {
   allPhrases,

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { columnNames } from '../../../text/columns.ts'
-import type { TermPhrase } from '../../../text/matcher.ts'
+import { columnNames } from '../../../text/terms/columns.ts'
+import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { partNames } from '../language/read-field.ts'
 import { hasWords, type FieldNode, type InsideNode, type QueryNode } from '../language/tree.ts'

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { TermPhrase } from '../../../text/matcher.ts'
-import { tokenize } from '../../../text/terms.ts'
+import type { TermPhrase } from '../../../text/passages/matcher.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
 import { createDeadline } from '../deadline.ts'
 import { echo } from '../language/echo.ts'
 import { printQuery } from '../language/print.ts'

@@ -1,8 +1,8 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { createMatcher } from '../../../text/matcher.ts'
-import { foldName } from '../../../text/marks.ts'
+import { createMatcher } from '../../../text/passages/matcher.ts'
+import { foldName } from '../../../text/terms/marks.ts'
 import { wordPhrases } from './word-phrases.ts'
-import { valuesOf } from '../statement.ts'
+import { valuesOf } from '../match/statement.ts'
 
 /**
  * The names that a value means: the one that is spelt so, case and punctuation aside; else all that hold its parts side

@@ -1,5 +1,5 @@
-import type { TermPhrase, WantedPhrase } from '../../../text/matcher.ts'
-import type { ColumnName } from '../../../text/columns.ts'
+import type { TermPhrase, WantedPhrase } from '../../../text/passages/matcher.ts'
+import type { ColumnName } from '../../../text/terms/columns.ts'
 
 /** What a full-text row must hold: something that the index alone can answer. */
 export type Match = PhrasesMatch | GroupMatch | ButMatch

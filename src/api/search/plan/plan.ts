@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { WantedPhrase } from '../../../text/matcher.ts'
+import type { WantedPhrase } from '../../../text/passages/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { QueryNode } from '../language/tree.ts'
 import { BRANCHES_MAX, branchesOf, type Branch } from './branch.ts'

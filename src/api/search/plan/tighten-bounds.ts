@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Branch, KeyRange } from './branch.ts'
-import { rowsOf, valuesOf } from '../statement.ts'
+import { rowsOf, valuesOf } from '../match/statement.ts'
 
 /** Beyond so many chats their messages lie everywhere in time, and walking from one to the next does not pay. */
 const TIGHTENED_CHATS_MAX = 200

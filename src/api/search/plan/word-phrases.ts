@@ -1,6 +1,6 @@
-import type { TermPhrase } from '../../../text/matcher.ts'
-import { kindOf, LOWER } from '../../../text/signs.ts'
-import { isUnspacedSign, tokenize, type Term } from '../../../text/terms.ts'
+import type { TermPhrase } from '../../../text/passages/matcher.ts'
+import { kindOf, LOWER } from '../../../text/terms/signs.ts'
+import { isUnspacedSign, tokenize, type Term } from '../../../text/terms/terms.ts'
 
 /**
  * What stands in the index where these words do: the terms as they are spelt, and the other ways to part the same

@@ -1,4 +1,4 @@
-import { isUnspacedSign, tokenize } from '../../../text/terms.ts'
+import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
 import { isOnePiece } from '../language/read-words.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'

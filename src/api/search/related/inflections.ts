@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { valuesOf } from '../statement.ts'
+import { valuesOf } from '../match/statement.ts'
 import type { Language } from './languages.ts'
 
 /** Shorter stems have few forms, and too many words begin with them. */

@@ -20,7 +20,7 @@ import { stemmer as stemRussian } from '@orama/stemmers/russian'
 import { stemmer as stemSpanish } from '@orama/stemmers/spanish'
 import { stemmer as stemSwedish } from '@orama/stemmers/swedish'
 import { stemmer as stemTurkish } from '@orama/stemmers/turkish'
-import { tokenize } from '../../../text/terms.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
 
 /** What a search needs to know about a language. */
 export interface Language {

@@ -1,10 +1,10 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from '../match-source.ts'
+import { matchSource } from '../match/match-source.ts'
 import type { Branch } from '../plan/branch.ts'
 import type { QueryPlan } from '../plan/plan.ts'
-import { valuesOf } from '../statement.ts'
-import { stepThrough } from '../steps.ts'
+import { valuesOf } from '../match/statement.ts'
+import { stepThrough } from '../match/steps.ts'
 
 export interface Posting {
   readonly key: number

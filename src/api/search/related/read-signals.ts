@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { isUnspacedSign } from '../../../text/terms.ts'
-import { newestMessages, type Newest } from '../count-messages.ts'
+import { isUnspacedSign } from '../../../text/terms/terms.ts'
+import { newestMessages, type Newest } from '../match/count-messages.ts'
 import type { Deadline } from '../deadline.ts'
 import { anyOf, type QueryNode } from '../language/tree.ts'
 import type { QueryPlan } from '../plan/plan.ts'

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { findsAny } from '../count-found.ts'
+import { findsAny } from '../match/count-found.ts'
 import type { Deadline } from '../deadline.ts'
 import { echo } from '../language/echo.ts'
 import { printQuery } from '../language/print.ts'

@@ -1,6 +1,6 @@
-import { SLOTS_PER_MS } from '../../../mirror/sort-key.ts'
+import { SLOTS_PER_MS } from '../../../mirror/write/messages/sort-key.ts'
 import type { Part } from '../../../model/part.ts'
-import { searchablePieces, type ColumnName } from '../../../text/columns.ts'
+import { searchablePieces, type ColumnName } from '../../../text/terms/columns.ts'
 import { fitText, type AskedWords, type TextFit } from './text-fit.ts'
 
 /** What is said or written counts most, what was printed or pasted least: a dump holds any word, and holds it often. */

@@ -1,7 +1,7 @@
 import type { PhrasesMatch } from '../plan/match.ts'
-import type { ColumnName } from '../../../text/columns.ts'
-import { createMatcher, type Span, type TermMatcher } from '../../../text/matcher.ts'
-import { isUnspacedSign } from '../../../text/terms.ts'
+import type { ColumnName } from '../../../text/terms/columns.ts'
+import { createMatcher, type Span, type TermMatcher } from '../../../text/passages/matcher.ts'
+import { isUnspacedSign } from '../../../text/terms/terms.ts'
 
 /** The words of a query, and what finds them in a text, each under its number. */
 export interface AskedWords {

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import type { TermPhrase } from '../../../text/matcher.ts'
+import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { expressionOf } from '../plan/match.ts'
 
 /** Beyond so many, one word is as frequent as another. */

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { tokenize, type Term } from '../../../text/terms.ts'
+import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders } from './holders.ts'
 import { slipsForgiven } from './near-words.ts'

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { tokenize, type Term } from '../../../text/terms.ts'
+import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import type { WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { otherHashes } from './hash-words.ts'

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { tokenize } from '../../../text/terms.ts'
-import { countFound } from '../count-found.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
+import { countFound } from '../match/count-found.ts'
 import type { Deadline } from '../deadline.ts'
 import { printQuery } from '../language/print.ts'
 import type { QueryNode, WordsNode } from '../language/tree.ts'

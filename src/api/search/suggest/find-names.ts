@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { markTerm } from '../../../text/marks.ts'
+import { markTerm } from '../../../text/terms/marks.ts'
 import { expressionOf } from '../plan/match.ts'
 
 export interface Named {

@@ -1,6 +1,6 @@
-import { createMatcher } from '../../../text/matcher.ts'
+import { createMatcher } from '../../../text/passages/matcher.ts'
 import { nearTerms } from '../../../text/near-terms.ts'
-import { tokenize } from '../../../text/terms.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
 import { slipsForgiven } from '../spelling/near-words.ts'
 import type { TypedWord } from './typed.ts'
 

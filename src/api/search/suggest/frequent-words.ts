@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { pathWordOf } from '../../../text/marks.ts'
-import { UNSPACED_SCRIPTS } from '../../../text/signs.ts'
+import { pathWordOf } from '../../../text/terms/marks.ts'
+import { UNSPACED_SCRIPTS } from '../../../text/terms/signs.ts'
 import { CountedWords, WordGatherer } from './counted-words.ts'
 
 /** All of them would take ten times the memory, and rarer ones are found in the list of all terms. */

@@ -1,13 +1,13 @@
 import type { ArchivedPlace } from '../../../archive/proven-chat.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
-import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/batch.ts'
+import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { TrackedWrite } from '../../../model/tracked.ts'
-import { normaliseRoot } from '../../root-uri.ts'
-import { boundJson } from '../records/bound-json.ts'
+import { normaliseRoot } from '../../projects/root-uri.ts'
+import { boundJson } from '../records/json/bound-json.ts'
 import type { MapUri } from './map-uri.ts'
 
 /**

@@ -7,14 +7,14 @@ import {
   type EvidenceWrite,
   type MessageWrite,
   type PathsWrite,
-} from '../../../mirror/batch.ts'
-import { findHeldChat, type HeldChat } from '../../../mirror/held-chat.ts'
+} from '../../../mirror/write/batch.ts'
+import { findHeldChat, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { packMessage } from '../../../mirror/pack-message.ts'
+import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
 import { Tombstones } from '../../../mirror/purge/tombstones.ts'
-import { ARCHIVE } from '../../../mirror/source-ranks.ts'
-import { saveSourceState, sourceNum } from '../../../mirror/source-state.ts'
-import { writeBatch } from '../../../mirror/write-batch.ts'
+import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
+import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
+import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import type { TrackedWrite } from '../../../model/tracked.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'

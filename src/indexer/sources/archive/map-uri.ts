@@ -1,5 +1,5 @@
-import { Trouble } from '../../../model/trouble.ts'
-import { normaliseRoot } from '../../root-uri.ts'
+import { UserError } from '../../../model/user-error.ts'
+import { normaliseRoot } from '../../projects/root-uri.ts'
 
 /** Where a folder that an archive names lies on this machine. */
 export type MapUri = (uri: string) => string
@@ -23,7 +23,7 @@ interface Rule {
 /**
  * Reads a mapping of folders. Whole segments of a path are replaced: `/home/a` does not touch `/home/ada`. Of several that
  * fit the longest counts, and what was mapped is not mapped again.
- * @throws Trouble `bad-map`, exit code 2, that names what is wrong with it
+ * @throws UserError `bad-map`, exit code 2, that names what is wrong with it
  */
 export function readMap(map: FolderMap): FolderMapping {
   const rules = new Map<string, Rule>()
@@ -80,5 +80,5 @@ function decoded(segment: string): string {
   }
 }
 
-const badMap = (text: string): Trouble =>
-  new Trouble('bad-map', text, 'Map folders as in /Users/a=/home/b, each with the whole path.', { exitCode: 2 })
+const badMap = (text: string): UserError =>
+  new UserError('bad-map', text, 'Map folders as in /Users/a=/home/b, each with the whole path.', { exitCode: 2 })

@@ -1,11 +1,11 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { closedBy, type ClosedFile } from '../../cursor-file.ts'
-import { isFolder } from '../../is-folder.ts'
+import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
+import { isFolder } from '../../open-safely/is-folder.ts'
 import type { PassEnd, Source } from '../../source.ts'
-import * as held from '../../../mirror/source-state.ts'
+import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { bringStores } from './bring-stores.ts'
+import { syncStores } from './sync-stores.ts'
 import { listFolder, type Listing, type Place } from './list-stores.ts'
 import { surveyStores } from './survey.ts'
 
@@ -48,7 +48,7 @@ function cliStoreSource(place: Place): Source {
       if (found.kind === 'closed') return end(found.state, found.detail, null)
       const known = held.readPosition(mirror, num).signature
       if (request.depth === 'nudge' && found.listing.signature === known) return end('ok', null, null)
-      const busy = yield* bringStores({ mirror, source, request, listing: found.listing })
+      const busy = yield* syncStores({ mirror, source, request, listing: found.listing })
       if (busy > 0) return end('busy', `Cursor is writing to the stores of ${busy} of its chats.`, null)
       return end('ok', null, request.now())
     },

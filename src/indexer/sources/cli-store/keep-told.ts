@@ -1,8 +1,8 @@
-import type { HeldMessage } from '../../../mirror/message-columns.ts'
-import { textKey } from '../../../mirror/text-key.ts'
+import type { HeldMessage } from '../../../mirror/write/messages/message-columns.ts'
+import { textKey } from '../../../mirror/write/messages/text-key.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
-import type { DecodedThread } from '../records/model-messages.ts'
+import type { DecodedThread } from '../records/state/model-messages.ts'
 
 export interface KeptThread extends DecodedThread {
   /** Messages of the thread that are held and not read again. */

@@ -2,9 +2,9 @@ import { hash as digest } from 'node:crypto'
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { filesOf } from '../../cursor-file.ts'
+import { filesOf } from '../../open-safely/cursor-file.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { identityOf } from '../../file-identity.ts'
+import { identityOf } from '../../open-safely/file-identity.ts'
 
 /** `by-folder`: chats lie below the hash of the folder they were begun in. `flat`: side by side. */
 export type Layout = 'by-folder' | 'flat'

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
-import { readPortion } from '../../read-portion.ts'
-import { tryRead } from '../../try-read.ts'
+import { readPortion } from '../../open-safely/read-portion.ts'
+import { tryRead } from '../../open-safely/try-read.ts'
 
 /** Of what the table of facts can hold, only these are read: a key lies there too. */
 export const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { closedBy } from '../../cursor-file.ts'
+import { closedBy } from '../../open-safely/cursor-file.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { isPlainName, type FamilySurvey, type Survey, type TableSurvey } from '../../survey.ts'
 import { groupStores, listStores, type Place, type StoreFile, type StoreGroup } from './list-stores.ts'

@@ -1,5 +1,5 @@
 import Database from '../../../sqlite.ts'
-import type { OpenFile } from '../../cursor-file.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 
 /** A store whose table is not there yet, or was dropped, holds no rows: the same algorithm runs over nothing. */
 export function emptyStore(file: OpenFile): OpenFile {

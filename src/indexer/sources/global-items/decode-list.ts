@@ -1,7 +1,7 @@
-import type { HeadWrite } from '../../../mirror/batch.ts'
+import type { HeadWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { asRecord, filledStringIn, listIn } from '../records/json-value.ts'
-import { decodeHead } from '../records/decode-head.ts'
+import { asRecord, filledStringIn, listIn } from '../records/json/json-value.ts'
+import { decodeHead } from '../records/chat/decode-head.ts'
 import { headEvidence, type Told } from './told.ts'
 
 /**

@@ -1,9 +1,16 @@
-import type { EvidenceWrite } from '../../../mirror/batch.ts'
+import type { EvidenceWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { weighEvidence } from '../../projects.ts'
-import { readFileUri, readUri } from '../records/decode-evidence.ts'
-import { asRecord, filledString, filledStringIn, firstFilledIn, recordIn, wellFormed } from '../records/json-value.ts'
-import type { JsonRecord } from '../records/json-value.ts'
+import { weighEvidence } from '../../projects/projects.ts'
+import { readFileUri, readUri } from '../records/chat/decode-evidence.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  firstFilledIn,
+  recordIn,
+  wellFormed,
+} from '../records/json/json-value.ts'
+import type { JsonRecord } from '../records/json/json-value.ts'
 
 /** The sidebar's projects, by id: an array of objects with an `id`, or an object with the ids as its keys. */
 export function decodeProjects(value: unknown): ReadonlyMap<string, string> {

@@ -1,9 +1,9 @@
-import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
-import type { WholeContent } from '../../whole-store.ts'
+import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import type { WholeContent } from '../../open-safely/whole-store.ts'
 import { decodeItems } from './decode-item.ts'
 import { decodeHeaderTable } from './decode-table.ts'
 import { workspaceRoots } from './workspace-roots.ts'
-import { tabKeys } from '../records/decode-tabs.ts'
+import { tabKeys } from '../records/chat/decode-tabs.ts'
 import { findLayout, glance, isLastPage, itemKeys, readHeaderPage, readItem } from './read.ts'
 import type { Glance, HeaderRows, Layout } from './read.ts'
 

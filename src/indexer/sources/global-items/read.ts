@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
-import { tryRead } from '../../try-read.ts'
+import { tryRead } from '../../open-safely/try-read.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { tabKeys } from '../records/decode-tabs.ts'
+import { tabKeys } from '../records/chat/decode-tabs.ts'
 
 /**
  * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it

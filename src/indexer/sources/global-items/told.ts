@@ -1,11 +1,11 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
+import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { EvidenceMethod } from '../../decoded.ts'
-import { weighEvidence } from '../../projects.ts'
-import { readFileUri, readWorkspaceUri } from '../records/decode-evidence.ts'
-import { recordIn } from '../records/json-value.ts'
-import type { JsonRecord } from '../records/json-value.ts'
+import { weighEvidence } from '../../projects/projects.ts'
+import { readFileUri, readWorkspaceUri } from '../records/chat/decode-evidence.ts'
+import { recordIn } from '../records/json/json-value.ts'
+import type { JsonRecord } from '../records/json/json-value.ts'
 
 /** What a list or a pointer tells of chats. */
 export interface Told {

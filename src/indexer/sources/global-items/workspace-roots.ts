@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { readWorkspaceRoot } from '../records/workspace-root.ts'
+import { readWorkspaceRoot } from '../records/chat/workspace-root.ts'
 
 /** The root of a workspace, by its id. Null where there is none. */
 export type RootOf = (workspaceId: string) => string | null

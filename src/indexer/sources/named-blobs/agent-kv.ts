@@ -1,4 +1,4 @@
-import { filledString } from '../records/json-value.ts'
+import { filledString } from '../records/json/json-value.ts'
 
 /** What was sent to the model, by its SHA-256. Nothing in the key says of which chat. */
 export const BLOB_PREFIX = 'agentKv:blob:'

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion } from '../../read-portion.ts'
-import { tryRead } from '../../try-read.ts'
-import type { OpenFile } from '../../cursor-file.ts'
+import { readPortion, type Portion } from '../../open-safely/read-portion.ts'
+import { tryRead } from '../../open-safely/try-read.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
 const HAS_TABLE = `

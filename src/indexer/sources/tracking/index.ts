@@ -1,10 +1,10 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { endedBy, filesOf, fileSignature, openCursorFile } from '../../cursor-file.ts'
-import { isFolder } from '../../is-folder.ts'
+import { endedBy, filesOf, fileSignature, openCursorFile } from '../../open-safely/cursor-file.ts'
+import { isFolder } from '../../open-safely/is-folder.ts'
 import { isAtLeast, type PassEnd, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import * as held from '../../../mirror/source-state.ts'
+import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
 import { bring } from './bring.ts'
 

@@ -1,8 +1,8 @@
 import { asChatId } from '../../../model/ids.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/tracked.ts'
-import { countIn, filledString } from '../records/json-value.ts'
-import { readModelName } from '../records/read-model.ts'
-import { readTime } from '../records/read-time.ts'
+import { countIn, filledString } from '../records/json/json-value.ts'
+import { readModelName } from '../records/chat/read-model.ts'
+import { readTime } from '../records/json/read-time.ts'
 import type { TrackingRow } from './read.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer'
 import type { ChatId } from '../../../model/ids.ts'
-import type { NameMessage } from '../../whole-store.ts'
+import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { decodeLines } from './decode-lines.ts'
 import { decodeRecords } from './decode-records.ts'
 import { decodeText } from './decode-text.ts'

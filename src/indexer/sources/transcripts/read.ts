@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { join, parse } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { filledString, parsedRecord } from '../records/json-value.ts'
+import { filledString, parsedRecord } from '../records/json/json-value.ts'
 
 /** Cursor's own limit is not known; the largest that were seen are far below. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024

@@ -1,12 +1,12 @@
-import type { MessageDraft } from '../../../mirror/batch.ts'
+import type { MessageDraft } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part, ToolStatus } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
-import type { NameMessage } from '../../whole-store.ts'
-import { isBlank } from '../records/json-value.ts'
-import type { Prompt } from '../records/unwrap-prompt.ts'
+import type { NameMessage } from '../../open-safely/whole-store.ts'
+import { isBlank } from '../records/json/json-value.ts'
+import type { Prompt } from '../records/message/unwrap-prompt.ts'
 
 /** A message. */
 interface Said {

@@ -1,10 +1,10 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
+import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects.ts'
-import type { WholeChat } from '../../whole-store.ts'
-import { decodeChatRecord } from '../records/decode-chat.ts'
-import { decodeHead } from '../records/decode-head.ts'
+import { weighEvidence } from '../../projects/projects.ts'
+import type { WholeChat } from '../../open-safely/whole-store.ts'
+import { decodeChatRecord } from '../records/chat/decode-chat.ts'
+import { decodeHead } from '../records/chat/decode-head.ts'
 import {
   asRecord,
   filledString,
@@ -13,9 +13,9 @@ import {
   listIn,
   recordIn,
   wellFormed,
-} from '../records/json-value.ts'
-import type { JsonRecord } from '../records/json-value.ts'
-import { fullest, nameMessage, octetsOf } from '../records/whole-chats.ts'
+} from '../records/json/json-value.ts'
+import type { JsonRecord } from '../records/json/json-value.ts'
+import { fullest, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
 import { emptyItem, type ItemContent } from './item-content.ts'
 
 const LIST = 'workspace-heads'

@@ -1,5 +1,5 @@
 import { asChatId } from '../../../model/ids.ts'
-import { asRecord, wellFormed } from '../records/json-value.ts'
+import { asRecord, wellFormed } from '../records/json/json-value.ts'
 import { emptyItem, type ItemContent } from './item-content.ts'
 
 const VIEW_PREFIX = 'workbench.panel.aichat.view.'

@@ -1,10 +1,10 @@
 import { hash as digest } from 'node:crypto'
-import type { MessageDraft } from '../../../mirror/batch.ts'
+import type { MessageDraft } from '../../../mirror/write/batch.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { decodeFacts } from '../records/decode-facts.ts'
-import { decodeMessageRecord } from '../records/decode-message.ts'
-import { asRecord, filledStringIn } from '../records/json-value.ts'
-import { madeId } from '../records/whole-chats.ts'
+import { decodeFacts } from '../records/chat/decode-facts.ts'
+import { decodeMessageRecord } from '../records/message/decode-message.ts'
+import { asRecord, filledStringIn } from '../records/json/json-value.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { emptyItem, type ItemContent } from './item-content.ts'
 
 /**

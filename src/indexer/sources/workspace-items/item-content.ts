@@ -1,7 +1,7 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/batch.ts'
+import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { WholeChat } from '../../whole-store.ts'
+import type { WholeChat } from '../../open-safely/whole-store.ts'
 
 /** What one item of the table tells, before the workspace's root is added to it. */
 export interface ItemContent {

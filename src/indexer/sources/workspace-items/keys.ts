@@ -1,4 +1,4 @@
-import { tabKeys } from '../records/decode-tabs.ts'
+import { tabKeys } from '../records/chat/decode-tabs.ts'
 
 /**
  * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it

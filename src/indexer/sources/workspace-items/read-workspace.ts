@@ -1,8 +1,8 @@
-import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../cursor-file.ts'
-import { normaliseRoot } from '../../root-uri.ts'
-import type { Piece, WholeContent } from '../../whole-store.ts'
-import { eachChatOnce } from '../records/whole-chats.ts'
-import { readWorkspaceRoot } from '../records/workspace-root.ts'
+import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { normaliseRoot } from '../../projects/root-uri.ts'
+import type { Piece, WholeContent } from '../../open-safely/whole-store.ts'
+import { eachChatOnce } from '../records/chat/whole-chats.ts'
+import { readWorkspaceRoot } from '../records/chat/workspace-root.ts'
 import { decodeItem, type Workspace } from './decode-item.ts'
 import { listItems, readItem } from './read.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listenerOf } from '../../../../src/daemon/answer.ts'
-import { listen, type AllowedHosts, type Listening } from '../../../../src/daemon/listen.ts'
+import { listenerOf } from '../../../../src/daemon/server/answer.ts'
+import { listen, type AllowedHosts, type Listening } from '../../../../src/daemon/server/listen.ts'
 import { createTestWorld, type TestWorld } from '../../../api/http/test-world.ts'
 import { sendRaw, type RawAnswer } from './raw.ts'
 

@@ -1,6 +1,6 @@
 import { Chance } from '../../../../src/sample/chance.ts'
 import { createTestWorld } from '../../../api/http/test-world.ts'
-import { indexTerms } from '../../../../src/text/terms.ts'
+import { indexTerms } from '../../../../src/text/terms/terms.ts'
 import type { SeededMirror } from '../../../helpers/seed-mirror.ts'
 import { encoded, randomQuery } from './random-query.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type * as decoder from '../../../../src/indexer/sources/records/decode-message.ts'
+import type * as decoder from '../../../../src/indexer/sources/records/message/decode-message.ts'
 import type * as searcher from '../../../../src/api/search/search.ts'
 import { examineHome } from './examine.ts'
 import { takeSamples, type Samples } from './samples.ts'
@@ -12,7 +12,7 @@ const planted = vi.hoisted((): { decode: ((value: Buffer) => unknown) | null; se
   search: null,
 }))
 
-vi.mock('../../../../src/indexer/sources/records/decode-message.ts', async (importOriginal) => {
+vi.mock('../../../../src/indexer/sources/records/message/decode-message.ts', async (importOriginal) => {
   const real = await importOriginal<typeof decoder>()
   return {
     ...real,

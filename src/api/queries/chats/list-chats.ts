@@ -1,0 +1,136 @@
+import type { Chat } from '../../../model/chat.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { readChats } from './chat-rows.ts'
+import { matchTitles } from './match-titles.ts'
+import type { Page, PageRequest } from '../page.ts'
+import { inSnapshot } from '../snapshot.ts'
+
+export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
+export type ChatSort = (typeof chatSorts)[number]
+
+interface ChatFilter {
+  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  readonly projectNums: readonly number[] | null
+  /** Epoch milliseconds, inclusive: the chat was still active then or later. */
+  readonly fromMs: number | null
+  /** Epoch milliseconds, exclusive: the chat had begun before, or, where nobody says when it began, was active. */
+  readonly toMs: number | null
+  readonly modes: readonly string[] | null
+  readonly models: readonly string[] | null
+  readonly archived: boolean | null
+  readonly deleted: boolean | null
+  /** True lists subagents beside the others. */
+  readonly subagents: boolean
+  /** True lists drafts and chats without a message too. */
+  readonly includeEmpty: boolean
+  /** Words to find in titles; blank: any title. */
+  readonly titleWords: string | null
+  /** Only the chats of these row numbers, and how well each answers; the best first unless a sort is named. Null: any. */
+  readonly scores: ReadonlyMap<number, number> | null
+}
+
+export interface ChatListRequest extends PageRequest, ChatFilter {
+  /** Null: the best title match first where titles are asked for, else the newest. */
+  readonly sort: ChatSort | null
+}
+
+/** Null sorts lowest in SQLite, so that descending orders put what is unknown last without being asked. */
+const ORDERS: Readonly<Record<ChatSort, string>> = {
+  newest: 'c.last_activity_at desc, c.num desc',
+  oldest: 'c.last_activity_at asc nulls last, c.num asc',
+  size: 'c.size_bytes desc, c.num desc',
+  messages: 'c.message_count desc, c.num desc',
+}
+
+/** A clock may have been wrong when the chat was made: what was said in it began no later than it ended. */
+const BEGAN_AT = `min(coalesce(c.created_at, c.last_activity_at), coalesce(c.last_activity_at, c.created_at))`
+
+/** A chat of unknown time matches no time filter: a comparison with null is not true. */
+const LISTED_CHATS = `
+  from chats c
+  where (@includeEmpty = 1 or (c.is_draft = 0 and c.message_count > 0))
+    and (@subagents = 1 or c.is_subagent = 0)
+    and (@archived is null or c.is_archived = @archived)
+    and (@deleted is null or c.is_live = 1 - @deleted)
+    and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@modes is null or c.mode in (select value from json_each(@modes)))
+    and (
+      @models is null
+      or c.model in (select value from json_each(@models))
+      or exists (select 1 from json_each(c.models) m where m.value in (select value from json_each(@models)))
+    )
+    and (@fromMs is null or c.last_activity_at >= @fromMs)
+    and (@toMs is null or ${BEGAN_AT} < @toMs)
+    and (@matches is null or c.num in (select value from json_each(@matches)))
+`
+
+const COUNT_CHATS = `select count(*) ${LISTED_CHATS}`
+
+/** The page's row numbers alone: the wide rows are read for the page only, however deep it lies. */
+export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
+  newest: `select c.num ${LISTED_CHATS} order by ${ORDERS.newest} limit @limit offset @offset`,
+  oldest: `select c.num ${LISTED_CHATS} order by ${ORDERS.oldest} limit @limit offset @offset`,
+  size: `select c.num ${LISTED_CHATS} order by ${ORDERS.size} limit @limit offset @offset`,
+  messages: `select c.num ${LISTED_CHATS} order by ${ORDERS.messages} limit @limit offset @offset`,
+}
+
+/** One page of the chats that the filter lets through. */
+export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
+  const { limit, offset } = request
+  return inSnapshot(db, () => {
+    const scores = readScores(db, request)
+    if (scores !== null && request.sort === null) return listByScore(db, request, scores)
+    const filter = bindFilter(request, scores)
+    const sql = FIND_CHATS[request.sort ?? 'newest']
+    const nums = db
+      .prepare<[object], number>(sql)
+      .pluck()
+      .all({ ...filter, limit, offset })
+    return { items: readChats(db, nums), total: countChats(db, filter), limit, offset }
+  })
+}
+
+/**
+ * The chats that answer what is asked of their titles, and of more; the titles say in which order. A title that is not
+ * listed, such as that of a draft, keeps none away that matches less well.
+ */
+function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
+  const words = request.titleWords?.trim() ?? ''
+  if (words === '') return request.scores
+  for (const titles of matchTitles(db, words)) {
+    const scores = new Map([...titles].filter(([num]) => request.scores?.has(num) ?? true))
+    if (countChats(db, bindFilter(request, scores)) > 0) return scores
+  }
+  return new Map()
+}
+
+/** The scores are not in the database, so the order is made here; ties stand newest first. */
+function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<number, number>): Page<Chat> {
+  const { limit, offset } = request
+  const all = { ...bindFilter(request, scores), limit: -1, offset: 0 }
+  const found = db.prepare<[object], number>(FIND_CHATS.newest).pluck().all(all)
+  const ranked = found.toSorted((left, right) => (scores.get(right) ?? 0) - (scores.get(left) ?? 0))
+  return { items: readChats(db, ranked.slice(offset, offset + limit)), total: ranked.length, limit, offset }
+}
+
+const countChats = (db: Mirror, filter: object): number =>
+  db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
+
+function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
+  return {
+    projects: bindList(filter.projectNums),
+    fromMs: filter.fromMs,
+    toMs: filter.toMs,
+    modes: bindList(filter.modes),
+    models: bindList(filter.models),
+    archived: filter.archived === null ? null : Number(filter.archived),
+    deleted: filter.deleted === null ? null : Number(filter.deleted),
+    subagents: Number(filter.subagents),
+    includeEmpty: Number(filter.includeEmpty),
+    matches: scores === null ? null : JSON.stringify([...scores.keys()]),
+  }
+}
+
+function bindList(values: readonly (string | number)[] | null): string | null {
+  return values === null ? null : JSON.stringify(values)
+}

@@ -1,0 +1,126 @@
+import type { ChatId, MessageId } from '../../../model/ids.ts'
+import type { Message } from '../../../model/message.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { findChatNum } from '../chats/get-chat.ts'
+import { readMessages } from './message-rows.ts'
+import type { Page, PageRequest } from '../page.ts'
+import { inSnapshot } from '../snapshot.ts'
+
+export interface MessageListRequest extends PageRequest {
+  readonly chatId: ChatId
+  /** Centre the page on this message; `offset` is then not looked at, and the answer's own tells where it starts. */
+  readonly around: MessageId | null
+  /** Rows that the chat no longer names, after the thread, by time. */
+  readonly includeOrphans: boolean
+}
+
+export type MessageList =
+  | { readonly kind: 'page'; readonly page: Page<Message> }
+  | { readonly kind: 'unknown-chat' }
+  /** `isOrphan`: the chat holds it, but the page asked for leaves orphans out. */
+  | { readonly kind: 'unknown-message'; readonly isOrphan: boolean }
+
+/** One page of a chat, in Cursor's order. */
+export function listMessages(db: Mirror, request: MessageListRequest): MessageList {
+  return inSnapshot(db, () => {
+    const chat = findChatNum(db, request.chatId)
+    if (chat === null) return { kind: 'unknown-chat' }
+    const { thread, orphans } = countMessages(db, chat)
+    const total = request.includeOrphans ? thread + orphans : thread
+    const start = startOfPage(db, chat, request, { thread, total })
+    if (typeof start !== 'number') return start
+    const keys = findKeys(db, chat, { start, limit: request.limit, thread, total })
+    const items = readMessages(db, request.chatId, keys)
+    return { kind: 'page', page: { items, total, limit: request.limit, offset: start } }
+  })
+}
+
+/** Both counts are answered by an index alone: how long a thread is must not cost reading it. */
+export const COUNT_MESSAGES = `
+  select
+    (select count(*) from messages where chat = @chat)
+      - (select count(*) from messages where chat = @chat and is_orphan = 2) as messages,
+    (select count(*) from messages where chat = @chat and is_orphan = 1) as orphans
+`
+
+function countMessages(db: Mirror, chat: number): { thread: number; orphans: number } {
+  const row = db.prepare<[object], { messages: number; orphans: number }>(COUNT_MESSAGES).get({ chat })
+  return { thread: (row?.messages ?? 0) - (row?.orphans ?? 0), orphans: row?.orphans ?? 0 }
+}
+
+export const THREAD_KEYS = `
+  select key
+  from messages
+  where chat = @chat and is_orphan = 0
+  order by position, key
+  limit @limit offset @offset
+`
+
+export const ORPHAN_KEYS = `
+  select key
+  from messages
+  where chat = @chat and is_orphan = 1
+  order by created_at is null, created_at, key
+  limit @limit offset @offset
+`
+
+/** The thread's order is an index; orphans, few and without a place, follow it. A page may straddle the two. */
+function findKeys(
+  db: Mirror,
+  chat: number,
+  page: { start: number; limit: number; thread: number; total: number },
+): number[] {
+  const { start, limit, thread, total } = page
+  const keys = start < thread ? pluckKeys(db, THREAD_KEYS, chat, limit, start) : []
+  const left = limit - keys.length
+  if (total === thread || left === 0) return keys
+  return [...keys, ...pluckKeys(db, ORPHAN_KEYS, chat, left, Math.max(0, start - thread))]
+}
+
+function pluckKeys(db: Mirror, sql: string, chat: number, limit: number, offset: number): number[] {
+  return db.prepare<[object], number>(sql).pluck().all({ chat, limit, offset })
+}
+
+function startOfPage(
+  db: Mirror,
+  chat: number,
+  request: MessageListRequest,
+  counts: { thread: number; total: number },
+): number | Extract<MessageList, { kind: 'unknown-message' }> {
+  if (request.around === null) return request.offset
+  const place = findPlace(db, chat, request.around)
+  if (place === null) return { kind: 'unknown-message', isOrphan: false }
+  if (place.isOrphan === 1 && !request.includeOrphans) return { kind: 'unknown-message', isOrphan: true }
+  const index = place.isOrphan === 1 ? counts.thread + place.before : place.before
+  const centred = index - Math.floor(request.limit / 2)
+  return Math.max(0, Math.min(centred, counts.total - request.limit))
+}
+
+interface Place {
+  readonly isOrphan: number
+  /** How many messages of its kind, in the thread or an orphan, stand before it. */
+  readonly before: number
+}
+
+const PLACE_OF_MESSAGE = `
+  select
+    it.is_orphan as isOrphan,
+    case it.is_orphan
+      when 0 then (
+        select count(*) from messages m
+        where m.chat = it.chat and m.is_orphan = 0 and (m.position, m.key) < (it.position, it.key)
+      )
+      else (
+        select count(*) from messages m
+        where m.chat = it.chat and m.is_orphan = 1
+          and (m.created_at is null, coalesce(m.created_at, 0), m.key)
+            < (it.created_at is null, coalesce(it.created_at, 0), it.key)
+      )
+    end as before
+  from messages it
+  where it.chat = @chat and it.id = @id and it.is_orphan <> 2
+`
+
+function findPlace(db: Mirror, chat: number, id: MessageId): Place | null {
+  return db.prepare<[object], Place>(PLACE_OF_MESSAGE).get({ chat, id }) ?? null
+}

@@ -1,0 +1,23 @@
+import type { Mirror } from '../../../mirror/open.ts'
+
+/** So many bodies are weighed; where there are more, those at even distances stand for the rest. */
+const SAMPLE = 200
+
+const MEAN = `
+  select coalesce(avg(octet_length(parts)), 0) from bodies where num in (select value from json_each(@places))
+`
+const TOP = `select max(num) from bodies`
+const COUNT = `select count(*) from messages`
+
+/** About how many bytes of text the messages hold; the same work however many there are, but for counting them. */
+export function measureTextBytes(db: Mirror): number {
+  const top = db.prepare<[], number | null>(TOP).pluck().get() ?? 0
+  const step = Math.max(1, Math.floor(top / SAMPLE))
+  const places = Array.from({ length: Math.min(top, SAMPLE + 1) }, (_, index) => top - index * step)
+  const mean =
+    db
+      .prepare<[{ places: string }], number>(MEAN)
+      .pluck()
+      .get({ places: JSON.stringify(places) }) ?? 0
+  return Math.round(mean * (db.prepare<[], number>(COUNT).pluck().get() ?? 0))
+}

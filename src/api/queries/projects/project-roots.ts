@@ -1,0 +1,44 @@
+import { asProjectId } from '../../../model/ids.ts'
+import type { ProjectRef } from '../../../model/project.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+
+/** Where a project's files are. */
+export interface ProjectRoot {
+  readonly num: number
+  readonly project: ProjectRef
+  /** The folder, or the file that names several. */
+  readonly path: string
+  readonly uri: string
+  readonly remote: { readonly kind: string; readonly host: string | null } | null
+}
+
+const ROOTS = `
+  select p.num, p.id, p.name, p.path, p.uri, p.remote_kind as remoteKind, p.remote_host as remoteHost
+  from projects p
+  left join chats c on c.project = p.num
+  group by p.num
+  having count(c.num) > 0 or exists (select 1 from workspaces w where w.project = p.num)
+  order by max(c.last_activity_at) desc, p.name, p.num
+`
+
+interface RootRow {
+  readonly num: number
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly uri: string
+  readonly remoteKind: string | null
+  readonly remoteHost: string | null
+}
+
+/** The roots of all projects that are listed, the last active first. */
+export function listProjectRoots(db: Mirror): ProjectRoot[] {
+  const rows = db.prepare<[], RootRow>(ROOTS).all()
+  return rows.map(({ num, id, name, path, uri, remoteKind, remoteHost }) => ({
+    num,
+    project: { id: asProjectId(id), name },
+    path,
+    uri,
+    remote: remoteKind === null ? null : { kind: remoteKind, host: remoteHost },
+  }))
+}

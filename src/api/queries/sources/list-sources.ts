@@ -1,0 +1,46 @@
+import type { SourceState } from '../../../model/source.ts'
+import { asSourceId } from '../../../model/ids.ts'
+import type { SourceId } from '../../../model/ids.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { toIso } from '../../iso.ts'
+
+export interface SourceStatus {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  readonly state: SourceState
+  readonly detail: string | null
+  readonly lastSyncAt: string | null
+  /** Rows of the store, as of the last time they were counted. */
+  readonly rows: number
+}
+
+interface SourceRow {
+  readonly id: string
+  readonly kind: string
+  readonly path: string
+  readonly state: string
+  readonly detail: string | null
+  readonly lastSyncAtMs: number | null
+  readonly rows: number
+}
+
+const SOURCES = `
+  select id, kind, path, state, detail, last_sync_at as lastSyncAtMs, total_rows as rows
+  from sources
+  order by rank, kind, path
+`
+
+/** Every store that was ever read: those that know their chats best come first. */
+export function listSources(db: Mirror): SourceStatus[] {
+  const rows = db.prepare<[], SourceRow>(SOURCES).all()
+  return rows.map((row) => ({
+    id: asSourceId(row.id),
+    kind: row.kind,
+    path: row.path,
+    state: row.state as SourceState,
+    detail: row.detail,
+    lastSyncAt: toIso(row.lastSyncAtMs),
+    rows: row.rows,
+  }))
+}

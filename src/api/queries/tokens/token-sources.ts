@@ -1,0 +1,82 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { ONLY_MODEL } from '../../../mirror/write/chats/only-model.ts'
+import type { TokenScope } from './token-sums.ts'
+
+export interface ChatRecord {
+  readonly chat: number
+  readonly project: number | null
+  /** Of its last activity. */
+  readonly atMs: number | null
+  /** Of a chat whose messages name one only. */
+  readonly model: string | null
+  readonly contextTokens: number | null
+  /** Of whichever models the chat used: the mirror does not hold of which. Null where only some models are asked about. */
+  readonly cents: number | null
+}
+
+type Bound = Readonly<Record<string, string | number | null>>
+
+const CHAT_RECORDS = `
+  select c.num as chat, c.project, c.last_activity_at as atMs, ${ONLY_MODEL} as model,
+    c.context_used as contextTokens, iif(@models is null, c.recorded_cost_cents, null) as cents
+  from chats c
+  where c.is_draft = 0 and (c.context_used > 0 or c.recorded_cost_cents is not null)
+    and (@fromMs is null or c.last_activity_at >= @fromMs) and (@toMs is null or c.last_activity_at < @toMs)
+    and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@models is null or ${ONLY_MODEL} in (select value from json_each(@models)))
+  order by c.last_activity_at
+`
+
+/** What chats, and not their messages, hold: cents, and how full the context was. By the time of their last activity. */
+export const readChatRecords = (db: Mirror, scope: TokenScope): ChatRecord[] =>
+  db.prepare<[Bound], ChatRecord>(CHAT_RECORDS).all(bind(scope))
+
+export interface ImportedEvent {
+  readonly atMs: number
+  readonly model: string | null
+  /** Null where no chat was found. */
+  readonly chat: number | null
+  readonly project: number | null
+  readonly input: number | null
+  readonly output: number | null
+  readonly cacheRead: number | null
+  readonly cacheWrite: number | null
+  readonly total: number | null
+  readonly cents: number | null
+}
+
+const EVENTS = `
+  select e.at as atMs, e.model, e.chat, c.project, e.input, e.output, e.cache_read as cacheRead,
+    e.cache_write as cacheWrite, e.total, e.cents
+  from usage_events e left join chats c on c.num = e.chat
+  where (@fromMs is null or e.at >= @fromMs) and (@toMs is null or e.at < @toMs)
+    and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@models is null or e.model in (select value from json_each(@models)))
+  order by e.at
+`
+
+/** Rows of files that were handed in, by time. */
+export const readEvents = (db: Mirror, scope: TokenScope): ImportedEvent[] =>
+  db.prepare<[Bound], ImportedEvent>(EVENTS).all(bind(scope))
+
+const bind = ({ projectNums, models, fromMs, toMs }: TokenScope): Bound => ({
+  projects: projectNums === null ? null : JSON.stringify(projectNums),
+  models: models === null ? null : JSON.stringify(models),
+  fromMs,
+  toMs,
+})
+
+export interface NamedRow {
+  readonly num: number
+  readonly id: string
+  readonly name: string
+}
+
+const PROJECTS = `select num, id, name from projects where num in (select value from json_each(?))`
+const CHATS = `select num, id, title as name from chats where num in (select value from json_each(?))`
+
+/** Ids and names of projects or chats, by their numbers. */
+export function readNames(db: Mirror, of: 'project' | 'chat', nums: readonly number[]): Map<number, NamedRow> {
+  const rows = db.prepare<[string], NamedRow>(of === 'project' ? PROJECTS : CHATS).all(JSON.stringify(nums))
+  return new Map(rows.map((row) => [row.num, row]))
+}

@@ -1,0 +1,182 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import { ONLY_MODEL } from '../../../mirror/write/chats/only-model.ts'
+import { sortKeyFloor } from '../../../mirror/write/messages/sort-key.ts'
+
+/** Which messages, chats and events are asked about. */
+export interface TokenScope {
+  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  readonly projectNums: readonly number[] | null
+  /** Chats that were never sent: what they hold counts nowhere. From `readDrafts`. */
+  readonly draftNums: readonly number[]
+  /** Exact names; null: any. */
+  readonly models: readonly string[] | null
+  /** Epoch milliseconds, inclusive. */
+  readonly fromMs: number | null
+  /** Epoch milliseconds, exclusive. */
+  readonly toMs: number | null
+}
+
+/** A sum over messages of threads, recorded ones among them. */
+export interface MessageSum {
+  readonly messages: number
+  /** With an estimate, and the sums over those; null where there is none. */
+  readonly estimated: number
+  readonly input: number | null
+  readonly output: number | null
+}
+
+const SUMS = `
+  count(*) as messages, count(m.estimated_input) as estimated,
+  sum(m.estimated_input) as input, sum(m.estimated_output) as output
+`
+const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
+const OF_MODELS = `(
+  m.model in (select value from json_each(@models)) or m.model is null and m.chat in (
+    select c.num from chats c where ${ONLY_MODEL} in (select value from json_each(@models))
+  )
+)`
+
+type Bound = Readonly<Record<string, string | number | bigint | null>>
+
+/** Values for all that a scope can ask; names that a statement does not hold are no matter. */
+function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
+  return {
+    projects: JSON.stringify(projectNums),
+    drafts: JSON.stringify(draftNums),
+    models: JSON.stringify(models),
+    fromMs,
+    toMs,
+  }
+}
+
+function narrow({ projectNums, draftNums, models }: TokenScope): string {
+  const tests = [
+    projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`,
+    draftNums.length === 0 ? '' : `and m.chat not in (select value from json_each(@drafts))`,
+    models === null ? '' : `and ${OF_MODELS}`,
+  ]
+  return tests.join(' ')
+}
+
+function within({ fromMs, toMs }: TokenScope, column: string): string {
+  return [fromMs === null ? '' : `and ${column} >= @fromMs`, toMs === null ? '' : `and ${column} < @toMs`].join(' ')
+}
+
+export type Grouped = 'project' | 'model' | 'chat'
+const keys = {
+  project: 'c.project',
+  model: `coalesce(s.model, ${ONLY_MODEL})`,
+} as const
+
+/** Walks one index that holds all it needs, in the order of its groups: nothing is sorted, no message is looked up. */
+export const sumByGroup = (group: Grouped, scope: TokenScope): string =>
+  group === 'chat' ? sumByChat(scope) : sumByTrait(group, scope)
+
+const sumByChat = (scope: TokenScope): string => `
+  select m.chat as key, ${SUMS}
+  from messages m indexed by token_counts
+  where m.is_orphan = 0 ${narrow(scope)} ${within(scope, 'm.created_at')}
+  group by m.chat
+`
+
+const sumByTrait = (group: keyof typeof keys, scope: TokenScope): string => `
+  with s as materialized (
+    select m.chat, m.model, ${SUMS}
+    from messages m indexed by token_counts
+    where m.is_orphan = 0 ${narrow(scope)} ${within(scope, 'm.created_at')}
+    group by m.chat, m.model
+  )
+  select ${keys[group]} as key, sum(s.messages) as messages, sum(s.estimated) as estimated,
+    sum(s.input) as input, sum(s.output) as output
+  from s join chats c on c.num = s.chat
+  group by 1
+`
+
+export type GroupSum = MessageSum & { readonly key: number | string | null }
+
+/** @returns by project's or chat's number, or by the model's name */
+export const readGroupSums = (db: Mirror, group: Grouped, scope: TokenScope): GroupSum[] =>
+  db.prepare<[Bound], GroupSum>(sumByGroup(group, scope)).all(bind(scope))
+
+/** Keys grow with time: a stretch of time is a stretch of rows. A key may stand a little later than its time. */
+const KEY_SLACK = 64 * 1024 * 1024
+export const sumOfStretch = (scope: TokenScope): string => `
+  select ${SUMS}
+  from messages m not indexed
+  where m.key >= @fromKey and m.key < @toKey and m.created_at >= @fromMs and m.created_at < @toMs
+    and m.is_orphan = 0 ${narrow(scope)}
+`
+const sumOfUndated = (scope: TokenScope): string => `
+  select ${SUMS} from messages m not indexed
+  where m.key < @toKey and m.created_at is null and m.is_orphan = 0 ${narrow(scope)}
+`
+const NEXT_TIME = `
+  select created_at from messages not indexed
+  where key >= ? and created_at >= ? and is_orphan = 0 order by key limit 1
+`
+
+const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
+
+/** Drafts that hold messages: there are few. */
+export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
+
+/** What is known of the messages of one stretch of time after the other. */
+export class StretchSums {
+  readonly #db: Mirror
+  readonly #scope: TokenScope
+  readonly #sum
+  readonly #next
+
+  constructor(db: Mirror, scope: TokenScope) {
+    this.#db = db
+    this.#scope = scope
+    this.#sum = db.prepare<[Bound], MessageSum>(sumOfStretch(scope))
+    this.#next = db.prepare<[bigint, number], number>(NEXT_TIME).pluck()
+  }
+
+  /** @param toMs exclusive */
+  of(fromMs: number, toMs: number): MessageSum {
+    const stretch = { fromKey: BigInt(sortKeyFloor(fromMs)), toKey: BigInt(sortKeyFloor(toMs) + KEY_SLACK) }
+    const sum = this.#sum.get({ ...bind(this.#scope), ...stretch, fromMs, toMs })
+    if (sum === undefined) throw new Error('an aggregate returned no row')
+    return sum
+  }
+
+  ofUndated(): MessageSum {
+    const toKey = BigInt(sortKeyFloor(Date.UTC(2000, 0)))
+    const sum = this.#db.prepare<[Bound], MessageSum>(sumOfUndated(this.#scope)).get({ ...bind(this.#scope), toKey })
+    if (sum === undefined) throw new Error('an aggregate returned no row')
+    return sum
+  }
+
+  /** The time of the first message at or after a moment; null where there is none. */
+  nextTime(ms: number): number | null {
+    return this.#next.get(BigInt(sortKeyFloor(ms)), ms) ?? null
+  }
+}
+
+export interface RecordedMessage {
+  readonly chat: number
+  readonly project: number | null
+  readonly model: string | null
+  readonly atMs: number | null
+  /** Null where the other alone is recorded. */
+  readonly input: number | null
+  readonly output: number | null
+  /** An estimate that was made before the record was there. */
+  readonly estimatedInput: number | null
+  readonly estimatedOutput: number | null
+}
+
+const listRecorded = (scope: TokenScope): string => `
+  select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
+    iif(m.input_tokens > 0, m.input_tokens, null) as input, iif(m.output_tokens > 0, m.output_tokens, null) as output,
+    m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
+  from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat
+  where m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)
+    ${narrow(scope)} ${within(scope, 'm.created_at')}
+`
+
+/** Messages with a record: there are few. */
+export const readRecorded = (db: Mirror, scope: TokenScope): RecordedMessage[] =>
+  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all(bind(scope))

@@ -1,0 +1,68 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import type { Deadline } from '../deadline.ts'
+import { matchSource } from './match-source.ts'
+import type { Branch } from '../plan/branch.ts'
+import { valuesOf } from './statement.ts'
+import { compileTests } from '../plan/test-sql.ts'
+import { walkMessages } from './walk.ts'
+
+export interface Count {
+  readonly count: number
+  readonly isExact: boolean
+}
+
+/** Counting stops behind this many: nobody turns so many pages, and counting a common word costs more than finding it. */
+export const COUNTED_MAX = 1000
+
+/** The newest messages found, as far as they are counted. */
+export interface Newest {
+  /** Newest first. */
+  readonly keys: readonly number[]
+  /** Whether those are all. */
+  readonly isWhole: boolean
+}
+
+/** @param rows at most so many */
+export function newestMessages(db: Mirror, branches: readonly Branch[], rows: number, deadline: Deadline): Newest {
+  const walk = walkMessages(db, branches, 'newest', deadline, rows + 1)
+  const keys: number[] = []
+  for (const key of walk) {
+    if (keys.length >= rows) return { keys, isWhole: false }
+    keys.push(key)
+  }
+  return { keys, isWhole: !deadline.hasPassed() }
+}
+
+/** How many messages pass any of the branches, titles aside. */
+export function countMessages(db: Mirror, branches: readonly Branch[], deadline: Deadline): Count {
+  const [only] = branches
+  if (branches.length === 1 && only !== undefined && only.exclude !== null) return countOthers(db, only, only.exclude)
+  const { keys, isWhole } = newestMessages(db, branches, COUNTED_MAX, deadline)
+  return { count: keys.length, isExact: isWhole }
+}
+
+/** True where all there is but some is asked for: to count what is left is cheaper than to walk to it. */
+export const isExclusion = (branches: readonly Branch[]): boolean =>
+  branches.length === 1 && branches[0]?.exclude !== null
+
+function countOthers(db: Mirror, branch: Branch, exclude: string): Count {
+  const { low, high, chats } = branch
+  const tests = compileTests(branch, true)
+  const from = chats === null ? 'messages m' : 'json_each(@chats) c cross join messages m on m.chat = c.value'
+  const all = valuesOf<number>(
+    db,
+    `
+    select count(*) from ${from}
+    where m.key between @low and @high and m.is_shadowed = 0 and ${tests.sql ?? '1'}
+  `,
+  )
+  const source = matchSource(branch)
+  const excluded = valuesOf<number>(db, `select total(${source.passes}) ${source.from}`)
+  const chatsJson = chats === null ? {} : { chats: JSON.stringify(chats) }
+  const total = all.get({ low, high, ...tests.params, ...chatsJson }) ?? 0
+  const left = branch.ranges.reduce(
+    (sum, range) => sum - (excluded.get({ match: exclude, ...range, ...source.params }) ?? 0),
+    total,
+  )
+  return { count: Math.min(COUNTED_MAX, Math.max(0, left)), isExact: left <= COUNTED_MAX }
+}

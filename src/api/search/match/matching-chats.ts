@@ -1,0 +1,64 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import type { Deadline } from '../deadline.ts'
+import type { Branch } from '../plan/branch.ts'
+import { tightenBounds } from '../plan/tighten-bounds.ts'
+import { walkMessages } from './walk.ts'
+import { valuesOf } from './statement.ts'
+
+/**
+ * Which of some chats hold a message that passes. Out of time, a chat that was not looked at counts as one that does.
+ * @param nums a few hundred at most: the index is walked only where their messages lie
+ */
+export function chatsWithMatch(
+  db: Mirror,
+  branches: readonly Branch[],
+  nums: readonly number[],
+  deadline: Deadline,
+): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const branch of branches) {
+    const left = nums.filter((num) => !found.has(num) && branch.chats?.includes(num) !== false)
+    if (left.length === 0) continue
+    const keys = [...walkMessages(db, [tightenBounds(db, { ...branch, chats: left })], 'newest', deadline)]
+    for (const num of chatsOfMessages(db, keys)) found.add(num)
+    if (deadline.hasPassed()) return new Set(nums)
+  }
+  return found
+}
+
+export interface ChatKeys {
+  readonly num: number
+  /** Keys of all its messages. */
+  readonly keys: readonly number[]
+}
+
+/** Messages of a chat's time that are likely to be looked at. */
+const LOOKED_AT = 64
+
+/** Whether a chat holds a message that passes; out of time, as if it did. Ends at the first. */
+export function hasMatch(
+  db: Mirror,
+  branches: readonly Branch[],
+  { num, keys }: ChatKeys,
+  deadline: Deadline,
+): boolean {
+  const own = new Set(keys)
+  const low = BigInt(Math.min(...keys))
+  const high = BigInt(Math.max(...keys))
+  for (const branch of branches.filter(({ chats }) => chats?.includes(num) !== false)) {
+    const bounds = { low: low > branch.low ? low : branch.low, high: high < branch.high ? high : branch.high }
+    const near: Branch = { ...branch, ...bounds, ranges: [bounds], chats: null, keys: null }
+    for (const key of walkMessages(db, [near], 'newest', deadline, LOOKED_AT)) if (own.has(key)) return true
+    if (deadline.hasPassed()) return true
+  }
+  return false
+}
+
+const CHATS_OF_KEYS = `
+  select distinct m.chat from json_each(@keys) k cross join messages m indexed by chat_of_message on m.key = k.value
+`
+
+/** The chats of some messages, each once. */
+export function chatsOfMessages(db: Mirror, keys: readonly number[]): readonly number[] {
+  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(keys) })
+}

@@ -1,0 +1,172 @@
+import type { Mirror } from '../../../mirror/open.ts'
+import type { Part } from '../../../model/part.ts'
+import { newestMessages, type Newest } from './count-messages.ts'
+import type { Deadline } from '../deadline.ts'
+import { matchSource } from './match-source.ts'
+import type { Branch, KeyRange } from '../plan/branch.ts'
+import type { Scorer } from '../score/scorer.ts'
+import { walkMessages } from './walk.ts'
+import { rowsOf } from './statement.ts'
+import { stepThrough, type Steps } from './steps.ts'
+
+export interface RankedMessage {
+  readonly key: number
+  /** Higher is better. */
+  readonly score: number
+}
+
+export interface Ranking {
+  /** The best first. */
+  readonly messages: readonly RankedMessage[]
+  /** Keys of the newest of them, the newest first. */
+  readonly newest: readonly number[]
+  /** Whether those are all that match. */
+  readonly isWhole: boolean
+}
+
+/** So many of the newest matches are ranked; older ones follow by time. */
+export const RANKED_MAX = 2000
+/** So many of the best of them are read. */
+export const READ_MAX = 64
+/** Of all matches, so many of the newest are read in which the words stand side by side. */
+export const CLOSE_MAX = 30
+
+/**
+ * The best of what matches. The index alone tells which of the newest matches are worth reading; what is read is scored
+ * by where, how near to each other and how exactly the words stand there.
+ */
+export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Scorer, deadline: Deadline): Ranking {
+  const weighed = weighMatches(db, branches, deadline)
+  const newest = weighed.slice(0, RANKED_MAX)
+  const isWhole = weighed.length <= RANKED_MAX && !deadline.hasPassed()
+  const promising = newest.toSorted(byScore).slice(0, READ_MAX)
+  const isAllRead = promising.length === newest.length && isWhole
+  const close = isAllRead ? [] : branches.flatMap((branch) => closeMessages(db, branch, deadline))
+  const read = readMessages(db, new Set([...promising.map(({ key }) => key), ...close]), scorer, deadline)
+  const known = new Set(read.map(({ key }) => key))
+  const least = read.reduce((score, message) => Math.min(score, message.score), Infinity)
+  // What was not read stands behind all that was.
+  const unread = newest
+    .filter(({ key }) => !known.has(key))
+    .map(({ key, score }) => ({ key, score: Number.isFinite(least) ? (least * score) / (1 + score) : score }))
+  const messages = [...read.toSorted(byScore), ...unread.toSorted(byScore)]
+  return { messages, newest: newest.map(({ key }) => key), isWhole }
+}
+
+const byScore = (a: RankedMessage, b: RankedMessage): number => b.score - a.score || b.key - a.key
+
+/** The newest matches, newest first, one more than are ranked, each with what the index thinks of it. */
+function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadline): readonly RankedMessage[] {
+  const [only] = branches
+  if (branches.length === 1 && only !== undefined) return weighBranch(db, only, deadline)
+  const best = new Map<number, number>()
+  for (const { key, score } of branches.flatMap((branch) => weighBranch(db, branch, deadline))) {
+    best.set(key, Math.max(score, best.get(key) ?? score))
+  }
+  const messages = [...best].map(([key, score]) => ({ key, score })).sort((a, b) => b.key - a.key)
+  return messages.slice(0, RANKED_MAX + 1)
+}
+
+// One word in what was said outweighs any number of them in what a tool printed: each column is weighed by itself.
+// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
+const WEIGHT = `
+  bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0) + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.0)
+`
+
+/** Above all that bm25 gives: what is so rare is read in any case. */
+const FEW_SCORE = 1000
+
+function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): readonly RankedMessage[] {
+  const newest = (rows: number): Newest => newestMessages(db, [branch], rows, deadline)
+  if (branch.match === null || !branch.hasWords) return newest(RANKED_MAX + 1).keys.map((key) => ({ key, score: 0 }))
+  const bounds = { low: branch.low, high: branch.high }
+  // bm25 counts all matches there are before it weighs the first, in each statement anew. A prefix is merged anew too.
+  if (branch.isCostly && branch.keys === null) return weighRange(db, branch, bounds, deadline)
+  const isOneRange = branch.ranges.length === 1
+  const { keys } = newest(isOneRange ? READ_MAX + 1 : RANKED_MAX + 1)
+  if (keys.length <= READ_MAX) return keys.map((key) => ({ key, score: FEW_SCORE }))
+  return weighRange(db, isOneRange ? branch : { ...branch, keys }, bounds, deadline)
+}
+
+function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadline: Deadline): readonly RankedMessage[] {
+  const weighed: RankedMessage[] = []
+  const { passes, from, params } = matchSource(branch)
+  const isTested = passes !== '1'
+  const weight = `coalesce(${WEIGHT}, 0)`
+  const select = `
+    select message_terms.rowid as key, ${isTested ? `case when ${passes} then ${weight} end` : weight} as weight
+    ${from}
+    order by message_terms.rowid desc
+  `
+  const steps: Steps = {
+    select,
+    params: { match: branch.match, ...params },
+    ranges: [{ low, high }],
+    order: 'newest',
+    passes: isTested ? (figure) => figure !== null : null,
+    isCostly: branch.isCostly,
+  }
+  for (const [key, figure] of stepThrough(db, steps, deadline, RANKED_MAX + 1)) {
+    weighed.push({ key, score: Math.max(0, -(figure ?? 0)) })
+    if (weighed.length > RANKED_MAX) break
+  }
+  return weighed
+}
+
+/** Where two of many words stand side by side in more messages than are read, those with all of them in a row as well. */
+function closeMessages(db: Mirror, branch: Branch, deadline: Deadline): readonly number[] {
+  const close = newestWith(db, branch, branch.closeMatch, deadline)
+  return close.length < CLOSE_MAX ? close : [...close, ...newestWith(db, branch, branch.wholeMatch, deadline)]
+}
+
+function newestWith(db: Mirror, branch: Branch, match: string | null, deadline: Deadline): readonly number[] {
+  if (match === null || deadline.isPassed()) return []
+  const keys: number[] = []
+  for (const key of walkMessages(db, [{ ...branch, match }], 'newest', deadline, CLOSE_MAX)) {
+    keys.push(key)
+    if (keys.length >= CLOSE_MAX) break
+  }
+  return keys
+}
+
+const SELECT_BODIES = `
+  select m.key, m.chat, b.parts, c.title
+  from json_each(@keys) k
+  cross join messages m on m.key = k.value
+  cross join bodies b on b.num = m.body
+  cross join chats c on c.num = m.chat
+`
+
+/** Out of time, fewer than were asked for. */
+function readMessages(
+  db: Mirror,
+  keys: ReadonlySet<number>,
+  scorer: Scorer,
+  deadline: Deadline,
+): readonly RankedMessage[] {
+  const statement = rowsOf<{ key: number; chat: number; parts: string; title: string }>(db, SELECT_BODIES)
+  const read: ReadMessage[] = []
+  for (const { key, chat, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
+    read.push({ key, chat, ...scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title) })
+    if (deadline.isPassed()) break
+  }
+  return withTitles(read)
+}
+
+interface ReadMessage extends RankedMessage {
+  readonly chat: number
+  readonly titleScore: number
+}
+
+/** The best message of a chat stands for its title too, and no lower than a title of which no message matches. */
+function withTitles(read: readonly ReadMessage[]): readonly RankedMessage[] {
+  const best = new Map<number, ReadMessage>()
+  for (const message of read) {
+    const other = best.get(message.chat)
+    if (other === undefined || byScore(message, other) < 0) best.set(message.chat, message)
+  }
+  return read.map(({ key, chat, score, titleScore }) => ({
+    key,
+    score: best.get(chat)?.key === key ? Math.max(score, titleScore) : score,
+  }))
+}

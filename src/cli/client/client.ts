@@ -1,0 +1,225 @@
+import { readFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { UNREAD_HEADER } from '../../api/http/unread.ts'
+import { identityAt } from '../../indexer/open-safely/file-identity.ts'
+import { UserError } from '../../model/user-error.ts'
+import { withQuery } from './answers.ts'
+import type { Answers } from './answers.ts'
+import { errorOfProblem } from './problem.ts'
+
+const HEALTH_WITHIN_MS = 1000
+
+const daemonFile = z.object({
+  pid: z.number().int().positive(),
+  url: z.url({ protocol: /^http$/ }),
+  startedAt: z.string().optional(),
+  folder: z.string().nullish(),
+})
+const health = z.object({ status: z.literal('ok'), startedAt: z.string().optional() })
+
+export interface Daemon {
+  readonly pid: number
+  readonly url: string
+}
+
+/**
+ * The daemon of a data folder, or null where none runs: its `daemon.json` is missing or half written, its process is
+ * gone, it does not answer within a second, or another daemon answers at its address. Then the file was left by one that
+ * was killed, or came with a copy of its folder, and the other has a mirror of its own, which must not be told as this
+ * folder's, let alone purged.
+ */
+export async function findDaemon(dataDir: string): Promise<Daemon | null> {
+  const sight = await lookForDaemon(dataDir)
+  return sight !== null && sight.health === 'well' ? { pid: sight.pid, url: sight.url } : null
+}
+
+/** The process of a daemon that lives, and whose port takes a question and gives no answer; null for any other. */
+export async function findSilentDaemon(dataDir: string): Promise<number | null> {
+  const sight = await lookForDaemon(dataDir)
+  return sight !== null && sight.health === 'silent' ? sight.pid : null
+}
+
+async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly health: Health }) | null> {
+  const text = await readIfThere(join(dataDir, 'daemon.json'))
+  const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
+  if (!parsed.success || !isAlive(parsed.data.pid)) return null
+  const { pid, url, startedAt, folder } = parsed.data
+  if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
+  return { pid, url, health: await healthOf(url, startedAt) }
+}
+
+/** The answers of the daemon that runs on a data folder, or null where none runs. */
+export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
+  const daemon = await findDaemon(dataDir)
+  if (daemon === null) return null
+  const token = (await readIfThere(join(dataDir, 'token')))?.trim() || null
+  let missing: string | null = null
+  const exchange = async (call: Call) => {
+    const reply = await send(daemon.url, { ...call, token })
+    missing = reply.missing
+    const body = jsonOf(reply.text)
+    if (reply.status >= 400) throw errorOfProblem(reply.status, call.path, body)
+    if (body !== undefined) return body
+    throw new UserError('unexpected-answer', `${daemon.url} does not answer as cursordex does.`, 'Restart the daemon.')
+  }
+  return {
+    origin: 'daemon',
+    get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
+    post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
+    text: (path, query) => {
+      const call = { method: 'GET', path: withQuery(path, query), token } as const
+      return receiveText(daemon.url, call, (incoming) => (missing = missingIn(incoming)))
+    },
+    missing: () => missing,
+    close: async () => {},
+  }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: unknown
+  readonly mediaType?: string | undefined
+  readonly token?: string | null
+  readonly withinMs?: number
+}
+
+async function* receiveText(
+  url: string,
+  call: Call,
+  onHead: (incoming: IncomingMessage) => void,
+): AsyncGenerator<string> {
+  const incoming = await open(url, call)
+  onHead(incoming)
+  const status = incoming.statusCode ?? 0
+  if (status >= 400) throw errorOfProblem(status, call.path, jsonOf(await textOf(url, incoming)))
+  yield* stretchesOf(url, incoming)
+}
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly missing: string | null
+}
+
+async function send(url: string, call: Call): Promise<Reply> {
+  const incoming = await open(url, call)
+  return { status: incoming.statusCode ?? 0, text: await textOf(url, incoming), missing: missingIn(incoming) }
+}
+
+function missingIn({ headers }: IncomingMessage): string | null {
+  const missing = headers[UNREAD_HEADER]
+  return typeof missing === 'string' ? missing : null
+}
+
+async function textOf(url: string, incoming: IncomingMessage): Promise<string> {
+  const stretches: string[] = []
+  for await (const stretch of stretchesOf(url, incoming)) stretches.push(stretch)
+  return stretches.join('')
+}
+
+/** The body of an answer, as it comes. Who stops taking it ends the connection. */
+async function* stretchesOf(url: string, incoming: IncomingMessage): AsyncGenerator<string> {
+  try {
+    for await (const stretch of incoming.setEncoding('utf8')) yield String(stretch)
+  } catch (error) {
+    throw daemonLost(url, error)
+  }
+}
+
+const daemonLost = (url: string, cause: unknown): UserError =>
+  new UserError('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again; it may have just stopped.', {
+    cause,
+  })
+
+// node:http and not fetch: a first full pass may take longer than the five minutes that fetch waits for headers.
+function open(url: string, call: Call): Promise<IncomingMessage> {
+  const body = bodyText(call)
+  const mediaType = call.mediaType ?? 'application/json'
+  const options = {
+    method: call.method,
+    // No connection outlives its answer: the program ends when it has printed.
+    agent: false,
+    path: call.path,
+    ...(call.withinMs === undefined ? {} : { signal: AbortSignal.timeout(call.withinMs) }),
+    headers: {
+      accept: '*/*',
+      ...(call.token ? { authorization: `Bearer ${call.token}` } : {}),
+      ...(body === null ? {} : { 'content-type': mediaType, 'content-length': Buffer.byteLength(body) }),
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, options, resolve)
+    outgoing.on('error', (cause) => reject(daemonLost(url, cause)))
+    outgoing.end(body ?? undefined)
+  })
+}
+
+function bodyText({ body, mediaType }: Call): string | null {
+  if (body === undefined) return null
+  return mediaType === undefined ? JSON.stringify(body) : (body as string)
+}
+
+const TOKEN_ASKED_FOR = 'Bearer realm="cursordex"'
+
+type Health = 'well' | 'silent' | 'another'
+
+/** @param startedAt when the daemon began that is looked for; it, or one of an older version, may not say */
+async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
+  try {
+    // Without the token: another program may have the port by now.
+    const incoming = await open(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
+    const text = await textOf(url, incoming)
+    const status = incoming.statusCode ?? 0
+    // Only who asks for the token as a daemon does is given it.
+    if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_ASKED_FOR ? 'well' : 'another'
+    const told = health.safeParse(jsonOf(text))
+    if (status !== 200 || !told.success) return 'another'
+    const isIt = startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt
+    return isIt ? 'well' : 'another'
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return error.cause instanceof Error && error.cause.name === 'AbortError' ? 'silent' : 'another'
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives, as another user.
+    return errorCode(error) === 'EPERM'
+  }
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw new UserError(
+      'unreadable',
+      `${file} cannot be read (${code}).`,
+      'Run this as the user who owns the folder.',
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
+
+/** The value of a JSON text, or `undefined` where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { numberText } from '../../terminal/formats.ts'
+import type { Answers } from '../../client/answers.ts'
+import { decodeAnswer } from '../../session.ts'
+import type { Session } from '../../session.ts'
+
+/** What is not told in words stays as it came, for --json. */
+export const archiveAnswer = z.looseObject({
+  name: z.string(),
+  state: z.string(),
+  provenAt: z.string().nullable(),
+  chats: z.number().nullable(),
+  messages: z.number().nullable(),
+  bytes: z.number().nullable(),
+  leftOut: z.array(z.object({ id: z.string(), why: z.string() })).default([]),
+  error: z.string().nullable().optional(),
+  progress: z.object({ done: z.number(), total: z.number() }).nullable().optional(),
+})
+
+export type ArchiveAnswer = z.infer<typeof archiveAnswer>
+
+const EVERY_MS = 200
+
+export const chatsDone = ({ done, total }: { readonly done: number; readonly total: number }): string =>
+  `${numberText(done)} of ${numberText(total)} chats`
+
+/** Waits until an archive is made, and shows on a terminal how far it is. @returns it, made or failed */
+export async function watchArchive(answers: Answers, name: string, { progress }: Session): Promise<ArchiveAnswer> {
+  for (;;) {
+    const path = `/api/archives/${encodeURIComponent(name)}`
+    const run = decodeAnswer(archiveAnswer, await answers.get(path, new URLSearchParams()))
+    if (run.state !== 'running') {
+      await progress.show('')
+      return run
+    }
+    if (run.progress) await progress.show(chatsDone(run.progress))
+    await sleep(EVERY_MS)
+  }
+}

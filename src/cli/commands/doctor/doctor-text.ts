@@ -1,0 +1,168 @@
+import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
+import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
+import type { Accounting, DoctorReport, FamilyReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
+import { displayWidth, fittingEnd } from '../../terminal/display-width.ts'
+import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
+import { printableLine } from '../../../text/printable.ts'
+import { attentionOf, isAbsent, renderAttention } from './doctor-attention.ts'
+import { wrap } from '../../terminal/wrap.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { renderTable } from '../../terminal/table.ts'
+
+type Line = readonly [label: string, text: string]
+
+/** What needs attention first, then each store, then sums. @param isAll with places that do not exist, and what stores are made of */
+export function renderDoctor(report: DoctorReport, screen: Screen, isAll: boolean): string {
+  const shown = report.stores.filter((store) => isAll || !isAbsent(store))
+  const needy = shown.filter((store) => attentionOf(store).length > 0)
+  const fine = shown.filter((store) => attentionOf(store).length === 0)
+  const calm = fine.filter((store) => !isAll && isCalm(store))
+  const blocks = [...needy, ...fine.filter((store) => !calm.includes(store))]
+  return [
+    renderAttention(report, screen),
+    ...blocks.map((store) => renderStore(store, screen, isAll)),
+    ...(calm.length === 0 ? [] : [renderCalm(calm, screen)]),
+    renderEnd(report, report.stores.length - shown.length, screen, isAll),
+  ].join('\n')
+}
+
+/** Where all is well, nothing is lost and nothing unknown was seen, a row of a table says it. */
+const isCalm = ({ survey, state, chats, messages }: StoreReport): boolean =>
+  state === 'ok' &&
+  messages !== null &&
+  messages.gone + messages.keptHere + (chats?.lost ?? 0) === 0 &&
+  (survey === null || surveyLines(survey, false).length === 0)
+
+/** The columns beside the path take so much. */
+const BESIDE_PATH = 48
+
+function renderCalm(stores: readonly StoreReport[], screen: Screen): string {
+  const columns = [
+    { title: 'store' },
+    { title: 'chats', align: 'right' as const },
+    { title: 'messages', align: 'right' as const },
+    { title: 'rows', align: 'right' as const },
+    { title: 'path', widthMin: 12 },
+  ]
+  const rows = stores.map(({ kind, chats, messages, accounting, path }) => [
+    kind,
+    numberText(chats?.total ?? 0),
+    numberText(messages?.held ?? 0),
+    numberText(accounting?.rows ?? 0),
+    endOf(path, screen),
+  ])
+  return renderTable(columns, rows, screen)
+}
+
+/** Paths differ at their end. */
+function endOf(path: string, { width }: Screen): string {
+  const room = width === null ? Infinity : Math.max(20, width - BESIDE_PATH)
+  const text = printableLine(path)
+  return displayWidth(text) <= room ? text : `…${fittingEnd(text, room - 1)}`
+}
+
+function renderStore(store: StoreReport, screen: Screen, isAll: boolean): string {
+  const { kind, path, chats, messages, accounting, survey } = store
+  const lines: readonly Line[] = [
+    ['state', stateText(store, screen)],
+    ...(chats === null ? [] : [['chats', chatsText(chats)] as const]),
+    ...(messages === null ? [] : [['messages', messagesText(messages)] as const]),
+    ...(accounting === null ? [] : [['rows', accountingText(accounting)] as const]),
+    ...(survey === null ? [] : surveyLines(survey, isAll || accounting === null)),
+  ]
+  return `${screen.colours.bold(printableLine(kind))} ${printableLine(path)}\n${renderLines(lines, screen)}`
+}
+
+const LABEL_WIDTH = 10
+
+const renderLines = (lines: readonly Line[], screen: Screen): string =>
+  lines
+    .map(([label, text], index) => {
+      const isRepeated = index > 0 && lines[index - 1]?.[0] === label
+      const head = (isRepeated ? '' : label).padEnd(LABEL_WIDTH)
+      return `  ${screen.colours.dim(head)} ${wrap(printableLine(text), LABEL_WIDTH + 3, screen)}\n`
+    })
+    .join('')
+
+function stateText({ state, lastSyncAt }: StoreReport, { timeZone }: Screen): string {
+  const what = state === 'missing' ? 'no longer there' : state
+  return lastSyncAt === null ? what : `${what}, last read ${localTime(lastSyncAt, timeZone)}`
+}
+
+function chatsText({ total, incomplete, empty, lost }: SourceFindings['chats']): string {
+  const parts = [numberText(total)]
+  if (incomplete > 0) parts.push(`${numberText(incomplete)} with messages missing`)
+  if (empty > 0) parts.push(`${numberText(empty)} without messages`)
+  if (lost > 0) parts.push(`${numberText(lost)} deleted in Cursor and kept here`)
+  return parts.join(', ')
+}
+
+function messagesText(messages: SourceFindings['messages']): string {
+  const { held, gone, blank, unreadable, keptHere, orphans } = messages
+  const parts = [numberText(held)]
+  if (keptHere > 0) parts.push(`${numberText(keptHere)} deleted in Cursor and kept here`)
+  if (gone > 0) parts.push(`${numberText(gone)} gone before cursordex could read them`)
+  if (unreadable > 0) parts.push(`${numberText(unreadable)} unreadable`)
+  if (blank > 0) parts.push(`${numberText(blank)} with nothing to show`)
+  if (orphans > 0) parts.push(`${countText(orphans, 'orphan')} that the chat no longer shows`)
+  return parts.join(', ')
+}
+
+function accountingText({ rows, read, orphans, issues, noise, unknown }: Accounting): string {
+  if (read === rows) return `${numberText(rows)}, all read`
+  // Rows that are missing count as held until they were compared once more.
+  if (read > rows) return `${numberText(rows)} there now, ${numberText(read)} held`
+  const parts = [`${numberText(read)} read`]
+  if (orphans > 0) parts.push(countText(orphans, 'orphan'))
+  if (issues > 0) parts.push(`${numberText(issues)} unreadable`)
+  if (noise > 0)
+    parts.push(`${numberText(noise)} not of chats${unknown > 0 ? ` (${numberText(unknown)} unknown)` : ''}`)
+  return `${numberText(rows)}: ${parts.join(', ')}`
+}
+
+function surveyLines(survey: SurveyReport, isAll: boolean): readonly Line[] {
+  const unknown = [...survey.unknownFamilies, ...survey.unknownTables]
+  return [
+    ...(isAll ? survey.families.map((family): Line => ['holds', familyText(family)]) : []),
+    ...unknown.map((rows): Line => ['unknown', unknownText(rows)]),
+    ...survey.unknownVersions.map(({ family, versions }): Line => [
+      'newer',
+      `${family} of version ${versions.join(', ')}, which this cursordex does not know; it is read all the same`,
+    ]),
+  ]
+}
+
+const familyText = ({ family, use, rows, bytes }: FamilyReport): string =>
+  `${family} ${countText(rows, 'row')}, ${bytesText(bytes)}${use === 'read' ? ', read' : ''}`
+
+function unknownText({ table, family, rows, bytes, isChatLike }: UnknownRows): string {
+  const size = bytes === null ? '' : `, ${bytesText(bytes)}`
+  const count = rows === null ? '' : ` ${countText(rows, 'row')}${size}`
+  return `${family ?? `table ${table}`}${count}${isChatLike ? '; looks like chats' : ''}`
+}
+
+function renderEnd({ comparison, losses }: DoctorReport, absent: number, screen: Screen, isAll: boolean): string {
+  const sentences: string[] = []
+  if (losses !== null) sentences.push(lossesText(losses))
+  if (comparison !== null) {
+    const { lists, rows, transcripts } = comparison.known
+    const counts = `${numberText(rows)} in its stores, ${numberText(lists)} in its lists, ${numberText(transcripts)} as transcripts`
+    sentences.push(`Chats that Cursor keeps: ${counts}. One chat may be in several.`)
+  }
+  const only = isAll ? (comparison?.differences ?? []).filter(({ chats }) => chats > 0) : []
+  sentences.push(
+    ...only.map(({ in: one, notIn, chats }) => `${numberText(chats)} of those in ${one} are not in ${notIn}.`),
+  )
+  if (absent > 0) {
+    const what = absent === 1 ? '1 place does not exist and is' : `${numberText(absent)} places do not exist and are`
+    sentences.push(`${what} not shown; "cursordex doctor --all" shows all.`)
+  }
+  return sentences.map((text) => `${wrap(text, 0, screen)}\n`).join('')
+}
+
+/** In the words of `cursordex losses`, whose lines these are. */
+function lossesText({ messages, chats }: LossCounts): string {
+  if (messages + chats === 0) return 'Nothing was lost.'
+  const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
+  return `Deleted in Cursor and kept here: ${what.filter((text) => text !== '').join(' and ')}. "cursordex losses" lists them.`
+}

@@ -1,0 +1,234 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { compareLists } from '../../../api/queries/chats/compare-lists.ts'
+import { examineSource, type SourceFindings } from '../../../api/queries/sources/examine-source.ts'
+import { isOfThisVersion } from '../../../api/queries/is-of-this-version.ts'
+import { sumLosses } from '../../../api/queries/sources/list-losses.ts'
+import { listSources } from '../../../api/queries/sources/list-sources.ts'
+import { mirrorPath } from '../../../engine/data-folder.ts'
+import { discoverSources, type Places } from '../../../indexer/discover.ts'
+import type { Source } from '../../../indexer/source.ts'
+import type { Survey } from '../../../indexer/survey.ts'
+import { openReader, type Mirror } from '../../../mirror/open.ts'
+import type { SourceId } from '../../../model/ids.ts'
+import { UserError } from '../../../model/user-error.ts'
+import { disabledKindsOf } from '../../../settings.ts'
+import type { Settings } from '../../../settings.ts'
+import { renderDoctor } from './doctor-text.ts'
+import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
+import { addExamples, addJson } from '../../input/options.ts'
+import type { JsonOption } from '../../input/options.ts'
+import { printableJson } from '../../../text/printable.ts'
+import type { Place, Session } from '../../session.ts'
+
+interface DoctorOptions extends JsonOption {
+  readonly shape?: string | true
+  readonly all?: true
+}
+
+export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
+  const command = program
+    .command('doctor')
+    .description('say what needs attention, and what was read of each store')
+    .option('--shape [path]', 'instead describe a store, or this one, without a word of what is in it')
+  command.option('--all', 'also list places that do not exist, and what each store is made of')
+  addJson(command)
+  addExamples(command, 'cursordex doctor --all', 'cursordex doctor --shape > shape.json')
+  command.action(() => doctor(command, session, settingsOf(command)))
+}
+
+async function doctor(command: Command, session: Session, settings: Settings): Promise<void> {
+  const { json, shape, all } = command.opts<DoctorOptions>()
+  if (shape !== undefined) return session.print(`${printableJson(shapesOf(settings, shape))}\n`)
+  const report = examine(settings)
+  await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen, all === true))
+  if (report.unknownChats.length === 0) return
+  throw new UserError(
+    'unknown-chats',
+    'A store holds something unknown that looks like chats; it is not read.',
+    'Please report it with what "cursordex doctor --shape" says: that holds names and sizes, and no word of a chat.',
+  )
+}
+
+function placesOf(settings: Settings): Places {
+  const disabledKinds = disabledKindsOf(settings)
+  const { userDirs, homes } = settings.cursor
+  return { userDirs, homes, disabledKinds }
+}
+
+/** Kinds, states and shapes. Where the stores lie, and what SQLite said of them, could name a person. */
+function shapesOf(settings: Settings, shape: string | true): readonly (Pick<Survey, 'state' | 'tables'> & object)[] {
+  const found = shape === true ? discoverSources(placesOf(settings)) : sourcesAt(resolve(shape))
+  return found.flatMap((source) => {
+    const survey = source.survey?.()
+    return survey === undefined ? [] : [{ kind: source.kind, state: survey.state, tables: survey.tables }]
+  })
+}
+
+/** A file is looked at as a store of each format that can be told of; a folder is one of Cursor's `User` folders. */
+function sourcesAt(path: string): readonly Pick<Source, 'kind' | 'survey'>[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) throw new UserError('no-store', `There is no ${path}.`, 'Name the file of a store.')
+  const sources = discoverSources({ userDirs: [path], homes: [], disabledKinds: [] })
+  if (stat.isDirectory()) return sources
+  return sources.flatMap((source) => {
+    const survey = source.survey?.(path)
+    return survey === undefined ? [] : [{ kind: source.kind, survey: () => survey }]
+  })
+}
+
+function examine(settings: Settings): DoctorReport {
+  const path = mirrorPath(settings.dataDir)
+  const sources = discoverSources(placesOf(settings))
+  const reader = readerIfAny(path)
+  try {
+    const isKnown = reader !== null && isOfThisVersion(reader)
+    const mirror = isKnown ? reader : null
+    const stores = [
+      ...sources.map((source) => examineStore(source, mirror)),
+      ...(mirror === null ? [] : strayStores(mirror, new Set(sources.map(({ id }) => id)))),
+    ]
+    return {
+      mirror: { path, state: reader === null ? 'missing' : isKnown ? 'read' : 'other-version' },
+      stores,
+      comparison: mirror === null ? null : compareLists(mirror),
+      losses: mirror === null ? null : sumLosses(mirror),
+      unknownChats: stores.flatMap(({ survey }) =>
+        [...(survey?.unknownFamilies ?? []), ...(survey?.unknownTables ?? [])].filter(({ isChatLike }) => isChatLike),
+      ),
+    }
+  } finally {
+    reader?.close()
+  }
+}
+
+function readerIfAny(path: string): Mirror | null {
+  try {
+    return openReader(path)
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== 'mirror-missing') throw error
+    refuseUnreadable(path)
+    return null
+  }
+}
+
+/** Where nobody may look, nobody can say that nothing is there. */
+function refuseUnreadable(path: string): void {
+  try {
+    statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new UserError(
+      'unreadable',
+      `${path} cannot be read (${code}).`,
+      'Run this as the user who owns the folder.',
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+function examineStore(source: Source, mirror: Mirror | null): StoreReport {
+  const { id, kind, path } = source
+  const findings = mirror === null ? null : examineSource(mirror, id)
+  const survey = source.survey?.() ?? null
+  const unread = source.signature() === null ? 'missing' : 'not read yet'
+  return reportOf({ id, kind, path }, findings, survey, unread)
+}
+
+/** Stores that were read once and are not looked for now: what they held is in the mirror still. */
+function strayStores(mirror: Mirror, looked: ReadonlySet<SourceId>): StoreReport[] {
+  return listSources(mirror)
+    .filter(({ id }) => !looked.has(id))
+    .map(({ id, kind, path, state }) => reportOf({ id, kind, path }, examineSource(mirror, id), null, state))
+}
+
+function reportOf(
+  name: Pick<StoreReport, 'id' | 'kind' | 'path'>,
+  findings: SourceFindings | null,
+  survey: Survey | null,
+  unread: string,
+): StoreReport {
+  const seen = survey?.state === 'ok' ? survey : null
+  // A look at all rows does not meet every page of an index: who reads by it knows better.
+  const told = survey === null || findings?.state === 'corrupt' ? (findings ?? survey) : survey
+  return {
+    ...name,
+    state: told?.state ?? unread,
+    detail: told?.detail ?? null,
+    lastSyncAt: findings?.lastSyncAt ?? null,
+    chats: findings?.chats ?? null,
+    messages: findings?.messages ?? null,
+    issues: findings?.issues ?? [],
+    pendingLoss: findings?.pendingLoss ?? null,
+    accounting: findings === null ? null : accountFor(findings, seen),
+    survey: seen === null ? null : surveyReport(seen),
+  }
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
+/** The mirror says what was read, the store what is there: only where both are asked can the sum be wrong. */
+function accountFor({ rows: held }: SourceFindings, survey: Survey | null): Accounting {
+  const read = held.live - held.liveIssues - held.orphans
+  const { orphans, issues } = held
+  const followed = survey?.tables.filter(({ use }) => use === 'rows')
+  if (followed === undefined) {
+    const rest = held.total - read - orphans - issues
+    return {
+      rows: held.total,
+      read,
+      orphans,
+      issues,
+      noise: Math.max(0, rest),
+      unknown: 0,
+      unaccounted: Math.min(0, rest),
+    }
+  }
+  const rows = sumOf(followed.map((table) => table.rows ?? 0))
+  const families = followed.flatMap((table) => table.families)
+  const unknown = sumOf(families.filter(({ use }) => use === 'unknown').map((family) => family.rows))
+  const known = sumOf(families.filter(({ use }) => use === 'noise').map((family) => family.rows))
+  const noise = known + unknown + sumOf(followed.map(({ unnamedRows, privateRows }) => unnamedRows + privateRows))
+  return { rows, read, orphans, issues, noise, unknown, unaccounted: rows - read - orphans - issues - noise }
+}
+
+function surveyReport({ tables }: Survey): SurveyReport {
+  const known = tables.filter(({ use }) => use !== 'unknown')
+  const families = known.flatMap((table) => table.families.map((family) => ({ ...family, table: table.name })))
+  const unknownTables = tables.filter(({ use }) => use === 'unknown')
+  return {
+    tables: tables.map(({ name, use, rows, bytes, unnamedRows, privateRows }) => ({
+      name,
+      use,
+      rows,
+      bytes,
+      unnamedRows,
+      privateRows,
+    })),
+    families: families
+      .filter(({ use }) => use !== 'unknown')
+      .map(({ table, name, use, rows, bytes }) => ({ table, family: name, use, rows, bytes })),
+    unknownFamilies: families
+      .filter(({ use }) => use === 'unknown')
+      .map(({ table, name, rows, bytes, isChatLike }): UnknownRows => ({
+        table,
+        family: name,
+        rows,
+        bytes,
+        isChatLike,
+      })),
+    unknownTables: unknownTables.map(({ name, rows, bytes, isChatLike, families: inside }) => ({
+      table: name,
+      family: null,
+      rows,
+      bytes,
+      isChatLike: isChatLike || inside.some((family) => family.isChatLike),
+    })),
+    unknownVersions: families
+      .filter(({ unknownVersions }) => unknownVersions.length > 0)
+      .map(({ name, unknownVersions }) => ({ family: name, versions: unknownVersions })),
+  }
+}

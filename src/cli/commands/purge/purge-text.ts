@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { bytesText, countText, numberText } from '../../terminal/formats.ts'
+import { printableLine } from '../../../text/printable.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { renderTable } from '../../terminal/table.ts'
+
+export const purgeAnswer = z.object({
+  dryRun: z.boolean(),
+  chats: z.array(z.object({ id: z.string(), title: z.string(), isWhole: z.boolean(), messages: z.number() })),
+  chatCount: z.number(),
+  messages: z.number(),
+  inCursor: z.number(),
+  facts: z.number(),
+  unknownChats: z.array(z.string()),
+  setAside: z.array(z.string()),
+  archives: z.object({
+    objects: z.number(),
+    messages: z.number(),
+    runs: z.array(z.string()),
+    damaged: z.array(
+      z.object({ kind: z.enum(['object', 'run']), name: z.string(), chatId: z.string().nullable(), why: z.string() }),
+    ),
+  }),
+  left: z.string().nullable(),
+  check: z
+    .object({
+      files: z.number(),
+      bytes: z.number(),
+      found: z.array(z.object({ file: z.string(), times: z.number(), at: z.number() })),
+      unread: z.array(z.string()),
+    })
+    .nullable(),
+})
+
+export const purgeState = z.object({
+  doing: z.string().nullable(),
+  tombstones: z.object({ chats: z.number(), messages: z.number(), texts: z.number() }),
+  unfinished: z.object({ rows: z.boolean(), archives: z.boolean(), bytes: z.boolean() }),
+})
+
+export type PurgeAnswer = z.infer<typeof purgeAnswer>
+
+const CHATS_SHOWN = 20
+const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
+
+export function renderPurge(answer: PurgeAnswer, screen: Screen): string {
+  const { chats, chatCount, dryRun } = answer
+  const shown = chats.slice(0, CHATS_SHOWN)
+  const rows = shown.map(({ id, isWhole, messages, title }) => [
+    id,
+    isWhole ? 'whole' : 'in part',
+    numberText(messages),
+    title,
+  ])
+  const more = chatCount > shown.length ? [`and ${countText(chatCount - shown.length, 'more chat')}`] : []
+  const table = !dryRun || rows.length === 0 ? '' : renderTable(columns, rows, screen)
+  const lines = [...(dryRun ? more : []), ...countLines(answer), ...archiveLines(answer), ...endLines(answer)]
+  return `${table}${lines.map((line) => `${printableLine(line)}\n`).join('')}`
+}
+
+function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeAnswer): string[] {
+  const did = dryRun ? 'Would remove' : 'Removed'
+  return [
+    ...unknownChats.map((id) => `No chat has the id ${id}.`),
+    `${did} ${countText(messages, 'message')} of ${countText(chatCount, 'chat')}; Cursor holds ${numberText(inCursor)} of them still, and keeps them.`,
+    ...(facts === 0 ? [] : [`${did} ${countText(facts, 'name')} or other saying of chats that hold the text.`]),
+    ...setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
+  ]
+}
+
+function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: PurgeAnswer): string[] {
+  const did = dryRun ? 'Would rewrite' : 'Rewrote'
+  const touched = `${countText(objects, 'archived chat')} (${countText(messages, 'message')}) in ${countText(runs.length, 'archive')}`
+  return [
+    ...(objects === 0 ? [] : [`${did} ${touched}.`]),
+    ...damaged.map(
+      ({ kind, name, why }) => `Cannot be looked through: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
+    ),
+  ]
+}
+
+function endLines({ dryRun, left, check, archives }: PurgeAnswer): string[] {
+  if (dryRun) return ['Nothing was changed. To do it, add --yes.']
+  if (check === null) return []
+  const { files, bytes, found, unread } = check
+  const none = unread.length + archives.damaged.length === 0 ? '0 found' : '0 found in what could be looked through'
+  return [
+    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'place')}`}.`,
+    ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
+    ...unread.map((file) => `Could not be searched: ${file}.`),
+    ...(left === null ? [] : [left]),
+  ]
+}
+
+export function renderState({ doing, tombstones, unfinished }: z.infer<typeof purgeState>): string {
+  const { chats, messages, texts } = tombstones
+  const lines = [
+    `Kept from coming in again: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
+    ...(doing === null ? [] : [`At work: ${doing}.`]),
+    ...(unfinished.rows || unfinished.archives || unfinished.bytes
+      ? [
+          'A purge was cut short. A daemon that runs ends it within ten minutes; so does its next start, or purging again.',
+        ]
+      : []),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}

@@ -1,0 +1,166 @@
+import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
+import { bytesText, countText, durationText, numberText } from '../../terminal/formats.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import type { StatsAnswer } from './stats-answer.ts'
+
+/** Of the rest it is said how many there are; `--json` has them. */
+const ROWS_MAX = 12
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+/**
+ * On a terminal: totals, curves and bars that fit its width. Elsewhere: the same figures as tabbed lines under the same
+ * headings.
+ */
+export function renderStats(stats: StatsAnswer, screen: Screen): string {
+  const sections: readonly (readonly [string, string])[] = [
+    ['Totals', totals(stats, screen)],
+    [`Messages by ${stats.bucket}`, series(stats, screen)],
+    ['Messages by project', shares(stats.byProject, screen)],
+    ['Messages by model, as far as they say', shares(stats.byModel, screen)],
+    ['Chats by mode', bars(stats.byMode.map(modeBar), screen)],
+    ['Calls by tool', bars(stats.byTool.map(toolBar), screen)],
+    ['Messages by hour', hours(stats, screen)],
+    ['Messages by weekday', bars(stats.byWeekday.map(weekdayBar), screen)],
+    ['Largest chats', bars(stats.largestChats.map(chatBar), screen)],
+    ['Files read and edited', bars(stats.topFiles.map(fileBar), screen)],
+  ]
+  return sections
+    .filter(([, text]) => text !== '')
+    .map(([title, text]) => `${screen.colours.bold(title)}\n${text}`)
+    .join('\n')
+}
+
+function totals(stats: StatsAnswer, screen: Screen): string {
+  const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
+  const ofChats = (count: number): string => (count === known.chats ? '' : `told by ${count} of ${known.chats} chats`)
+  const rows: readonly (readonly [string, string, string?])[] = [
+    ['projects', numberText(sum.projects)],
+    ['chats', numberText(sum.chats), sum.subagents === 0 ? '' : `and ${countText(sum.subagents, 'subagent')}`],
+    ['messages', numberText(sum.messages), `${numberText(sum.userMessages)} of them yours`],
+    ['tool calls', numberText(sum.toolCalls), rates(calls)],
+    ['lines added', orUnknown(sum.linesAdded), ofChats(known.linesAdded)],
+    ['lines removed', orUnknown(sum.linesRemoved), ofChats(known.linesRemoved)],
+    ['files changed', orUnknown(sum.filesChanged), ofChats(known.filesChanged)],
+    ['active days', numberText(sum.activeDays)],
+    [
+      'longest streak',
+      longestStreak === null ? '-' : countText(longestStreak.days, 'day'),
+      longestStreak === null ? '' : `${longestStreak.from} to ${longestStreak.to}`,
+    ],
+    [
+      'messages a chat',
+      orUnknown(chatLength.median),
+      `p90 ${orUnknown(chatLength.p90)}, most ${orUnknown(chatLength.max)}`,
+    ],
+    ['time a chat', lasted(chatDuration.median), `p90 ${lasted(chatDuration.p90)}, most ${lasted(chatDuration.max)}`],
+    ...unsureTimes(stats),
+  ]
+  const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
+  return renderBars(asBars, screen)
+}
+
+/** Where a time is not known or cannot be right, which of the figures the messages are in. */
+function unsureTimes(stats: StatsAnswer): (readonly [string, string, string])[] {
+  const { undated, approximate, outOfSeries } = stats
+  const rows: readonly (readonly [string, number, string])[] = [
+    ['without a time', undated.messages, isOfStretch(stats) ? 'messages, left out' : 'messages'],
+    ['time not their own', approximate.messages, 'messages, at the time of the next or of the chat'],
+    ['far from all others', outOfSeries.messages, `messages, not in those by ${stats.bucket}`],
+  ]
+  return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
+}
+
+/** Then what has no time is left out. */
+export const isOfStretch = ({ from, to }: StatsAnswer): boolean => from !== null || to !== null
+
+const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
+
+const lasted = (durationMs: number | null): string => (durationMs === null ? '-' : durationText(durationMs))
+
+const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
+
+function rates({ successRate, errorRate, rejectionRate }: StatsAnswer['calls']): string {
+  if (successRate === null || errorRate === null || rejectionRate === null) return ''
+  return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
+}
+
+function series({ series: rows }: StatsAnswer, screen: Screen): string {
+  const [first, last] = [rows[0], rows.at(-1)]
+  if (first === undefined || last === undefined) return ''
+  if (screen.width === null) {
+    const lines = rows.map(({ start, chats, messages, userMessages, toolCalls }) =>
+      [start, messages, `${userMessages} yours`, `${toolCalls} calls`, `${chats} chats`].join('\t'),
+    )
+    return lines.map((line) => `${line}\n`).join('')
+  }
+  const curve = sparkline(
+    rows.map(({ messages }) => messages),
+    screen.width,
+    screen,
+  )
+  const most = Math.max(...rows.map(({ messages }) => messages))
+  const span = first === last ? first.start : `${first.start} to ${last.start}`
+  return `${screen.colours.cyan(curve)}\n${span}, most ${numberText(most)}\n`
+}
+
+const HOURS_AXIS = '0     6     12    18   23'
+
+function hours({ byHour }: StatsAnswer, screen: Screen): string {
+  const rows = byHour.map((messages, hour) => ({ hour: `${String(hour).padStart(2, '0')}:00`, messages }))
+  if (screen.width === null) return rows.map(({ hour, messages }) => `${hour}\t${messages}\n`).join('')
+  const [busiest] = rows.toSorted((one, other) => other.messages - one.messages)
+  const most = busiest === undefined ? '' : `most at ${busiest.hour}: ${numberText(busiest.messages)}\n`
+  return `${screen.colours.cyan(sparkline(byHour, 24, screen))}\n${screen.colours.dim(HOURS_AXIS)}\n${most}`
+}
+
+function bars(all: readonly Bar[], screen: Screen): string {
+  if (screen.width === null) return renderBars(all, screen)
+  const more = all.length - ROWS_MAX
+  return renderBars(all.slice(0, ROWS_MAX), screen) + (more > 0 ? screen.colours.dim(`and ${more} more\n`) : '')
+}
+
+function shares(rows: StatsAnswer['byProject'], screen: Screen): string {
+  return bars(
+    rows.map(({ name, chats, messages }) => ({
+      label: name ?? '-',
+      value: messages,
+      figure: numberText(messages),
+      note: countText(chats, 'chat'),
+    })),
+    screen,
+  )
+}
+
+const modeBar = ({ name, chats }: StatsAnswer['byMode'][number]): Bar => ({
+  label: name ?? '-',
+  value: chats,
+  figure: numberText(chats),
+})
+
+function toolBar({ name, calls, errors, rejected }: StatsAnswer['byTool'][number]): Bar {
+  const notes = [
+    errors === 0 ? [] : [`${numberText(errors)} failed`],
+    rejected === 0 ? [] : [`${numberText(rejected)} rejected`],
+  ]
+  return { label: name, value: calls, figure: numberText(calls), note: notes.flat().join(', ') }
+}
+
+const weekdayBar = (messages: number, day: number): Bar => ({
+  label: weekdays[day] ?? '',
+  value: messages,
+  figure: numberText(messages),
+})
+
+const chatBar = ({ id, title, messages, sizeBytes }: StatsAnswer['largestChats'][number]): Bar => ({
+  label: title,
+  value: sizeBytes,
+  figure: bytesText(sizeBytes),
+  note: `${countText(messages, 'message')}  ${id}`,
+})
+
+const fileBar = ({ path, reads, edits }: StatsAnswer['topFiles'][number]): Bar => ({
+  label: path,
+  value: reads + edits,
+  figure: numberText(reads + edits),
+  note: `${numberText(reads)} read, ${numberText(edits)} edited`,
+})

@@ -1,0 +1,52 @@
+import { Option, type Command } from 'commander'
+import { bucketUnits } from '../../../api/buckets.ts'
+import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../../input/options.ts'
+import type { DateOptions, JsonOption } from '../../input/options.ts'
+import { printableJson } from '../../../text/printable.ts'
+import { countText } from '../../terminal/formats.ts'
+import { noteUnknown } from '../../input/note-unknown.ts'
+import { decodeAnswer } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { statsAnswer } from './stats-answer.ts'
+import { isOfStretch, renderStats } from './stats-text.ts'
+import { inOwnZone } from '../../input/typed-dates.ts'
+
+interface StatsOptions extends JsonOption, DateOptions {
+  readonly project?: readonly string[]
+  readonly bucket?: string
+}
+
+export function addStatsCommand(program: Command, session: Session): void {
+  const command = program.command('stats').description('show what was done: when, where, with what')
+  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  addDates(command)
+  command.addOption(new Option('--bucket <unit>', 'what the curve is made of').choices([...bucketUnits]))
+  addJson(command)
+  addExamples(
+    command,
+    'cursordex stats --from 2026-01-01 --bucket week',
+    'cursordex stats --project shop --tz Europe/Berlin --json',
+  )
+  command.action(() => stats(command, session))
+}
+
+async function stats(command: Command, session: Session): Promise<void> {
+  const { json, ...filters } = command.opts<StatsOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const told = decodeAnswer(statsAnswer, answer)
+    if (told.uncounted.chats > 0) {
+      await session.note(`${told.uncounted.chats} chats are not counted yet: ask again in a moment.\n`)
+    }
+    if (told.totals.messages === 0) {
+      await session.note('No messages.\n')
+      const { messages } = told.undated
+      if (messages > 0 && isOfStretch(told)) {
+        await session.note(`${countText(messages, 'message')} without a time left out.\n`)
+      }
+      return noteUnknown(filters, answers, session)
+    }
+    await session.print(renderStats(told, session.screen))
+  })
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import { displayWidth } from '../../terminal/display-width.ts'
+import { countText, localTime, numberText } from '../../terminal/formats.ts'
+import { printableLine } from '../../../text/printable.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { renderTable } from '../../terminal/table.ts'
+import type { Column } from '../../terminal/table.ts'
+
+const count = z.number().nullable()
+const sources = z.object({
+  recorded: z.object({ input: count, output: count, messages: z.number() }).nullable(),
+  imported: z
+    .object({
+      input: count,
+      output: count,
+      cacheRead: count,
+      cacheWrite: count,
+      cents: count,
+      total: count,
+      events: z.number(),
+    })
+    .nullable(),
+  estimated: z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable(),
+  contextSnapshot: z.object({ tokens: z.number(), chats: z.number() }).nullable(),
+  recordedCents: count,
+  priced: z.object({ cents: count, messages: z.number(), unpriced: z.number() }).nullable(),
+  coverage: z.object({ messages: z.number(), recorded: z.number(), estimated: z.number(), unknown: z.number() }),
+})
+type Sources = z.infer<typeof sources>
+
+export const tokensAnswer = z.object({
+  rows: z.array(sources.extend({ key: z.string().nullable(), label: z.string() })),
+  rowsTotal: z.number(),
+  totals: sources,
+  imports: z.object({ events: z.number(), matched: z.number(), unmatched: z.number() }).nullable(),
+  prices: z.object({ source: z.string(), asOf: z.string() }).nullable(),
+  notes: z.array(z.string()),
+})
+type TokensAnswer = z.infer<typeof tokensAnswer>
+
+const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? '-' : numberText(value)
+
+/** What two digits would tell as nothing. */
+const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5
+
+function dollars(cents: number | null | undefined): string {
+  if (cents === null || cents === undefined) return '-'
+  return isBelowCent(cents) ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
+}
+
+/** Beside messages that have no price the sum is not that of all. */
+function pricedText(priced: Sources['priced']): string {
+  if (priced === null) return '-'
+  if (priced.cents === null || priced.messages === 0) return 'unpriced'
+  if (priced.unpriced === 0) return dollars(priced.cents)
+  return isBelowCent(priced.cents) ? 'more than $0.00' : `at least ${dollars(priced.cents)}`
+}
+
+const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
+  row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
+
+/** Files of 2025 tell a total alone. */
+const importedText = (imported: Sources['imported']): string => {
+  const hasParts = imported === null || imported.input !== null || imported.output !== null
+  return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} in all`
+}
+
+const right = (title: string): Column => ({ title, align: 'right' })
+
+/** A column for each source, and those only of which anything is known. */
+interface Source {
+  readonly column: Column
+  readonly isKnown: (totals: Sources) => boolean
+  readonly read: (row: Sources) => string
+}
+
+const shownSources: readonly Source[] = [
+  {
+    column: right('recorded in / out'),
+    isKnown: () => true,
+    read: ({ recorded }) => pair(recorded),
+  },
+  {
+    column: right('cents told'),
+    isKnown: (row) => row.recordedCents !== null,
+    read: (row) => dollars(row.recordedCents),
+  },
+  {
+    column: right('list price'),
+    isKnown: ({ priced }) => priced !== null,
+    read: ({ priced }) => pricedText(priced),
+  },
+  {
+    column: right('imported in / out'),
+    isKnown: ({ imported }) => imported !== null,
+    read: ({ imported }) => importedText(imported),
+  },
+  {
+    column: right('imported cost'),
+    isKnown: ({ imported }) => imported !== null,
+    read: ({ imported }) => dollars(imported?.cents),
+  },
+  { column: right('estimated in / out'), isKnown: () => true, read: ({ estimated }) => pair(estimated) },
+  {
+    column: right('context'),
+    isKnown: (row) => row.contextSnapshot !== null,
+    read: (row) => number(row.contextSnapshot?.tokens),
+  },
+]
+
+/** How many messages any number stands for: `known of all`. */
+const coverageText = ({ coverage: { messages, unknown } }: Sources): string =>
+  `${numberText(messages - unknown)} of ${numberText(messages)}`
+
+/** For programs, to whom no head is shown, all columns in their order. */
+export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
+  const shown = shownSources.filter(({ isKnown }) => screen.width === null || isKnown(totals))
+  const columns = [right('messages known'), ...shown.map(({ column }) => column)]
+  const line = (row: Sources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
+  const labels = [...rows.map(({ label }) => label), 'all']
+  const lines = [...rows.map(line), line(totals)]
+  const widthMin = Math.min(
+    LABEL_WIDTH_MAX,
+    labels.reduce((most, label) => Math.max(most, displayWidth(label)), 0),
+  )
+  const tables = groupsThatFit(columns, lines, (screen.width ?? Infinity) - widthMin).map((group) =>
+    renderTable(
+      [{ title: '', widthMin }, ...group.map((at) => columns[at] ?? right(''))],
+      lines.map((cells, row) => [labels[row] ?? '', ...group.map((at) => cells[at] ?? '')]),
+      screen,
+    ),
+  )
+  return tables.join('\n')
+}
+
+/** A week is told whole, for the first letters of all weeks are the same. */
+const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
+const GAP_WIDTH = 2
+
+/** Columns that stand beside each other; what a narrow terminal has no room for stands in a table below. */
+function groupsThatFit(
+  columns: readonly Column[],
+  lines: readonly (readonly string[])[],
+  widthMax: number,
+): number[][] {
+  const groups: number[][] = [[]]
+  let room = widthMax
+  for (const [at, { title }] of columns.entries()) {
+    const widths = [title, ...lines.map((cells) => cells[at] ?? '')].map(displayWidth)
+    const needed = GAP_WIDTH + widths.reduce((most, width) => Math.max(most, width), 0)
+    const group = groups.at(-1)
+    if (group === undefined || (group.length > 0 && needed > room)) {
+      groups.push([at])
+      room = widthMax - needed
+    } else {
+      group.push(at)
+      room -= needed
+    }
+  }
+  return groups
+}
+
+/** What the numbers are and are not. */
+export function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string {
+  const { messages, recorded, estimated, unknown } = totals.coverage
+  const said = [
+    `Of ${countText(messages, 'message')} ${numberText(recorded)} recorded, ${numberText(estimated)} estimated, ${numberText(unknown)} unknown.`,
+    imports === null
+      ? null
+      : `Of ${countText(imports.events, 'imported row')} ${numberText(imports.matched)} found their chat, ${numberText(imports.unmatched)} did not.`,
+    ...notes,
+    prices === null ? null : `Prices: ${prices.source}, of ${prices.asOf}.`,
+  ].filter((sentence) => sentence !== null)
+  return said.map((sentence) => `${printableLine(sentence)}\n`).join('')
+}
+
+export const importAnswer = z.object({
+  rows: z.number(),
+  matched: z.number(),
+  unmatched: z.number(),
+  already: z.number(),
+  rematched: z.number(),
+  unknownColumns: z.array(z.string()),
+  firstUnmatched: z.array(
+    z.object({ line: z.number(), at: z.string(), model: z.string().nullable(), reason: z.string() }),
+  ),
+})
+
+const reasons: Readonly<Record<string, string>> = {
+  'no-answer-near': 'no answer within five minutes',
+  'other-model': 'only answers of other models',
+  'several-chats': 'answers in several chats',
+  'several-users': 'rows of several people fit, and which of them you are is not known',
+}
+
+export function renderImport(answer: z.infer<typeof importAnswer>, screen: Screen): string {
+  const { rows, matched, unmatched, already, rematched, unknownColumns, firstUnmatched } = answer
+  const counts = `${countText(rows, 'row')}: ${numberText(matched)} found their chat, ${numberText(unmatched)} did not, ${numberText(already)} were there already`
+  const lines = [
+    counts,
+    rematched > 0 ? `${countText(rematched, 'earlier row')} found their chat now` : null,
+    unknownColumns.length > 0 ? `columns that mean nothing here: ${unknownColumns.join(', ')}` : null,
+    ...firstUnmatched.map(
+      ({ line, at, model, reason }) =>
+        `line ${line}: ${localTime(at, screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,
+    ),
+    unmatched > firstUnmatched.length ? `and ${numberText(unmatched - firstUnmatched.length)} more` : null,
+  ]
+  return lines
+    .filter((line) => line !== null)
+    .map((line) => `${printableLine(line)}\n`)
+    .join('')
+}

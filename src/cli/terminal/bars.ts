@@ -1,0 +1,120 @@
+import { displayWidth, fitting } from './display-width.ts'
+import { printableLine } from '../../text/printable.ts'
+import type { Screen } from './screen.ts'
+
+/** Null is a value that is not known: it has no bar, and is told apart from 0. */
+export type BarValue = number | null
+
+export interface Bar {
+  /** Text as it came: made printable here. */
+  readonly label: string
+  readonly value: BarValue
+  /** What stands before the bar, right-aligned: mostly the value, as a person reads it. */
+  readonly figure: string
+  /** What stands behind the bar. */
+  readonly note?: string
+}
+
+const GAP = '  '
+const BAR_MIN = 4
+const BAR_MAX = 40
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+
+/**
+ * On a terminal: labels, figures and bars in columns that fit its width, the longest bar the greatest value. Elsewhere:
+ * the same without bars, a tab between cells and nothing cut, for programs to read.
+ */
+export function renderBars(bars: readonly Bar[], screen: Screen): string {
+  const rows = bars.map((bar) => ({ ...bar, label: printableLine(bar.label), note: printableLine(bar.note ?? '') }))
+  if (screen.width === null) {
+    return rows
+      .map(({ label, figure, note }) => `${[label, figure, ...(note === '' ? [] : [note])].join('\t')}\n`)
+      .join('')
+  }
+  const widths = fitWidths(rows, screen.width)
+  const most = rows.reduce((max, { value }) => Math.max(max, value ?? 0), 0)
+  return rows
+    .map(({ label, value, figure, note }) => {
+      const bar = value === null ? '' : barOf(value, most, widths.bar, screen.hasBlocks)
+      const cells = [
+        padEnd(cut(label, widths.label), widths.label),
+        `${' '.repeat(Math.max(0, widths.figure - displayWidth(figure)))}${figure}`,
+        `${screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
+        screen.colours.dim(cut(note, widths.note)),
+      ]
+      return cells
+        .filter((_, column) => column < 2 || (column === 2 ? widths.bar > 0 : widths.note > 0))
+        .join(GAP)
+        .trimEnd()
+    })
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+interface Widths {
+  readonly label: number
+  readonly figure: number
+  readonly bar: number
+  readonly note: number
+}
+
+/** Figures are never cut; of what is left the note gives way first, then the bar, then the label. */
+function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax: number): Widths {
+  const widest = (textOf: (row: Bar & { readonly note: string }) => string): number =>
+    rows.reduce((max, row) => Math.max(max, displayWidth(textOf(row))), 0)
+  const figure = widest((row) => row.figure)
+  const label = Math.min(
+    widest((row) => row.label),
+    Math.max(8, widthMax - figure - BAR_MIN - 2 * GAP.length),
+  )
+  const left = widthMax - label - figure - 2 * GAP.length
+  // Where nothing has a value there is nothing to draw.
+  const barMin = rows.some(({ value }) => value !== null) ? BAR_MIN : 0
+  const note = Math.min(
+    widest((row) => row.note),
+    Math.max(0, left - barMin - GAP.length),
+  )
+  const bar = barMin === 0 ? 0 : Math.min(BAR_MAX, left - (note > 0 ? note + GAP.length : 0))
+  return { label, figure, bar: Math.max(0, bar), note }
+}
+
+/** A value above 0 always shows: a bar of nothing would say that there is none. */
+function barOf(value: number, most: number, width: number, hasBlocks: boolean): string {
+  if (value <= 0 || most <= 0) return ''
+  if (!hasBlocks) return '#'.repeat(Math.max(1, Math.round((value / most) * width)))
+  const units = Math.max(1, Math.round((value / most) * width * 8))
+  return '█'.repeat(Math.floor(units / 8)) + (eighths[units % 8] ?? '')
+}
+
+/**
+ * One sign a value, its height the share of the greatest; where there are more values than columns, neighbours are
+ * added up. 0 is a low dot, and what is not known a gap. Without a terminal it is empty: the figures are told.
+ */
+export function sparkline(values: readonly BarValue[], widthMax: number, screen: Screen): string {
+  if (screen.width === null || values.length === 0) return ''
+  const each = Math.ceil(values.length / Math.max(1, widthMax))
+  const heights = Array.from({ length: Math.ceil(values.length / each) }, (_, index) =>
+    addUp(values.slice(index * each, (index + 1) * each)),
+  )
+  const most = heights.reduce<number>((max, height) => Math.max(max, height ?? 0), 0)
+  const signs = screen.hasBlocks ? levels : ['.', ':', '-', '=', '+', '*', '%', '#']
+  const zero = screen.hasBlocks ? '·' : '_'
+  return heights
+    .map((height) => {
+      if (height === null) return ' '
+      return height <= 0 || most <= 0 ? zero : (signs[Math.ceil((height / most) * signs.length) - 1] ?? zero)
+    })
+    .join('')
+}
+
+function addUp(values: readonly BarValue[]): BarValue {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+function cut(line: string, width: number): string {
+  return displayWidth(line) <= width ? line : width < 1 ? '' : `${fitting(line, width - 1)}…`
+}
+
+const padEnd = (line: string, width: number): string => line + ' '.repeat(Math.max(0, width - displayWidth(line)))

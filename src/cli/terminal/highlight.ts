@@ -1,0 +1,38 @@
+import type { Colours } from './screen.ts'
+import { printable } from '../../text/printable.ts'
+
+/** A stretch of text, and whether it is what was searched for. Not printable as it is. */
+export interface Span {
+  readonly text: string
+  readonly isHit: boolean
+}
+
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function unescapeHtml(html: string): string {
+  return html.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi, (entity, decimal, hex, name) => {
+    if (typeof name === 'string') return named[name.toLowerCase()] ?? entity
+    const point = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
+    return point <= 0x10_ff_ff ? String.fromCodePoint(point) : entity
+  })
+}
+
+/** A snippet, HTML-escaped with `<mark>` around the hits, as the stretches it is made of. */
+export function snippetSpans(snippet: string): Span[] {
+  const spans: Span[] = []
+  let isHit = false
+  // A mark of the text itself is escaped: what looks like a tag here is one.
+  for (const piece of snippet.split(/(<\/?mark>)/)) {
+    if (piece === '<mark>') isHit = true
+    else if (piece === '</mark>') isHit = false
+    else if (piece !== '') spans.push({ text: unescapeHtml(piece), isHit })
+  }
+  return spans
+}
+
+/** A snippet as terminal text: hits are bold where colours are on. */
+export function highlight(snippet: string, colours: Colours): string {
+  return snippetSpans(snippet)
+    .map(({ text, isHit }) => (isHit ? colours.bold(printable(text)) : printable(text)))
+    .join('')
+}

@@ -1,0 +1,28 @@
+import { UserError } from '../../model/user-error.ts'
+import type { Output } from './screen.ts'
+
+/** The reader of our output went away, as `head` does when it has seen enough. */
+export class PipeClosed extends Error {
+  override readonly name = 'PipeClosed'
+}
+
+/** Writes to a stream; done when the text has left this process. @throws PipeClosed when nobody reads any more */
+export function printTo(output: Output): (text: string) => Promise<void> {
+  // The callback of each write tells of the same errors; an error event that nobody hears would end the process.
+  output.on('error', () => {})
+  return (text) =>
+    new Promise((resolve, reject) => {
+      output.write(text, (error) => {
+        if (error === null || error === undefined) resolve()
+        else reject(troubleOf(error))
+      })
+    })
+}
+
+function troubleOf(error: NodeJS.ErrnoException): Error {
+  const code = error.code ?? error.message
+  if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new PipeClosed('The pipe is closed.')
+  return new UserError('output', `The output could not be written (${code}).`, 'Look at where it goes to.', {
+    cause: error,
+  })
+}

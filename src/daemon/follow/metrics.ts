@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import type { Progress, Resources } from '../../api/http/world.ts'
+import type { StepNews } from '../../engine/writer-messages.ts'
+
+/** A long piece of work and how far it has come. */
+interface Job {
+  readonly stage: Progress['stage']
+  readonly startedAtMs: number
+  bytesRead: number
+  done: number
+  total: number
+  /** Rows of the passes that ended within it, and how far the one that goes on was when it was last heard of. */
+  before: number
+  heard: number
+}
+
+/** From so many rows on a pass is one over a store that was not read yet, and no few new messages. */
+const LARGE_PASS = 100
+const MINUTE_MS = 60_000
+
+/** What was read within one second. */
+interface Reading {
+  readonly second: number
+  bytes: number
+}
+
+/** The daemon's own measurements: what it cost, and how far a long pass has come. */
+export class Metrics {
+  readonly #now: () => number
+  #bytesRead = 0
+  /** Of the last minute, the latest last. */
+  #readings: Reading[] = []
+  #longestReadMs = 0
+  #job: Job | null = null
+  #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
+  #cpuPercent = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#cpu = { usage: process.cpuUsage(), atMs: now() }
+  }
+
+  /** A run that follows on what an earlier one left belongs to the same job. */
+  beginRun(): void {
+    this.#job ??= this.#newJob('reading')
+  }
+
+  /** Nothing is left to do. @returns milliseconds since there was something; 0 where there was nothing */
+  endJob(): number {
+    const startedAtMs = this.#job?.startedAtMs ?? this.#now()
+    this.#job = null
+    return this.#now() - startedAtMs
+  }
+
+  noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
+    this.#noteBytes(bytesRead)
+    this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
+    if (this.#job !== null) this.#noteStage(total, backlog)
+    const job = this.#job
+    if (job === null) return
+    job.bytesRead += bytesRead
+    if (backlog !== null) {
+      job.total = Math.max(job.total, backlog)
+      job.done = job.total - backlog
+    } else if (job.stage === 'reading') noteReading(job, done, total)
+  }
+
+  /** A few new messages that are read while a backlog is indexed are still that stage; another store is not. */
+  #noteStage(total: number, backlog: number | null): void {
+    if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
+    if (backlog === null && total >= LARGE_PASS && this.#job?.stage === 'indexing') this.#job = this.#newJob('reading')
+  }
+
+  #noteBytes(bytes: number): void {
+    if (bytes === 0) return
+    this.#bytesRead += bytes
+    const second = Math.floor(this.#now() / 1000)
+    const last = this.#readings.at(-1)
+    if (last?.second === second) last.bytes += bytes
+    else this.#readings = [...this.#lastMinute(), { second, bytes }]
+  }
+
+  #lastMinute(): Reading[] {
+    const sinceMs = this.#now() - MINUTE_MS
+    return this.#readings.filter(({ second }) => second * 1000 >= sinceMs)
+  }
+
+  #newJob(stage: Progress['stage']): Job {
+    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0, before: 0, heard: 0 }
+  }
+
+  /** Null while no run has told how much there is to do. */
+  get progress(): Progress | null {
+    const job = this.#job
+    if (job === null || job.total === 0) return null
+    const elapsedMs = this.#now() - job.startedAtMs
+    const left = job.total - job.done
+    return {
+      stage: job.stage,
+      done: job.done,
+      total: job.total,
+      bytesPerSecond: elapsedMs === 0 ? null : Math.round((job.bytesRead * 1000) / elapsedMs),
+      etaMs: job.done === 0 ? null : Math.round((elapsedMs * left) / job.done),
+    }
+  }
+
+  /** Takes the share of one core used since the last call; to be called at a steady rhythm. */
+  sampleCpu(): void {
+    const usage = process.cpuUsage()
+    const atMs = this.#now()
+    const spentMs = (usage.user + usage.system - this.#cpu.usage.user - this.#cpu.usage.system) / 1000
+    if (atMs > this.#cpu.atMs) this.#cpuPercent = Math.round((spentMs / (atMs - this.#cpu.atMs)) * 10_000) / 100
+    this.#cpu = { usage, atMs }
+  }
+
+  /** @param childPids processes whose memory counts as ours */
+  resources(childPids: readonly number[]): Resources {
+    const rssBytes = process.memoryUsage.rss() + childPids.map(residentBytes).reduce((sum, bytes) => sum + bytes, 0)
+    return {
+      rssBytes,
+      cpuPercent: this.#cpuPercent,
+      longestReadMs: Math.round(this.#longestReadMs * 100) / 100,
+      bytesRead: this.#bytesRead,
+      bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),
+    }
+  }
+}
+
+/** One store is read after the other, and each pass counts its own rows. */
+function noteReading(job: Job, done: number, total: number): void {
+  if (total >= LARGE_PASS) {
+    if (done < job.heard) job.before = job.total
+    job.heard = done
+  }
+  job.total = Math.max(job.total, job.before + total)
+  job.done = Math.max(job.done, job.before + done)
+}
+
+/** Resident memory of another process, from /proc; 0 where the system does not tell, or the process ended. */
+function residentBytes(pid: number): number {
+  if (process.platform !== 'linux') return 0
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return Number(kilobytes ?? 0) * 1024
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return 0
+    throw error
+  }
+}

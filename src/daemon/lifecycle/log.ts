@@ -1,0 +1,56 @@
+import { Writable } from 'node:stream'
+import { pino, type Logger } from 'pino'
+import pc from 'picocolors'
+import { realSurroundings } from '../../settings.ts'
+import { printable } from '../../text/printable.ts'
+import { lineWipe, wantsColours } from '../../text/terminal.ts'
+
+export type { Logger }
+
+/** `process.stderr`, which has a descriptor too. */
+export type LogOutput = NodeJS.WriteStream & { readonly fd: number }
+
+/**
+ * Logs go to stderr: lines for a person on a terminal, JSON lines otherwise. No line ever carries text from a chat.
+ */
+export function createLog(level: string, stderr: LogOutput): Logger {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  if (!stderr.isTTY) return pino(options, pino.destination({ fd: stderr.fd, sync: true }))
+  const { env } = realSurroundings()
+  const wipe = lineWipe(true, env)
+  const colours = pc.createColors(wantsColours(true, env))
+  const pretty = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      // A progress line may stand there; it is drawn again below.
+      stderr.write(`${wipe}${prettyLine(chunk.toString(), colours)}`, done)
+    },
+  })
+  return pino(options, pretty)
+}
+
+type Colours = ReturnType<typeof pc.createColors>
+
+function prettyLine(json: string, colours: Colours): string {
+  const { level, time, msg, ...rest } = JSON.parse(json) as Record<string, unknown>
+  // Whoever watches looks at a clock of here; what a program reads keeps the time as it was written.
+  const clock = colours.dim(new Date(String(time)).toTimeString().slice(0, 8))
+  const details = Object.entries(rest).map(([key, value]) => colours.dim(printable(` ${key}=${shown(value)}`)))
+  return `${clock} ${levelMark(Number(level), colours)}${printable(String(msg))}${details.join('')}\n`
+}
+
+// Of pino's levels: 40 is a warning, 50 an error, 60 fatal.
+function levelMark(level: number, { red, yellow }: Colours): string {
+  if (level < 40) return ''
+  return level < 50 ? yellow('warning ') : red(level < 60 ? 'error ' : 'fatal ')
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Where an error came from. V8 quotes the text that is no JSON, and of a damaged mirror that is a chat's. */
+export function stackWithoutText(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  return (error.stack ?? error.message).replace(
+    /(?:Unexpected token )?['"][^]* is not valid JSON/,
+    'It is not valid JSON',
+  )
+}

@@ -1,0 +1,294 @@
+import { listRuns, type ListedRun } from '../../api/archives/list-runs.ts'
+import { nameRun } from '../../api/archives/manifest-files.ts'
+import type { PruneOrder } from '../../api/archives/prune.ts'
+import type { Scope } from '../../api/archives/scope.ts'
+import type {
+  ArchiveActs,
+  ArchiveHealth,
+  ArchiveRestored,
+  ArchiveRun,
+  ArchiveVerdict,
+  RestoreRequest,
+} from '../../api/http/archive-shapes.ts'
+import type { DaemonEvent } from '../../api/http/world.ts'
+import { toIso } from '../../api/iso.ts'
+import { readMap } from '../../indexer/sources/archive/map-uri.ts'
+import { UserError } from '../../model/user-error.ts'
+import { ArchiveNotes, type RunNote } from './archive-notes.ts'
+import type { ArchiveOrder, ArchiveResult, RunResult } from '../archive-orders.ts'
+import type { Progress, StartArchiveWork } from '../archive-process.ts'
+import { ArchiveQueue, type StartWork } from './archive-queue.ts'
+import type { RestoreOrder, RestoreResult } from '../restore/restore-orders.ts'
+
+export interface ArchivesSetup {
+  readonly dir: string
+  readonly dataDir: string
+  readonly mirrorPath: string
+  readonly version: string
+  /** Whether archives count as a source. */
+  readonly canRestore: boolean
+}
+
+export interface ArchivesWorld {
+  now(): number
+  start: StartArchiveWork
+  /** Has whoever writes the mirror bring back what an archive remembers. */
+  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
+  tell(data: DaemonEvent['data']): void
+  /** For the log: what was done, or what went wrong. */
+  say(level: 'info' | 'error', sentence: string): void
+}
+
+/** Of many damaged chats so many are noted; verifying tells all, and a run all that it left out. */
+const NOTED_MAX = 1000
+
+interface Running {
+  readonly name: string
+  readonly createdAtMs: number
+  readonly job: string | null
+  readonly scope: Scope
+}
+
+/** Runs, proofs and restores of the archive, one after the other, and what became of them. */
+export class Archives implements Omit<ArchiveActs, 'health'> {
+  readonly notes: ArchiveNotes
+  readonly #setup: ArchivesSetup
+  readonly #world: ArchivesWorld
+  /** Runs that are asked for and not yet made, in order. */
+  readonly #running = new Map<string, Running>()
+  /** What runs are called that were to be called otherwise: another program took the name while they waited. */
+  readonly #settled = new Map<string, string>()
+  readonly #queue: ArchiveQueue
+
+  constructor(setup: ArchivesSetup, world: ArchivesWorld) {
+    this.#setup = setup
+    this.#world = world
+    this.notes = new ArchiveNotes(setup.dataDir)
+    this.#queue = new ArchiveQueue((progress) => world.tell({ state: 'running', ...progress }))
+  }
+
+  get running(): string | null {
+    return this.#queue.atWork?.name ?? [...this.#running.keys()][0] ?? null
+  }
+
+  get atWork(): ArchiveHealth['atWork'] {
+    return this.#queue.atWork
+  }
+
+  /** Whether one of them, or a purge, is at work. */
+  get isBusy(): boolean {
+    return this.#queue.isBusy
+  }
+
+  run(scope: Scope, timeZone: string): ArchiveRun {
+    const { run, made } = this.begin(scope, null, timeZone)
+    // What became of it is told by the run.
+    made.catch(() => undefined)
+    return run
+  }
+
+  /** Begins a run, of a job where there is one. @returns it as it begins, and when it is made */
+  begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<RunResult> } {
+    const { dir, mirrorPath, version } = this.#setup
+    const job = prune?.job ?? null
+    const createdAtMs = this.#world.now()
+    const name = this.#freeName(createdAtMs, job)
+    const running = { name, createdAtMs, job, scope }
+    const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, scope, timeZone, version, prune }
+    const made = this.#queue
+      .enqueue(name, 'run', (onProgress) => this.#world.start(order, onProgress))
+      .then((result) => this.#onMade(running, result))
+      .catch((error: unknown) => this.#onFailed(running, error))
+    this.#running.set(name, running)
+    this.#tell(name, 'running')
+    return { run: this.#told(running), made }
+  }
+
+  list(): readonly ArchiveRun[] {
+    const listed = listRuns(this.#setup.dir)
+    const names = new Set(listed.map(({ name }) => name))
+    // A run's file lies there a moment before its maker has told that it is done: until then it is running.
+    const made = listed.filter(({ name }) => !this.#running.has(name))
+    const lost = [...this.notes.runs].filter(([name, { state }]) => state === 'failed' && !names.has(name))
+    const all = [
+      ...made.map((run) => this.#describe(run)),
+      ...lost.map(([name, note]) => failedRun(name, note)),
+      ...[...this.#running.values()].map((run) => this.#told(run)),
+    ]
+    return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
+  }
+
+  /** @param given as it was told when the run began, or as the run is called now */
+  get(given: string): ArchiveRun | null {
+    const name = this.#settled.get(given) ?? given
+    return this.list().find((run) => run.name === name) ?? null
+  }
+
+  async verify(name: string, share: number): Promise<ArchiveVerdict> {
+    const order = { kind: 'verify', dir: this.#setup.dir, share } as const
+    const result = await this.#queue.enqueue(name, 'verify', (onProgress) => this.#world.start(order, onProgress))
+    if (result.kind !== 'verify') throw new Error('a proof was answered as a run')
+    const { soundRuns, ...verdict } = result.verdict
+    this.#noteVerdict(soundRuns, verdict)
+    this.#tell(name, this.get(name)?.state ?? 'damaged')
+    return { ...verdict, isSound: share === 1 && soundRuns.includes(this.#settled.get(name) ?? name) }
+  }
+
+  async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
+    // What is wrong with it is told at once, whatever waits.
+    readMap(map)
+    if (!this.#setup.canRestore) throw switchedOff()
+    const of = name === 'newest' ? null : name
+    const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: of, map }
+    const start: StartWork<RestoreResult> = (onProgress) => {
+      return { result: this.#world.restore(order, onProgress), stop: () => undefined }
+    }
+    try {
+      const { why, damaged, ...result } = await this.#queue.enqueue(name, 'restore', start)
+      const ids = damaged.flatMap(({ id }) => id ?? [])
+      const ok = why === null && damaged.length === 0
+      this.#world.tell({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
+      return { ...result, ok, damaged: ids, manifest: why }
+    } catch (error) {
+      this.#world.tell({ name, act: 'restore', state: 'failed' })
+      throw error
+    }
+  }
+
+  /** Does something while nobody is at work on the archive; what is asked for meanwhile waits. */
+  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    return this.#queue.alone(act)
+  }
+
+  /** Ends what is at work; nothing is begun any more. */
+  stop(): void {
+    this.#queue.stop()
+  }
+
+  /** Ends what is at work, for the mirror's file is to be another. */
+  shut(): void {
+    this.#queue.shut()
+  }
+
+  #onMade(running: Running, result: ArchiveResult): RunResult {
+    if (result.kind !== 'run') throw new Error('a run was answered as a proof')
+    const { createdAtMs, job, scope } = running
+    const { name } = result
+    this.#settle(running, name)
+    const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#world.now() }
+    this.notes.noteRun(name, { ...facts, state: 'verified' })
+    this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
+    this.#tell(name, 'verified')
+    this.#world.say('info', `The archive ${name} is made: ${result.packed} chats had changed.`)
+    if (result.mended.length > 0) {
+      this.#world.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
+    }
+    for (const { id, why } of result.leftOut.slice(0, NOTED_MAX)) {
+      this.#world.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
+    }
+    return result
+  }
+
+  #onFailed(running: Running, error: unknown): never {
+    const { createdAtMs, job, scope } = running
+    this.#running.delete(running.name)
+    const name = this.#freeName(createdAtMs, job)
+    this.#settle(running, name)
+    const trouble = error instanceof UserError ? error : new UserError('fault', String(error), 'It is tried again.')
+    if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
+      const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
+      this.notes.noteRun(name, { ...facts, state: 'failed', error: trouble.message })
+      this.#tell(name, 'failed')
+      this.#world.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
+    }
+    throw trouble
+  }
+
+  /** None that a run has or is about to have, as far as this program knows. */
+  #freeName(createdAtMs: number, job: string | null): string {
+    const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
+    return nameRun(this.#setup.dir, createdAtMs, job, taken)
+  }
+
+  #settle(running: Running, name: string): void {
+    this.#running.delete(running.name)
+    if (name === running.name) return
+    this.#settled.set(running.name, name)
+    this.#world.say('info', `The archive ${running.name} is called ${name}: another program took the name.`)
+  }
+
+  #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: Omit<ArchiveVerdict, 'isSound'>): void {
+    const heads = new Map(listRuns(this.#setup.dir).map((run) => [run.name, run.head]))
+    const note = (name: string, state: RunNote['state'], error: string | null): void => {
+      const head = heads.get(name) ?? null
+      this.notes.noteRun(name, {
+        state,
+        createdAtMs: head === null ? this.#world.now() : Date.parse(head.createdAt),
+        job: head?.job ?? null,
+        scope: head?.scope ?? null,
+        provenAtMs: state === 'verified' ? this.#world.now() : null,
+        error,
+        damaged: state === 'verified' ? [] : damaged.slice(0, NOTED_MAX),
+      })
+    }
+    for (const name of sound) note(name, 'verified', null)
+    for (const { name, why } of damagedRuns) {
+      note(name, 'damaged', why ?? `${damaged.length} chats of the archive are damaged.`)
+      this.#world.say('error', `The archive ${name} is damaged.`)
+    }
+  }
+
+  #describe({ name, head, sha256 }: ListedRun): ArchiveRun {
+    const note = this.notes.runs.get(name)
+    const isWhole = head !== null && sha256 !== null
+    return {
+      name,
+      createdAt: head?.createdAt ?? null,
+      scope: head?.scope ?? null,
+      job: head?.job ?? null,
+      chats: head?.chatCount ?? null,
+      messages: head?.messageCount ?? null,
+      bytes: head?.bytes ?? null,
+      leftOut: head?.leftOut ?? [],
+      sha256,
+      state: !isWhole || note?.state === 'damaged' ? 'damaged' : 'verified',
+      provenAt:
+        toIso(note === undefined || note.state !== 'verified' ? null : note.provenAtMs) ?? head?.provenAt ?? null,
+      error: note?.error ?? (isWhole ? null : 'Its manifest cannot be read.'),
+      progress: this.#queue.progressOf(name),
+    }
+  }
+
+  #told({ name, createdAtMs, job, scope }: Running): ArchiveRun {
+    const facts = { ...nothing, name, createdAt: toIso(createdAtMs), job, scope }
+    return { ...facts, state: 'running', progress: this.#queue.progressOf(name) }
+  }
+
+  #tell(name: string, state: ArchiveRun['state']): void {
+    this.#world.tell({ name, state })
+  }
+}
+
+const switchedOff = (): UserError =>
+  new UserError('archive-off', 'sources.archive.enabled is false, so nothing is restored.', 'Set it to true.')
+
+const nothing = {
+  chats: null,
+  messages: null,
+  bytes: null,
+  leftOut: [],
+  sha256: null,
+  provenAt: null,
+  error: null,
+  progress: null,
+}
+
+const failedRun = (name: string, { createdAtMs, job, scope, error }: RunNote): ArchiveRun => ({
+  ...nothing,
+  name,
+  createdAt: toIso(createdAtMs),
+  job,
+  scope: scope ?? null,
+  state: 'failed',
+  error,
+})

@@ -1,0 +1,187 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from '../../sqlite.ts'
+
+const COPY_BYTES_MAX = 2 * 1024 ** 3
+const COPY_EVERY_MS = 600_000
+const TRIES = 5
+/** What is left on the disk beside the copy: the mirror grows too. */
+const SPARE_BYTES = 256 * 1024 ** 2
+
+/** Types of `statfs` for mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
+const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
+  [0x01021997, '9p'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x6969, 'NFS'],
+])
+
+/** The name of the network file system that the file lies on; null where it lies on a disk of this machine. */
+export function networkMount(path: string): string | null {
+  if (process.platform === 'win32' || !existsSync(path)) return null
+  return NETWORK_MOUNTS.get(statfsSync(path).type) ?? null
+}
+
+/** A copy of a database and its WAL, as they stood at one moment. */
+export interface CheckedCopy {
+  readonly kind: 'copy'
+  readonly path: string
+  readonly bytes: number
+}
+
+export interface NoCopy {
+  readonly kind: 'none'
+  readonly state: 'busy' | 'refused'
+  readonly detail: string
+}
+
+interface Kept extends CheckedCopy {
+  /** Of the original, as it was copied. */
+  readonly state: string
+  readonly folder: string
+}
+
+let copiesFolder: string | null = null
+const kept = new Map<string, Kept>()
+const copiedAtMs = new Map<string, number>()
+
+/** Says where copies go: a folder of ours, emptied of what a killed process left. Without it no file is copied. */
+export function keepCopiesIn(folder: string): void {
+  copiesFolder = folder
+  removeCopies()
+}
+
+/** A folder for what is worked out about a file of Cursor's, to be removed by whoever asked; of a killed process it goes with the copies. */
+export function makeCopyFolder(): string {
+  if (copiesFolder === null) return mkdtempSync(join(tmpdir(), 'cursordex-keys-'))
+  mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
+  return mkdtempSync(join(copiesFolder, 'keys-'))
+}
+
+/** To be called once nobody reads them any more. */
+export function removeCopies(): void {
+  kept.clear()
+  if (copiesFolder !== null) rmSync(copiesFolder, { recursive: true, force: true })
+}
+
+/**
+ * A copy of a file that lies on a network mount, to be read in its place: no lock of ours reaches Cursor there, and none
+ * of Cursor's reaches us. It counts only if the file was the same before and after, and SQLite finds it sound. As
+ * copying costs what the file holds, it happens every ten minutes at most; whoever comes meanwhile reads the copy that
+ * is there, as long as the file is as it was.
+ */
+export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCopy {
+  const there = kept.get(path)
+  if (there !== undefined && there.state === stateOf(path)) return there
+  if (there !== undefined) rmSync(there.folder, { recursive: true, force: true })
+  kept.delete(path)
+  const waitMs = (copiedAtMs.get(path) ?? -Infinity) + COPY_EVERY_MS - performance.now()
+  if (waitMs > 0) {
+    const minutes = Math.ceil(waitMs / 60_000)
+    return none('busy', `It is on a ${mount} mount and copied every ten minutes; next in ${minutes} min.`)
+  }
+  const folder = copiesFolder
+  if (folder === null) {
+    return none('refused', `The file is on a ${mount} mount, where Cursor cannot see our locks: ${ADVICE}.`)
+  }
+  const reason = refusal(path, mount, folder)
+  if (reason !== null) return none('refused', reason)
+  copiedAtMs.set(path, performance.now())
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const copy = copyOnce(path, mkdtempSync(join(folder, 'copy-')))
+    if (copy === null) continue
+    kept.set(path, copy)
+    return copy
+  }
+  return none('busy', `It is on a ${mount} mount, and Cursor was writing to it whenever it was copied.`)
+}
+
+const none = (state: NoCopy['state'], detail: string): NoCopy => ({ kind: 'none', state, detail })
+
+const ADVICE = 'run cursordex on the machine that runs Cursor'
+
+/** @param folder where the copy would go */
+function refusal(path: string, mount: string, folder: string): string | null {
+  const bytes = sizeOf(path) + sizeOf(`${path}-wal`)
+  if (bytes > COPY_BYTES_MAX) {
+    const size = (bytes / 1024 ** 3).toFixed(1)
+    return `The file is on a ${mount} mount, where Cursor cannot see our locks, and with ${size} GB too large to be copied: ${ADVICE}.`
+  }
+  const { bavail, bsize } = statfsSync(join(folder, '..'))
+  if (bavail * bsize >= bytes + SPARE_BYTES) return null
+  return `The file is on a ${mount} mount, where Cursor cannot see our locks, and there is no room for a copy of it: make room, or ${ADVICE}.`
+}
+
+/** Null where the file changed meanwhile, or the copy is not sound. */
+function copyOnce(path: string, folder: string): Kept | null {
+  const copy = join(folder, 'store.db')
+  try {
+    const before = stateOf(path)
+    if (before !== null) {
+      copyFileSync(path, copy)
+      // Not its index, which stands for the processes of the other side: SQLite makes its own.
+      if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
+      if (stateOf(path) === before && isSound(copy)) {
+        return { kind: 'copy', path: copy, bytes: sizeOf(copy) + sizeOf(`${copy}-wal`), state: before, folder }
+      }
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    // Gone between the look and the copy.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  rmSync(folder, { recursive: true, force: true })
+  return null
+}
+
+function isSound(copy: string): boolean {
+  const db = new Database(copy)
+  try {
+    return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+  } catch {
+    return false
+  } finally {
+    db.close()
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/**
+ * Sizes and times of file and WAL, the head of the WAL, which changes when it begins anew, and the counter of changes in
+ * the head of the file; null while there is no file, or a transaction is written through a rollback journal.
+ */
+function stateOf(path: string): string | null {
+  const parts = [path, `${path}-wal`].map((name) => {
+    const stat = statSync(name, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? null : `${stat.size}:${stat.mtimeNs}`
+  })
+  if (parts[0] === null || sizeOf(`${path}-journal`) > 0) return null
+  const counter = readBytes(path, 24, 4)
+  return [...parts, counter, parts[1] === null ? '' : readBytes(`${path}-wal`, 0, 32)].join(' ')
+}
+
+function readBytes(path: string, from: number, count: number): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(count)
+    readSync(file, bytes, 0, count, from)
+    return bytes.toString('hex')
+  } finally {
+    closeSync(file)
+  }
+}

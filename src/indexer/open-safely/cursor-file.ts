@@ -1,0 +1,278 @@
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs'
+import type Sqlite from 'better-sqlite3'
+import Database from '../../sqlite.ts'
+import type { SourceState } from '../../model/source.ts'
+import { networkMount, takeCheckedCopy } from './checked-copy.ts'
+import { identityAt, identityOf } from './file-identity.ts'
+
+/** Up to this size a file that nobody's WAL protects is read into memory at once, and no lock is taken on it. */
+const COPY_BYTES_MAX = 32 * 1024 * 1024
+const BUSY_TIMEOUT_MS = 150
+
+type Db = Sqlite.Database
+
+export interface OpenFile {
+  readonly kind: 'open'
+  /** Bytes read so far to get at the file; what queries read is counted by who runs them. */
+  readonly bytesRead: number
+  /** How long one read transaction may last: a reader of a rollback-journal file blocks its writer's commit. */
+  readonly readMsMax: number
+  /** What the file was when it was opened; compare with a later `fileSignature`. */
+  readonly signature: string
+  readonly identity: string
+  /** The longest time for which the file was open; 0 where a copy is read. */
+  longestReadMs(): number
+  /** Whether Cursor wrote to the file since it was opened: who can wait lets it go on, it may be about to quit. */
+  isTouched(): boolean
+  /**
+   * Runs a few reads. Where Cursor may be writing, the file is open no longer than that: if Cursor quits while we hold
+   * a handle, its closing checkpoint does not run and its backup copy is stale.
+   */
+  read<Value>(use: (db: Db) => Value): Value
+  close(): void
+}
+
+export interface ClosedFile {
+  readonly kind: 'closed'
+  readonly state: Exclude<SourceState, 'ok'>
+  readonly detail: string | null
+}
+
+/**
+ * Where the file lies, if the name is a link's: SQLite keeps the WAL there, and not beside the link. Where that cannot be
+ * told, the name: who opens it says why.
+ */
+function realPath(path: string): string {
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path
+  } catch {
+    return path
+  }
+}
+
+const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+
+/**
+ * Device and inode, and when it was made: another identity means another file, however alike its name. Null while there
+ * is none.
+ */
+export function findFile(path: string): { readonly identity: string; readonly madeAtMs: number } | null {
+  const stat = statOrNull(path)
+  return stat === null ? null : { identity: identityOf(stat), madeAtMs: Number(stat.birthtimeMs) }
+}
+
+/**
+ * State of a SQLite file and its WAL by `stat` alone: sizes and nanosecond times. In 20,000 commits none went unseen.
+ * Opens nothing, so that no lock of this process can be lost.
+ */
+export function fileSignature(link: string): string | null {
+  const path = realPath(link)
+  const main = statOrNull(path)
+  if (main === null) return null
+  const parts = [main, statOrNull(`${path}-wal`), statOrNull(`${path}-journal`)]
+  return parts.map((stat) => (stat === null ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`)).join(' ')
+}
+
+/** The file and what SQLite keeps beside it: where a change can show. */
+export function filesOf(link: string): string[] {
+  const path = realPath(link)
+  return [path, `${path}-wal`, `${path}-journal`]
+}
+
+/** When the file or its WAL last changed, epoch milliseconds; 0 while there is none. */
+export function fileChangedAtMs(path: string): number {
+  const times = filesOf(path).map((name) => Number(statOrNull(name)?.mtimeMs ?? 0n))
+  return Math.max(...times)
+}
+
+/**
+ * Opens a SQLite file of Cursor's for one pass, without harm: read-only, and never another user's file. On a network
+ * mount, where our locks mean nothing to Cursor, a checked copy is read. A file outside WAL mode, or whose WAL is empty, is read from
+ * a copy in memory while it is small: no lock, no files left beside it.
+ * Everything that can be wrong with the file is an answer, not an error.
+ */
+export function openCursorFile(path: string): OpenFile | ClosedFile {
+  try {
+    return openChecked(realPath(path))
+  } catch (error) {
+    return closedBy(error)
+  }
+}
+
+function openChecked(path: string): OpenFile | ClosedFile {
+  const stat = statOrNull(path)
+  if (stat === null) return closed('missing', null)
+  if (!stat.isFile()) return closed('unreadable', `${path} is not a file.`)
+  const owner = foreignOwner(stat)
+  if (owner !== null) return closed('refused', owner)
+  const signature = fileSignature(path)
+  const identity = identityOf(stat)
+  if (signature === null) return closed('missing', null)
+  const mount = networkMount(path)
+  if (mount !== null) return openNetworkCopy(path, mount, { signature, identity })
+  const head = readHead(path)
+  if (stat.size > 0n && !head.toString('latin1', 0, 16).startsWith('SQLite format 3\0')) {
+    return closed('corrupt', 'The file is not a SQLite database.')
+  }
+  const isWal = head[18] === 2
+  const walSize = statOrNull(`${path}-wal`)?.size ?? 0n
+  if (stat.size <= COPY_BYTES_MAX && (!isWal || walSize === 0n)) return openCopy(path, identity)
+  return openLive(path, { signature, identity, bytesRead: 0, readMsMax: isWal ? 50 : 20 })
+}
+
+function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
+  let longestReadMs = 0
+  const read = <Value>(use: (db: Db) => Value): Value => {
+    // Swapped for another while a pass reads it: the next pass starts on the new one.
+    if (identityAt(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    const startedAt = performance.now()
+    const db = openReadOnly(path)
+    try {
+      return ofFile(() => use(db))
+    } finally {
+      db.close()
+      longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
+    }
+  }
+  const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
+  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
+}
+
+/** The copy stays for the other sources that read the same file, until the run is over. */
+function openNetworkCopy(
+  path: string,
+  mount: string,
+  facts: Pick<OpenFile, 'signature' | 'identity'>,
+): OpenFile | ClosedFile {
+  const copy = takeCheckedCopy(path, mount)
+  if (copy.kind === 'none') return closed(copy.state, copy.detail)
+  const db = openReadOnly(copy.path)
+  const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
+  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
+  return { kind: 'open', ...facts, ...cost, read, close: () => db.close() }
+}
+
+function openReadOnly(path: string): Db {
+  return ofFile(() => {
+    const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    db.pragma('query_only = on')
+    db.pragma('cache_size = -4000')
+    return db
+  })
+}
+
+/** UserError with a file of Cursor's, told apart from trouble with the mirror, which speaks in the same codes. */
+class FileTrouble extends Error {
+  readonly code: string
+  constructor(cause: unknown, code = cause instanceof Error && 'code' in cause ? String(cause.code) : '') {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.code = code
+  }
+}
+
+function ofFile<Value>(act: () => Value): Value {
+  try {
+    return act()
+  } catch (error) {
+    throw new FileTrouble(error)
+  }
+}
+
+/** Tries for a copy between two writes of Cursor's before the file counts as busy. */
+const COPY_TRIES = 3
+
+function openCopy(path: string, identity: string): OpenFile | ClosedFile {
+  for (let tries = 0; tries < COPY_TRIES; tries += 1) {
+    const copy = takeCopy(path)
+    if (copy === null) continue
+    const { bytes, signature } = copy
+    // A database in memory has no WAL; these two bytes say which journal the file uses.
+    if (bytes.length >= 20) bytes.fill(1, 18, 20)
+    const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
+    return {
+      kind: 'open',
+      signature,
+      identity,
+      bytesRead: bytes.length,
+      readMsMax: 50,
+      longestReadMs: () => 0,
+      isTouched: () => false,
+      read: (use) => ofFile(() => use(db)),
+      close: () => db.close(),
+    }
+  }
+  return closed('busy', 'Cursor is writing to it.')
+}
+
+/** A copy counts only if the file did not change under it and no rollback journal was in use; else null. */
+function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: string } | null {
+  const signature = fileSignature(path)
+  if (signature === null || isJournalHot(path)) return null
+  const bytes = readFileSync(path)
+  return fileSignature(path) === signature && !isJournalHot(path) ? { bytes, signature } : null
+}
+
+/** In one journal mode the file stays, its head zeroed, after each commit. */
+function isJournalHot(path: string): boolean {
+  const journal = `${path}-journal`
+  if ((statOrNull(journal)?.size ?? 0n) === 0n) return false
+  try {
+    return readHead(journal).some((byte) => byte !== 0)
+  } catch (error) {
+    // Deleted meanwhile: its transaction is over.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+function readHead(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const head = Buffer.alloc(100)
+    readSync(file, head, 0, 100, 0)
+    return head
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A reader under another user id leaves a WAL index that the owner cannot write. */
+function foreignOwner(stat: BigIntStats): string | null {
+  const us = process.geteuid?.()
+  if (us === undefined || stat.uid === BigInt(us)) return null
+  return `The file belongs to user ${stat.uid}, and this daemon runs as ${us}: run it as the user who runs Cursor.`
+}
+
+const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
+
+/** What became of a pass whose file could not be read on. UserError with anything else is thrown on. */
+export function endedBy(error: unknown): ClosedFile {
+  if (error instanceof FileTrouble) return closedBy(error)
+  throw error
+}
+
+/** Its journal holds what the file was before: only who may write can bring that back. */
+const HALF_WRITTEN = 'Cursor ended while it was writing to it: it is read once Cursor was started again.'
+
+/** What an error of SQLite or of the file system says about the file. A bug of ours is thrown on. */
+export function closedBy(error: unknown): ClosedFile {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === 'ENOENT') return closed('missing', null)
+  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor holds a lock on it.')
+  if (code === 'SQLITE_READONLY_ROLLBACK') return closed('busy', HALF_WRITTEN)
+  if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code)) return closed('corrupt', message)
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {
+    return closed('unreadable', `${message}: check that your user may read the file and its folder.`)
+  }
+  throw error
+}

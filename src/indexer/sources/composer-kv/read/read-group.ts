@@ -1,0 +1,53 @@
+import { emptyBatch } from '../../../../mirror/write/batch.ts'
+import type { Mirror } from '../../../../mirror/open.ts'
+import * as held from '../../../../mirror/sources/source-state.ts'
+import { writeBatch } from '../../../../mirror/write/write-batch.ts'
+import type { ChatId } from '../../../../model/ids.ts'
+import type { OpenFile } from '../../../open-safely/cursor-file.ts'
+import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../../../source.ts'
+import type { Listing } from './full-scan-fallback.ts'
+import type { ChatDiff } from '../detect/diff-chats.ts'
+import { readChats } from './read-chats.ts'
+
+/** One pass over a store, from its first look to its last. */
+export interface Pass {
+  readonly mirror: Mirror
+  readonly num: number
+  /** Of it are made the ids of messages to which the store gives none. */
+  readonly firstId: string
+  readonly request: PassRequest
+  readonly listing: Listing
+  /** The index was damaged when it was last walked: counting walks all of it. */
+  readonly isDamaged: boolean
+  /** Messages written so far. */
+  written: number
+  /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
+  isInDoubt: boolean
+}
+
+export const isIndexedLater = (pass: Pass): boolean => pass.written >= INDEXED_AT_ONCE
+
+/**
+ * Reads chats that differ, and writes them in one or a few transactions of the mirror.
+ * @param isListedLater whether somebody waits for the first hits: all that others can do without is left for later
+ */
+export function* readGroup(
+  file: OpenFile,
+  pass: Pass,
+  group: readonly ChatDiff[],
+  isListedLater = false,
+): Generator<PassStep> {
+  const { mirror, num, firstId, request } = pass
+  const known = {
+    isGoneRow: (key: string) => held.isGoneRow(mirror, num, key),
+    roles: (chatId: ChatId) => held.listRoles(mirror, chatId),
+  }
+  for (const portion of readChats(file, firstId, group, known)) {
+    const { chats, rows, goneKeys, issues, evidence, paths, bytesRead, longestReadMs } = portion
+    const later = { isIndexedLater: isIndexedLater(pass), isListedLater }
+    const news = { chats, rows, goneKeys, issues, evidence, paths, ...later, source: num, nowMs: request.now() }
+    const outcome = writeBatch(mirror, { ...emptyBatch, ...news })
+    pass.written += outcome.messages.length
+    yield { ...readingStep, done: portion.rowsDone, bytesRead, longestReadMs, outcome }
+  }
+}

@@ -1,0 +1,238 @@
+import { crc32 } from 'node:zlib'
+import type Database from 'better-sqlite3'
+import { readPortion, type Portion } from '../../../open-safely/read-portion.ts'
+import { tryRead } from '../../../open-safely/try-read.ts'
+import { prepared } from '../../../../mirror/prepared.ts'
+import type { ChatId } from '../../../../model/ids.ts'
+import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from '../keys.ts'
+
+/** Above this a value is not read: it becomes an issue with its key and size. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+
+/** A row named, its value not yet read. */
+export interface RowRef {
+  readonly key: string
+  readonly rowid: number
+}
+
+export interface SizedRef extends RowRef {
+  readonly octets: number
+}
+
+/** `value` is null for a NULL (a tombstone) and for a value that is too large to read; `octets` tells them apart. */
+export interface RawRow extends SizedRef {
+  readonly value: string | null
+  /** CRC-32 of the value's bytes; null where it is not read. */
+  readonly checksum: number | null
+}
+
+// What goes by rowids names the table of `main`: for what goes by keys, `read-by-table.ts` may put a view in its place.
+
+const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
+
+export type TableKind =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** Whether the store has the table, and whether it is one whose rows can be followed. */
+export function findTable(db: Database.Database): TableKind {
+  const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
+  if (row === undefined) return { kind: 'none' }
+  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view; this layout is not known.' }
+  if (/without\s+rowid/i.test(row.sql)) {
+    return { kind: 'unknown', why: 'Its table has no rowids; this layout is not known.' }
+  }
+  const encoding = String(db.pragma('encoding', { simple: true }))
+  return encoding === 'UTF-8' ? { kind: 'table' } : { kind: 'unknown', why: `Its text is ${encoding}, not UTF-8.` }
+}
+
+/**
+ * SQLite's rowids go beyond what a JavaScript number holds. Those that do are all told as the greatest number; such a
+ * row is found by its key.
+ */
+export const isExact = (ref: RowRef): boolean => ref.rowid < Number.MAX_SAFE_INTEGER
+
+const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
+  ref.rowid > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
+
+/**
+ * The unary plus keeps SQLite from the index on `key`, which would walk every key of the family; this way it seeks the
+ * rowid, and a pass that finds nothing new costs the same whatever the store's size.
+ */
+export const LIST_ABOVE = `
+select key, rowid from main.cursorDiskKV
+where rowid > ?
+  and ((+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;'))
+order by rowid limit ?
+`
+
+/** The same out of the index alone, which walks every key: for a table with a damaged page in it. */
+const LIST_ABOVE_BY_KEY = `
+select key, rowid from (
+  select key, rowid from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'
+  union all select key, rowid from cursorDiskKV where key >= 'composerData:' and key < 'composerData;'
+)
+where +rowid > ? order by rowid limit ?
+`
+
+export function listAbove(db: Database.Database, rowid: number, limit: number): RowRef[] {
+  const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(BigInt(rowid), limit)
+  return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
+}
+
+/** The inner query is cut first, so that rows of other families cost a step and no more. */
+const LIST_TAIL = `
+select key, rowid, octets from (
+  select key, rowid, octet_length(value) as octets from main.cursorDiskKV
+  where rowid <= ? order by rowid desc limit ?
+)
+where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
+`
+
+/** The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. None where a page is damaged. */
+export function listTail(db: Database.Database, rowid: number, limit: number): SizedRef[] {
+  const tail = tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
+  return (tail?.value ?? []).map(withOctets)
+}
+
+const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
+const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from main.cursorDiskKV where rowid = ?`
+
+export function findByKey(db: Database.Database, key: string): SizedRef | undefined {
+  const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
+  return row === undefined ? undefined : withOctets(row)
+}
+
+export function findByRowid(db: Database.Database, rowid: number): (SizedRef & { key: string | null }) | undefined {
+  return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
+}
+
+const withOctets = ({ key, rowid, octets }: SizedRef): SizedRef => withRowid({ key, rowid, octets: octets ?? 0 })
+
+const LIST_SIZES = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key >= ? and key < ?`
+
+/** The sizes of one chat's messages; values are not read. */
+export function listSizes(db: Database.Database, chatId: ChatId): SizedRef[] {
+  const { from, to } = messageRange(chatId)
+  return prepared<SizedRef>(db, LIST_SIZES).all(from, to).map(withOctets)
+}
+
+const FIND_REF = `select key, rowid from cursorDiskKV where key = ?`
+const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
+
+/** Every row of one chat, out of the index alone. */
+export function listChat(db: Database.Database, chatId: ChatId): RowRef[] {
+  const { from, to } = messageRange(chatId)
+  const own = prepared<RowRef>(db, FIND_REF).get(chatKey(chatId))
+  const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to).map(withRowid)
+  return own === undefined ? messages : [withRowid(own), ...messages]
+}
+
+const LIST_KEYS = `
+select key, rowid from cursorDiskKV
+where key > cast(? as text) and key < ?
+order by key limit ?
+`
+const KEY_BYTES = `select cast(key as blob) as bytes from main.cursorDiskKV where rowid = ?`
+
+export interface KeyPage {
+  readonly refs: readonly RowRef[]
+  /** Where the next page begins, null after the last. */
+  readonly next: Buffer | null
+}
+
+/**
+ * One page of a key family, by the index alone. The bound is kept as bytes: a key that is not UTF-8 comes back changed
+ * from a JavaScript string, and would stop or repeat the walk.
+ */
+export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
+  const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
+  const last = refs.at(-1)
+  if (last === undefined || refs.length < pageRows) return { refs, next: null }
+  const bytes = isExact(last) ? prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes : undefined
+  return { refs, next: bytes ?? Buffer.from(last.key) }
+}
+
+const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? and key < ?`
+const COUNT_ALL = `select count(*) as count from cursorDiskKV`
+const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
+
+export interface RowCounts {
+  readonly chatRows: number
+  readonly totalRows: number
+  readonly nullKeys: number
+}
+
+export function countRows(db: Database.Database): RowCounts {
+  const count = (sql: string, ...params: unknown[]): number =>
+    prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
+  const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
+  return {
+    chatRows: inRange(messageFamily) + inRange(chatFamily),
+    totalRows: count(COUNT_ALL),
+    nullKeys: count(COUNT_NULL_KEYS),
+  }
+}
+
+/**
+ * As text, which lies in the heap and goes with it; a buffer's bytes are malloc's, which gives them back late or never.
+ */
+const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
+const reading = (where: string): { readonly row: string; readonly bytes: string } => ({
+  row: `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from ${where}`,
+  bytes: `select cast(value as blob) as bytes from ${where}`,
+})
+const byRowid = reading('main.cursorDiskKV where rowid = ?')
+const byKey = reading('cursorDiskKV where key = ?')
+
+interface ValueRow extends SizedRef {
+  readonly value: string | null
+  /** Where the text may not be what stands there. */
+  readonly bytes: Buffer | null
+}
+
+export interface Page extends Portion {
+  readonly rows: readonly RawRow[]
+  /** Rows that are gone, or name another key, since they were listed. */
+  readonly missing: readonly RowRef[]
+  /** Rows that SQLite could not read from a damaged page. */
+  readonly unreadable: readonly RowRef[]
+}
+
+/** Reads the values of the first of these rows in one short transaction. Damage costs the damaged row only. */
+export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
+  const found: ValueRow[] = []
+  const missing: RowRef[] = []
+  const unreadable: RowRef[] = []
+  const portion = readPortion(db, refs, readMsMax, (ref) => {
+    const row = tryRead(() => readRow(db, ref))
+    if (row === null) unreadable.push(ref)
+    else if (row.value?.key !== ref.key) missing.push(ref)
+    else {
+      const { octets, value, bytes } = row.value
+      found.push({ key: ref.key, rowid: ref.rowid, octets, value, bytes })
+      return value === null ? 0 : (octets ?? 0)
+    }
+    return 0
+  })
+  return { rows: found.map(checked), missing, unreadable, ...portion }
+}
+
+/** The checksum waits until the transaction is over. */
+function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
+  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
+}
+
+/** Stands for bytes that are no UTF-8, and may stand there itself. */
+const REPLACEMENT = '\ufffd'
+
+function readRow(db: Database.Database, ref: RowRef): ValueRow | undefined {
+  const [sql, at] = isExact(ref) ? [byRowid, BigInt(ref.rowid)] : [byKey, ref.key]
+  const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
+  if (row === undefined) return undefined
+  const { key, rowid, octets, value } = row
+  const isDoubtful = value?.includes(REPLACEMENT) === true
+  const bytes = isDoubtful ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
+  return { key, rowid, octets, value, bytes }
+}

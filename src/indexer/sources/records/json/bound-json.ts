@@ -1,0 +1,40 @@
+import type { Json } from '../../../../model/json.ts'
+import { isWellFormed, wellFormed } from './json-value.ts'
+
+export interface BoundedJson {
+  /** Null where the value was too deep. */
+  readonly value: Json
+  readonly isTooDeep: boolean
+}
+
+/** `JSON.parse` reads any depth, but `JSON.stringify` and every recursive reader after it run out of stack. */
+export const DEPTH_MAX = 500
+
+/** Lets a parsed value pass that can be stored and walked. The value itself is returned where it needs no repair. */
+export function boundJson(value: unknown): BoundedJson {
+  const found = inspect(value)
+  if (found === 'too-deep') return { value: null, isTooDeep: true }
+  return { value: found === 'ill-formed' ? repaired(value as Json) : ((value ?? null) as Json), isTooDeep: false }
+}
+
+function inspect(root: unknown): 'fine' | 'ill-formed' | 'too-deep' {
+  let isFine = true
+  const waiting = [{ value: root, depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, depth } = next
+    if (typeof value === 'string') isFine &&= isWellFormed(value)
+    if (typeof value !== 'object' || value === null) continue
+    if (depth === DEPTH_MAX) return 'too-deep'
+    if (!Array.isArray(value)) isFine &&= Object.keys(value).every(isWellFormed)
+    for (const child of Object.values(value)) waiting.push({ value: child, depth: depth + 1 })
+  }
+  return isFine ? 'fine' : 'ill-formed'
+}
+
+/** Recursive: only called on what is known to be shallow. `fromEntries` keeps a key `__proto__` an ordinary key. */
+function repaired(value: Json): Json {
+  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(repaired)
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [wellFormed(key), repaired(child)]))
+}

@@ -1,0 +1,91 @@
+import { parsedOrText } from '../json/exact-json.ts'
+import {
+  asRecord,
+  filledStringIn,
+  holdsSomething,
+  isBlank,
+  listIn,
+  parsedRecord,
+  stringIn,
+} from '../json/json-value.ts'
+import type { JsonRecord } from '../json/json-value.ts'
+import { pathsInPatch } from './patch-paths.ts'
+import { readUriPath } from './read-path.ts'
+import { stringLeaves } from '../json/string-leaves.ts'
+
+/** Cursor writes payloads as JSON strings, plain text or objects; blank text is no payload. */
+export function readPayload(value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? null
+  return isBlank(value) ? null : parsedOrText(value)
+}
+
+/** `params` is Cursor's reading of the arguments, `rawArgs` the model's own words, torn while they stream. */
+export function readInput(record: JsonRecord): unknown {
+  const params = readPayload(record['params'])
+  if (holdsSomething(params)) return params
+  const rawArgs = readPayload(record['rawArgs'])
+  return holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
+}
+
+/** These stand in parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
+const neverOutput = new Set(['composerData', 'precomputedDiff', 'codeblock', 'subagentComposerId', 'status'])
+
+/** The result; where the build left it out, what the additional data tells of it. */
+export function readOutput(result: unknown, additional: JsonRecord | null): unknown {
+  if (holdsSomething(result)) return result
+  const rest = Object.entries(additional ?? {}).filter(([name]) => !neverOutput.has(name))
+  const tellsSomething = rest.some(([name, value]) => holdsSomething(value) && !isBookkeeping(name))
+  return tellsSomething ? Object.fromEntries(rest) : result
+}
+
+const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
+
+/** The words for a person, else those for the model, else whatever stands there. */
+export function readToolError(error: unknown): string | null {
+  const record = parsedRecord(error)
+  const message = ['clientVisibleErrorMessage', 'modelVisibleErrorMessage']
+    .map((name) => filledStringIn(record, name))
+    .find((text) => text !== null)
+  if (message !== undefined) return message
+  const leaves = typeof error === 'string' ? stringLeaves(error) : stringLeaves(record)
+  return leaves.length === 0 ? null : leaves.join('\n')
+}
+
+const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool'])
+
+/** Where Cursor only says that it was some MCP tool, the call's arguments say which. */
+export function readToolName(name: string | null, input: unknown): string {
+  if (name === null) return 'unknown'
+  if (!genericMcpNames.has(name)) return name
+  const call = mcpCall(input)
+  const words = ['mcp', filledStringIn(call, 'serverName'), filledStringIn(call, 'name')]
+  return filledStringIn(call, 'name') === null ? name : words.filter((word) => word !== null).join('_')
+}
+
+const mcpCall = (input: unknown): JsonRecord | null => asRecord(listIn(asRecord(input), 'tools')[0])
+
+const pathFields = [
+  'relativeWorkspacePath',
+  'targetFile',
+  'target_file',
+  'file_path',
+  'filePath',
+  'path',
+  'targetDirectory',
+  'target_directory',
+  'relative_workspace_path',
+  'notebook_path',
+  'target_notebook',
+  'effectiveUri',
+]
+
+/** Files and folders that the arguments, or a patch among them, name. An MCP tool's arguments are its own, a `path` there can be anything. */
+export function readToolPaths(name: string | null, input: unknown): readonly string[] {
+  if (typeof input === 'string') return pathsInPatch(input)
+  const record = asRecord(input)
+  const isMcp = /^(?:mcp(?:[_-]|$)|call_mcp_tool$)/i.test(name ?? '') || filledStringIn(mcpCall(input), 'name') !== null
+  if (record === null || isMcp) return []
+  const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
+  const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
+  return [...new Set([...named.filter((path) => path !== null), ...patched])]
+}

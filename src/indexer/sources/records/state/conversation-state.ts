@@ -1,0 +1,208 @@
+import type { ChatFacts } from '../../../../mirror/write/batch.ts'
+import { filledString, parseJson } from '../json/json-value.ts'
+import { readTime } from '../json/read-time.ts'
+import { bytesIn, numberAt, readWire, type WireField } from '../json/wire.ts'
+
+/** One place in a thread as its state tells it: a blob by its id, or the message itself. */
+export type StateEntry =
+  | { readonly kind: 'blob'; readonly id: string }
+  | { readonly kind: 'inline'; readonly bytes: Buffer }
+
+/** What the model saw of a chat, by the ids of the blobs that hold it. */
+export interface ConversationState {
+  /** In their order. */
+  readonly entries: readonly StateEntry[]
+  /** Ids of the turns, which tell the thread once more. Each id once. */
+  readonly turns: readonly string[]
+  /** Ids of what a summary replaced in `entries`, oldest first. */
+  readonly archives: readonly string[]
+  readonly contextTokens: ChatFacts['contextTokens']
+  readonly workspaceUris: readonly string[]
+  readonly startedAtMs: number | null
+}
+
+const MESSAGE = 1
+const OLD_TURN = 2
+const TOKENS = 5
+const TURN = 8
+const WORKSPACE = 9
+const OLD_ARCHIVE = 11
+const ARCHIVE = 13
+const STARTED = 26
+const ID_BYTES = 32
+
+/** Total: null for bytes that are no state, or hold nothing of one that is known. */
+export function decodeConversationState(bytes: Buffer): ConversationState | null {
+  const fields = readWire(bytes)
+  if (fields === null) return null
+  const state = {
+    entries: fields.flatMap(readEntry),
+    // The old list has the same ids; only a store of an old build has no other.
+    turns: firstList(fields, TURN, OLD_TURN),
+    archives: firstList(fields, ARCHIVE, OLD_ARCHIVE),
+    contextTokens: readTokens(fields),
+    workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
+    startedAtMs: readTime(numberAt(fields, STARTED)),
+  }
+  const { entries, turns, archives, contextTokens, workspaceUris, startedAtMs } = state
+  const named = entries.length + turns.length + archives.length + workspaceUris.length
+  const isKnown = named > 0 || (contextTokens ?? startedAtMs) !== null
+  return isKnown || bytes.length === 0 ? state : null
+}
+
+function readEntry({ number, value }: WireField): StateEntry[] {
+  if (number !== MESSAGE || !Buffer.isBuffer(value)) return []
+  // A message can be as short as an id is long.
+  const isId = value.length === ID_BYTES && parseJson(value.toString('utf8')) === null
+  return [isId ? { kind: 'blob', id: value.toString('hex') } : { kind: 'inline', bytes: value }]
+}
+
+const idsIn = (fields: readonly WireField[], number: number): readonly string[] =>
+  bytesIn(fields, number).flatMap((id) => (id.length === ID_BYTES ? [id.toString('hex')] : []))
+
+/** The ids of the first of these fields that names any. */
+const firstList = (fields: readonly WireField[], ...numbers: readonly number[]): readonly string[] => [
+  ...new Set(numbers.map((number) => idsIn(fields, number)).find((ids) => ids.length > 0)),
+]
+
+/** 2023 to 2100: what else a varint counts is far from these. */
+const EARLIEST_MS = Date.UTC(2023, 0)
+const LATEST_MS = Date.UTC(2100, 0)
+
+/** The earliest moment among the varints of a message: a call has one for its end, too. Null where there is none. */
+function earliestTime(fields: readonly WireField[]): number | null {
+  const times = fields.flatMap(({ value }) =>
+    typeof value === 'number' && value >= EARLIEST_MS && value < LATEST_MS ? [value] : [],
+  )
+  return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
+}
+
+function readTokens(fields: readonly WireField[]): ConversationState['contextTokens'] {
+  const told = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
+  const positive = (number: number): number | null => numberAt(told, number) || null
+  const [used, limit] = [positive(1), positive(2)]
+  return used === null && limit === null ? null : { used, limit }
+}
+
+/** The ids of the messages that one summary replaced, in their order, the earlier summary not among them. */
+export interface StateArchive {
+  readonly messages: readonly string[]
+  /** Id of the message that stands in their place. */
+  readonly summary: string | null
+}
+
+/** Null for bytes that are no archive. */
+export function decodeArchive(bytes: Buffer): StateArchive | null {
+  const fields = readWire(bytes) ?? []
+  const archive = { messages: idsIn(fields, 1), summary: idsIn(fields, 4)[0] ?? null }
+  return archive.messages.length === 0 ? null : archive
+}
+
+export interface StateTurn {
+  readonly userMessage: string | null
+  readonly steps: readonly string[]
+  /** Epoch ms; null where the turn names no time. */
+  readonly atMs: number | null
+}
+
+/** A turn's blob: the ids of a prompt and of what was done about it, as they are or a level deeper. */
+export function decodeTurn(bytes: Buffer): StateTurn | null {
+  const fields = readWire(bytes)
+  if (fields === null) return null
+  const own = turnOf(fields)
+  if (own !== null) return own
+  const inner = readWire(bytesIn(fields, 1)[0] ?? Buffer.alloc(0))
+  return inner === null ? null : turnOf(inner)
+}
+
+function turnOf(fields: readonly WireField[]): StateTurn | null {
+  const userMessage = idsIn(fields, 1)[0] ?? null
+  const steps = idsIn(fields, 2)
+  return userMessage === null && steps.length === 0 ? null : { userMessage, steps, atMs: earliestTime(fields) }
+}
+
+/** A turn's prompt; null where the blob holds none. */
+export function decodeTurnMessage(bytes: Buffer): { readonly text: string; readonly atMs: number | null } | null {
+  const fields = readWire(bytes) ?? []
+  const text = firstText(fields)
+  return text === null ? null : { text, atMs: earliestTime(fields) }
+}
+
+const firstText = (fields: readonly WireField[]): string | null =>
+  filledString(bytesIn(fields, 1)[0]?.toString('utf8') ?? null)
+
+/** What was done in a turn, one thing a blob. */
+export type StateStep = { readonly atMs: number | null } & (
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'thinking'; readonly text: string; readonly durationMs: number | null }
+  | StateCall
+  | { readonly kind: 'nothing' }
+)
+
+interface StateCall {
+  readonly kind: 'tool'
+  readonly name: string
+  readonly input: Readonly<Record<string, string>>
+  /** Short texts of the call and its arguments: the call's id is among them, in a place that depends on the tool. */
+  readonly texts: readonly string[]
+}
+
+/** Null for a step of no known kind. */
+export function decodeStep(bytes: Buffer): StateStep | null {
+  const fields = readWire(bytes) ?? []
+  const [field] = fields
+  const inner = field !== undefined && Buffer.isBuffer(field.value) ? readWire(field.value) : null
+  if (field === undefined || inner === null) return null
+  if (field.number === 2) return decodeCall(fields, inner)
+  if (field.number !== 1 && field.number !== 3) return null
+  const [text, atMs] = [firstText(inner), earliestTime([...fields, ...inner])]
+  if (text === null) return { kind: 'nothing', atMs }
+  return field.number === 1
+    ? { kind: 'text', text, atMs }
+    : { kind: 'thinking', text, durationMs: numberAt(inner, 2), atMs }
+}
+
+/** By the number of the field: the tool's name, and what the first fields of its arguments are called. */
+const tools: ReadonlyMap<number, readonly [name: string, ...args: string[]]> = new Map([
+  [1, ['shell', 'command', 'working_directory']],
+  [3, ['delete', 'path']],
+  [4, ['glob']],
+  [5, ['grep']],
+  [8, ['read', 'path']],
+  [9, ['update_todos']],
+  [10, ['read_todos']],
+  [12, ['edit', 'path']],
+  [13, ['ls', 'path']],
+  [14, ['read_lints']],
+  [15, ['mcp']],
+  [16, ['semantic_search']],
+  [17, ['create_plan']],
+  [18, ['web_search']],
+  [19, ['task']],
+  [24, ['fetch']],
+])
+
+const CALL_ID_BYTES_MAX = 200
+
+/** Every tool has a message of its own for its arguments; of most of them only which tool it was is known. */
+function decodeCall(step: readonly WireField[], fields: readonly WireField[]): StateStep {
+  const [call] = fields
+  const [name = 'unknown', ...named] = tools.get(call?.number ?? 0) ?? []
+  const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
+  const args = readWire(bytesIn(value, 1)[0] ?? Buffer.alloc(0)) ?? []
+  const told = named.flatMap((arg, index) => {
+    const text = filledString(bytesIn(args, index + 1)[0]?.toString('utf8') ?? null)
+    return text === null ? [] : [[arg, text] as const]
+  })
+  const texts = [...fields, ...value, ...args].flatMap((each) =>
+    Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
+  )
+  return {
+    kind: 'tool',
+    name,
+    input: Object.fromEntries(told),
+    texts,
+    // Not those of the arguments and the result: they are of something else.
+    atMs: earliestTime([...step, ...fields, ...value]),
+  }
+}

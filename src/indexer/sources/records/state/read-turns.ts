@@ -1,0 +1,76 @@
+import type { IssueReason } from '../../../../model/issue.ts'
+import type { Role } from '../../../../model/message.ts'
+import { decodeStep, decodeTurn, decodeTurnMessage, type StateStep } from './conversation-state.ts'
+import type { JsonRecord } from '../json/json-value.ts'
+import type { ModelEntry } from './model-messages.ts'
+import { decodeEntry, unreadMessage } from './model-parts.ts'
+import { keyOfCall, keysOfSaid } from '../message/said-keys.ts'
+
+/** Reads these blobs; null for one that is not there. */
+export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>
+
+/** One thing that a turn tells: a prompt, a step, or that something could not be read. */
+export interface DecodedItem {
+  readonly id: string
+  /** Null for a turn that could not be read: it may have held anything. */
+  readonly entry: ModelEntry | null
+  /** Null where it could not be read. */
+  readonly role: Role | null
+  /** It is the same as a message of the list that has one of these. */
+  readonly keys: readonly string[]
+  readonly issue: IssueReason | null
+}
+
+/** Reads these turns, their prompts and their steps, in their order. A step that says nothing is left out. */
+export function readTurns(ids: readonly string[], read: ReadBlobs): readonly DecodedItem[] {
+  const turns = read(ids)
+  const decoded = ids.map((id) => {
+    const bytes = turns.get(id) ?? null
+    return { id, isThere: bytes !== null, turn: bytes === null ? null : decodeTurn(bytes) }
+  })
+  const named = decoded.flatMap(({ turn }) => [turn?.userMessage ?? [], turn?.steps ?? []].flat())
+  const blobs = read([...new Set(named)])
+  return decoded.flatMap(({ id, isThere, turn }) => {
+    if (turn === null) return [unread(id, isThere, null)]
+    const { userMessage, steps, atMs } = turn
+    return [
+      ...(userMessage === null ? [] : promptItem(userMessage, blobs.get(userMessage) ?? null, atMs)),
+      ...steps.flatMap((step) => stepItem(step, blobs.get(step) ?? null)),
+    ]
+  })
+}
+
+const unread = (id: string, isThere: boolean, entry: ModelEntry | null): DecodedItem => ({
+  id,
+  entry,
+  role: null,
+  keys: [],
+  issue: isThere ? 'unknown-shape' : 'missing-blob',
+})
+
+function promptItem(id: string, bytes: Buffer | null, turnAtMs: number | null): DecodedItem[] {
+  const prompt = bytes === null ? null : decodeTurnMessage(bytes)
+  if (prompt === null) return [unread(id, bytes !== null, { key: id, message: unreadMessage, isFromTurn: true })]
+  return toldItem(id, { role: 'user', content: prompt.text }, prompt.atMs ?? turnAtMs, [])
+}
+
+function stepItem(id: string, bytes: Buffer | null): DecodedItem[] {
+  const step = bytes === null ? null : decodeStep(bytes)
+  if (step === null) return [unread(id, bytes !== null, { key: id, message: unreadMessage, isFromTurn: true })]
+  const callKeys = step.kind === 'tool' ? step.texts.map(keyOfCall) : []
+  return toldItem(id, { role: 'assistant', content: contentOf(step) }, step.atMs, callKeys)
+}
+
+function toldItem(id: string, message: JsonRecord, atMs: number | null, callKeys: readonly string[]): DecodedItem[] {
+  const said = decodeEntry(message)
+  if (said.parts.length === 0) return []
+  const keys = [...callKeys, ...keysOfSaid(said).flatMap((key) => key ?? [])]
+  return [{ id, entry: { key: id, message, atMs, isFromTurn: true }, role: said.role, keys, issue: null }]
+}
+
+/** A step in the words of the other form. */
+function contentOf(step: StateStep): readonly JsonRecord[] {
+  if (step.kind === 'text') return [{ type: 'text', text: step.text }]
+  if (step.kind === 'thinking') return [{ type: 'reasoning', text: step.text, durationMs: step.durationMs }]
+  return step.kind === 'tool' ? [{ type: 'tool-call', toolName: step.name, input: step.input }] : []
+}

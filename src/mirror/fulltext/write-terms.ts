@@ -1,0 +1,38 @@
+import type { Part } from '../../model/part.ts'
+import { columnNames, searchColumns } from '../../text/terms/columns.ts'
+import { markTerms } from '../../text/terms/marks.ts'
+import { indexTermBytes } from '../../text/terms/terms.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { writeDictionary } from '../write/write-dictionary.ts'
+
+/** The terms of one message, as UTF-8: for each column of `columnNames`, and its marks. */
+export type MessageTerms = readonly Buffer[]
+
+const NO_TERMS = Buffer.alloc(0)
+
+/** @param partsJson a message's parts as they are kept */
+export function cutParts(partsJson: string): MessageTerms {
+  const parts = JSON.parse(partsJson) as Part[]
+  const { columns } = searchColumns(parts)
+  const cut = columnNames.map((name) => (columns[name] === '' ? NO_TERMS : indexTermBytes(columns[name])))
+  return [...cut, Buffer.from(markTerms(parts))]
+}
+
+const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)`
+const DROP_TERMS = `delete from message_terms where rowid = ?`
+
+/** Makes a message found. FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
+export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
+  prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
+}
+
+/** Makes a message found, and lists its terms. */
+export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
+  addTerms(db, key, terms)
+  writeDictionary(db, terms)
+}
+
+export function dropTerms(db: Mirror, key: number): void {
+  prepared(db, DROP_TERMS).run(BigInt(key))
+}

@@ -1,0 +1,79 @@
+import type { MessageId } from '../../model/ids.ts'
+import type { MessageWrite } from '../write/batch.ts'
+import { findHeldMessage } from '../write/messages/held-messages.ts'
+import type { HeldMessage, NextMessage } from '../write/messages/message-columns.ts'
+import type { Mirror } from '../open.ts'
+import type { Place, ThreadWrite } from '../threads/place-thread.ts'
+import { prepared } from '../prepared.ts'
+import { upsertMessage } from '../write/messages/upsert-message.ts'
+import { splitTextKeys } from '../write/messages/text-key.ts'
+import { isUnplaced } from '../threads/unplaced.ts'
+
+/** A write of more is none of those that come many times a second. */
+const MESSAGES_MAX = 8
+
+/**
+ * Messages that were read again and keep their places, as they will stand, where no other message of the chat is touched
+ * by that. While an agent answers, Cursor writes its last message anew many times a second; to place all messages of a
+ * chat each time takes the longer the longer it is.
+ * @returns null where any other message may move, or may begin or cease to repeat what the thread says
+ */
+export function rewriteInPlace(db: Mirror, thread: ThreadWrite): (readonly [NextMessage, Place])[] | null {
+  const { chatNum, source, write } = thread
+  if (thread.isNew || !thread.isOrderKnown || thread.isPrompts || write.vanished.length > 0) return null
+  if (write.messages.length === 0 || write.messages.length > MESSAGES_MAX) return null
+  if (isUnplaced(db, chatNum) || !isBestSource(db, thread)) return null
+  const held = new Map<MessageId, HeldMessage>()
+  for (const message of write.messages) {
+    const before = findHeldMessage(db, chatNum, message.id, source)
+    if (before === null || !isPlacedAlike(before, message) || touchesOthers(db, chatNum, before, message)) return null
+    held.set(message.id, before)
+  }
+  const next = new Map(
+    write.messages.map((message) => [message.id, upsertMessage(db, thread, held.get(message.id) ?? null, message)]),
+  )
+  return [...next.values()].map((message) => [message, message.columns])
+}
+
+const LIST_SOURCES = `select distinct source from messages where chat = ?`
+
+/** Whether this source gives the order, whichever of the chat's messages are still there. */
+function isBestSource(db: Mirror, { chatNum, source, tools: { ranks } }: ThreadWrite): boolean {
+  const sources = prepared<number>(db, LIST_SOURCES).pluck().all(chatNum)
+  return !ranks.isArchive(source) && sources.every((one) => one === source || ranks.of(source) < ranks.of(one))
+}
+
+/** Whether it stands in the thread, and all that decides of its place and time is as it was. */
+const isPlacedAlike = (held: HeldMessage, message: MessageWrite): boolean =>
+  held.is_live === 1 &&
+  held.is_orphan === 0 &&
+  held.sent_at === message.sentAtMs &&
+  held.started_at === message.startedAtMs &&
+  held.timing_at === message.timingAtMs &&
+  held.role === message.role &&
+  held.alias === message.alias &&
+  held.tool_calls > 0 === message.toolCalls > 0 &&
+  !message.isEmbedded &&
+  !message.remembered
+
+/**
+ * Messages that the chat's own row holds may have gone from it. One of the same content, or of another source and with one
+ * of these texts, may have been told by this message, or be from now on.
+ */
+const FIND_TOUCHED = `
+select 1 from messages
+where chat = @chat and key <> @key and (
+  content_hash in (@before, @after)
+  or case when source = @source then is_embedded
+    else exists (select 1 from json_each(@texts) where instr(messages.text_keys, value) > 0) end
+)
+limit 1
+`
+
+function touchesOthers(db: Mirror, chat: number, held: HeldMessage, message: MessageWrite): boolean {
+  const { key, source, content_hash: before } = held
+  const former = new Set(splitTextKeys(held.text_keys))
+  const latter = new Set(splitTextKeys(message.textKeys))
+  const texts = JSON.stringify([...former, ...latter].filter((text) => former.has(text) !== latter.has(text)))
+  return prepared(db, FIND_TOUCHED).get({ chat, key, source, before, after: message.contentHash, texts }) !== undefined
+}

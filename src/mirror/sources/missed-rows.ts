@@ -1,0 +1,44 @@
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { countHeldRows } from './source-state.ts'
+
+const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
+
+/** These rows vanished among so many that it may be an accident: they count as held, and the moment is kept. */
+export function noteMissed(db: Mirror, source: number, keys: readonly string[], nowMs: number): void {
+  setMissed(db, source, keys, nowMs)
+}
+
+/** These rows are there again; nothing happened to them. */
+export function forgetMissed(db: Mirror, source: number, keys: readonly string[]): void {
+  setMissed(db, source, keys, null)
+}
+
+function setMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
+  if (keys.length === 0) return
+  db.transaction(() => {
+    for (const key of keys) prepared(db, NOTE).run(atMs, source, key)
+  })()
+}
+
+/** Rows of a source that vanished at once, and are not called gone before that is confirmed. */
+export interface MissedRows {
+  readonly rows: number
+  /** Of how many that the source held, they among them. */
+  readonly of: number
+  /** When the first of them was missed. */
+  readonly sinceMs: number
+}
+
+const SUM_UP = `
+select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
+`
+
+export const countMissed = (db: Mirror, source: number): number =>
+  prepared<{ rows: number }>(db, SUM_UP).get(source)?.rows ?? 0
+
+export function readMissed(db: Mirror, source: number): MissedRows | null {
+  const sum = prepared<{ rows: number; sinceMs: number | null }>(db, SUM_UP).get(source)
+  if (sum === undefined || sum.sinceMs === null) return null
+  return { rows: sum.rows, of: countHeldRows(db, source), sinceMs: sum.sinceMs }
+}

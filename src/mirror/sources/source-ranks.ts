@@ -1,0 +1,40 @@
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+
+/** The kind of the sources that hold nothing any more: what was restored out of the archives of one mirror. */
+export const ARCHIVE = 'archive'
+
+const LIST_RANKS = `select num, rank, kind from sources`
+
+/** Whose word counts where several sources hold a chat: the least rank, then the source known for longest. */
+export class SourceRanks {
+  readonly #ranks: ReadonlyMap<number, number>
+  readonly #archives: ReadonlySet<number>
+
+  constructor(db: Mirror) {
+    const rows = prepared<{ num: number; rank: number; kind: string }>(db, LIST_RANKS).all()
+    this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
+    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE).map(({ num }) => num))
+  }
+
+  of(source: number): number {
+    return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
+  }
+
+  isArchive(source: number): boolean {
+    return this.#archives.has(source)
+  }
+
+  /** The better source first. */
+  compare(a: number, b: number): number {
+    return this.of(a) - this.of(b) || a - b
+  }
+
+  best(sources: readonly number[]): number | null {
+    let best: number | null = null
+    for (const source of sources) {
+      if (best === null || this.compare(source, best) < 0) best = source
+    }
+    return best
+  }
+}

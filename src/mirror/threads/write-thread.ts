@@ -1,0 +1,168 @@
+import type { MessageId } from '../../model/ids.ts'
+import type { ChatWrite } from '../write/batch.ts'
+import { updateDigest } from '../digests/update-digest.ts'
+import { writeDigest, type CountedMessage } from '../digests/write-digest.ts'
+import { listHeldMessages } from '../write/messages/held-messages.ts'
+import type { HeldMessage, MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
+import type { Mirror } from '../open.ts'
+import { placePart } from './place-part.ts'
+import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
+import { rewriteInPlace } from '../maintenance/rewrite-in-place.ts'
+import { saveMessage } from '../write/messages/save-message.ts'
+import { dropSuperseded } from '../write/chats/superseded.ts'
+import { upsertMessage } from '../write/messages/upsert-message.ts'
+import { noteUnplaced, takePlaced } from './unplaced.ts'
+
+export interface ThreadOutcome {
+  readonly added: number
+  readonly changed: number
+  readonly gone: number
+  readonly messageIds: readonly MessageId[]
+  /** Every message of the chat, of every source, as it stands now; null where what is lost of it is as it was. */
+  readonly all: readonly MessageColumns[] | null
+}
+
+/**
+ * Brings the messages of one chat to what the source says, and gives all of them their place: a new list or a new
+ * neighbour can move a message that was itself not touched. Where nothing can have moved, the others are left alone.
+ */
+export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  if (thread.write.supersedes === true) return supersede(db, thread)
+  const part = placePart(db, thread)
+  if (part !== null) {
+    noteUnplaced(db, thread.chatNum, thread.source)
+    return { ...savePlaced(db, thread, part, digestLater), all: null }
+  }
+  const rewritten = rewriteInPlace(db, thread)
+  if (rewritten !== null) return { ...savePlaced(db, thread, rewritten, updateDigest), all: null }
+  const isDigestDue = takePlaced(db, thread.chatNum)
+  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest, isDigestDue)
+}
+
+const digestLater: typeof writeDigest = () => {}
+
+const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
+
+/** As `writeThread`, but what the source no longer yields is removed: only an older decoder took it for a message. */
+function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
+  const next = nextMessages(db, thread)
+  const superseded = next.filter(isSuperseded)
+  for (const { held } of superseded) {
+    if (held === null) continue
+    const { key, id, body, is_shadowed: isShadowed } = held
+    dropSuperseded(db, thread.write.id, { key, chat: thread.chatNum, id, body, isShadowed })
+  }
+  takePlaced(db, thread.chatNum)
+  const rest = superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message))
+  const outcome = savePlaced(db, thread, placeAll(db, thread, rest), writeDigest, true)
+  return { ...outcome, changed: outcome.changed + superseded.length }
+}
+
+/** Every message of the chat as it will stand, but for its place. */
+function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
+  const held = thread.isNew ? [] : listHeldMessages(db, thread.chatNum)
+  const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
+  const own = new Map<MessageId, NextMessage>()
+  for (const message of held.filter(({ source }) => source === thread.source)) {
+    own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null, calls: null })
+  }
+  for (const message of thread.write.messages) {
+    own.set(message.id, upsertMessage(db, thread, own.get(message.id)?.held ?? null, message))
+  }
+  return [...own.values(), ...others]
+}
+
+const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
+
+/** @param placed messages with the places that they take; those that are not among them stay as they are */
+function savePlaced(
+  db: Mirror,
+  thread: ThreadWrite,
+  placed: readonly (readonly [NextMessage, Place])[],
+  digest: typeof writeDigest,
+  isDigestDue = false,
+): ThreadOutcome {
+  const counted: CountedMessage[] = []
+  const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
+  for (const [message, place] of placed) {
+    const { held: before, partsJson, calls } = message
+    if (before !== null && stands(message, place)) {
+      outcome.all.push(before)
+      counted.push({ body: before.body, columns: before, calls })
+      continue
+    }
+    const next = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
+    outcome.all.push(next.columns)
+    const savedBody = saveMessage(db, thread.tools, thread.chatNum, next)
+    counted.push({ body: savedBody ?? before?.body ?? 0, columns: next.columns, calls })
+    if (savedBody === null) continue
+    if (!thread.isPrompts) notePrompts(thread, next)
+    if (message.held === null) outcome.added += 1
+    else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
+    else outcome.changed += 1
+    outcome.messageIds.push(message.columns.id)
+  }
+  if (isDigestDue || outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
+  return outcome
+}
+
+/** Of a long chat in which one message was written, nearly all others: they need not be compared column by column. */
+const stands = ({ held, columns }: NextMessage, place: Place): boolean =>
+  columns === held &&
+  place.position === held.position &&
+  place.created_at === held.created_at &&
+  place.created_at_source === held.created_at_source &&
+  place.is_orphan === held.is_orphan &&
+  place.is_shadowed === held.is_shadowed
+
+/** A prompt whose words a chat begins or ceases to hold counts no longer, or again. */
+function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
+  if (held?.user_text === columns.user_text) return
+  tools.prompts.note(held?.user_text ?? null)
+  tools.prompts.note(columns.user_text)
+}
+
+/** Written out: to spread one object over another is slow, and this is done for every message. */
+function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
+  const { position, created_at, created_at_source, is_orphan, is_shadowed } = place
+  return {
+    source: columns.source,
+    id: columns.id,
+    role: columns.role,
+    alias: columns.alias,
+    position,
+    created_at,
+    created_at_source,
+    sent_at: columns.sent_at,
+    started_at: columns.started_at,
+    timing_at: columns.timing_at,
+    model: columns.model,
+    input_tokens: columns.input_tokens,
+    output_tokens: columns.output_tokens,
+    is_orphan,
+    is_shadowed,
+    is_simulated: columns.is_simulated,
+    is_embedded: columns.is_embedded,
+    is_live: columns.is_live,
+    deleted_at: columns.deleted_at,
+    tool_calls: columns.tool_calls,
+    octets: columns.octets,
+    content_hash: columns.content_hash,
+    user_text: columns.user_text,
+    text_keys: columns.text_keys,
+    marks: columns.marks,
+    is_index_capped: columns.is_index_capped,
+  }
+}
+
+/** What becomes of a message that this pass did not read. */
+function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
+  if (held.is_live === 0) return held
+  const isLost = held.is_embedded === 1 ? lostItsPlace(held.id, write.ownRow) : write.vanished.includes(held.id)
+  return isLost ? { ...held, is_live: 0, deleted_at: nowMs } : held
+}
+
+function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
+  if (ownRow.kind === 'gone') return true
+  return ownRow.kind === 'read' && !ownRow.embeddedIds.has(id)
+}

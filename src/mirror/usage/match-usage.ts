@@ -1,0 +1,92 @@
+import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
+import type { Mirror } from '../open.ts'
+import { ONLY_MODEL } from '../write/chats/only-model.ts'
+import { prepared } from '../prepared.ts'
+import { sortKeyFloor } from '../write/messages/sort-key.ts'
+
+/** `several-users`: a chat would fit, but rows of several people do, and nobody says which of them uses this machine. */
+export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'
+
+/** An answer is written while its request runs, or soon after; two requests of two chats are seldom so close. */
+const NEAR_MS = 5 * 60_000
+/** A key may stand later than its time where very many messages share a moment. */
+const KEY_SLACK = 64 * 1024 * 1024
+
+export interface MatchOutcome {
+  readonly num: number
+  /** Null: its chat was found. */
+  readonly reason: NoMatch | null
+}
+
+interface Unmatched {
+  readonly num: number
+  readonly at: number
+  readonly model: string | null
+  readonly user: string | null
+}
+
+/** An answer whose time is its own. */
+interface Answer {
+  readonly chat: number
+  readonly model: string | null
+}
+
+const LIST_UNMATCHED = `select num, at, model, user from usage_events where chat is null order by at`
+const ANSWERS_NEAR = `
+select distinct m.chat, coalesce(m.model, ${ONLY_MODEL}) as model
+from messages m join chats c on c.num = m.chat
+where m.key >= ? and m.key < ? and m.created_at between ? and ? and m.role = 'assistant' and m.is_orphan = 0
+  and m.created_at_source in ('message', 'header', 'timing') and c.is_draft = 0
+`
+const MATCHED_USERS = `select distinct user from usage_events where chat is not null and user is not null`
+const FORGET = `update usage_events set chat = null where chat is not null and user is not null`
+const SAVE = `update usage_events set chat = ? where num = ?`
+
+/**
+ * Looks for the chat of every event that has none: one in which, within five minutes before or after, an answer was
+ * written whose model may be the event's, if there is exactly one such chat. The chats are one person's, and a team's
+ * file has rows of others who were at work in the same minutes: of those that tell their user only one user's are matched.
+ */
+export function matchUsage(db: Mirror): MatchOutcome[] {
+  const owners = matchedUsers(db)
+  const events = prepared<Unmatched>(db, LIST_UNMATCHED)
+    .all()
+    .map((event) => ({ ...event, found: findChat(db, event) }))
+  const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : [user]))
+  const [owner, ...others] = owners.length === 1 ? owners : new Set(fitting)
+  const mine = others.length === 0 ? owner : undefined
+  return events.map(({ num, user, found }) => {
+    if (typeof found === 'string') return { num, reason: found }
+    if (user !== null && user !== mine) return { num, reason: 'several-users' }
+    prepared(db, SAVE).run(found, num)
+    return { num, reason: null }
+  })
+}
+
+/** Whose rows have chats. An earlier version gave chats to the rows of several: nobody knows which were right. */
+function matchedUsers(db: Mirror): readonly string[] {
+  const users = prepared<{ readonly user: string }>(db, MATCHED_USERS)
+    .all()
+    .map(({ user }) => user)
+  if (users.length < 2) return users
+  prepared(db, FORGET).run()
+  return []
+}
+
+function findChat(db: Mirror, { at, model }: Pick<Unmatched, 'at' | 'model'>): number | NoMatch {
+  const [fromMs, toMs] = [at - NEAR_MS, at + NEAR_MS]
+  const keys = [BigInt(sortKeyFloor(fromMs)), BigInt(sortKeyFloor(toMs + 1) + KEY_SLACK)]
+  const near = prepared<Answer>(db, ANSWERS_NEAR).all(...keys, fromMs, toMs)
+  if (near.length === 0) return 'no-answer-near'
+  const chats = new Set(near.filter((answer) => mayBeOne(answer.model, model)).map(({ chat }) => chat))
+  const [first, ...others] = chats
+  if (first === undefined) return 'other-model'
+  return others.length === 0 ? first : 'several-chats'
+}
+
+/** A model that is not told contradicts none; one that was chosen for the user is told as such on both sides. */
+function mayBeOne(answer: string | null, event: string | null): boolean {
+  if (answer === null || event === null) return true
+  if (isChosenModel(answer) || isChosenModel(event)) return isChosenModel(answer) && isChosenModel(event)
+  return modelFamily(answer) === modelFamily(event)
+}

@@ -1,0 +1,145 @@
+import type { ChatId } from '../../../model/ids.ts'
+import type { Batch, ChatFacts, HeadWrite } from '../batch.ts'
+import type { Mirror } from '../../open.ts'
+import type { OwnRowState } from '../../threads/outlines.ts'
+import { prepared } from '../../prepared.ts'
+import { ARCHIVE, type SourceRanks } from '../../sources/source-ranks.ts'
+
+/** The name under which the chat's own row stands among the lists that speak of it. */
+const OWN_ROW = ''
+
+export function ownHead(chatId: ChatId, facts: ChatFacts): HeadWrite {
+  const { name, createdAtMs, updatedAtMs, mode, isArchived, isDraft, isSubagent, parentChatId } = facts
+  const { linesAdded, linesRemoved, filesChanged, branch = null } = facts
+  const flags = { isArchived, isDraft, isSubagent, parentChatId }
+  const changes = { linesAdded, linesRemoved, filesChanged, branch }
+  return { chatId, list: OWN_ROW, name, createdAtMs, updatedAtMs, mode, ...flags, ...changes }
+}
+
+const COLUMNS = [
+  'name',
+  'created_at',
+  'updated_at',
+  'mode',
+  'branch',
+  'is_archived',
+  'is_draft',
+  'is_subagent',
+  'parent_chat_id',
+  'lines_added',
+  'lines_removed',
+  'files_changed',
+] as const
+
+const SAVE_HEAD = `
+insert into heads (chat_id, source, list, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
+on conflict (chat_id, source, list) do update set ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
+where ${COLUMNS.map((name) => `${name} is not excluded.${name}`).join(' or ')}
+`
+
+/** @returns whether it says anything new */
+export function saveHead(db: Mirror, source: number, head: HeadWrite): boolean {
+  const values = [head.name, head.createdAtMs, head.updatedAtMs, head.mode, head.branch]
+  const flags = [head.isArchived, head.isDraft, head.isSubagent].map((flag) => (flag === null ? null : Number(flag)))
+  const rest = [head.parentChatId, head.linesAdded, head.linesRemoved, head.filesChanged]
+  const { changes } = prepared(db, SAVE_HEAD).run(head.chatId, source, head.list, ...values, ...flags, ...rest)
+  return changes > 0
+}
+
+/** @returns the chats of which something new was said */
+export function writeHeads(db: Mirror, batch: Batch): ChatId[] {
+  return batch.heads.filter((head) => saveHead(db, batch.source, head)).map((head) => head.chatId)
+}
+
+const FORGET_OWN_HEAD = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+
+/** What a row said outlives it, until another store of its rank has the chat's row: it lives on there, as another profile's. */
+export function forgetMoved(
+  db: Mirror,
+  chatId: ChatId,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+  ranks: SourceRanks,
+): void {
+  const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
+  for (const [source, state] of ownRows) {
+    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_HEAD).run(chatId, source)
+  }
+}
+
+/** What all lists together say of a chat, as columns of `chats`. */
+export interface MergedHead {
+  readonly name: string | null
+  readonly cursor_created_at: number | null
+  readonly cursor_updated_at: number | null
+  readonly mode: string | null
+  readonly branch: string | null
+  readonly is_archived: number
+  readonly is_draft: number
+  readonly is_subagent: number
+  readonly parent_chat_id: ChatId | null
+  readonly lines_added: number | null
+  readonly lines_removed: number | null
+  readonly files_changed: number | null
+}
+
+/** Builds that keep this list leave the older ones as they are; to archive a chat does not make it any newer. */
+const NEWEST_LIST = 'header-table'
+
+/**
+ * The chat's own row first, that of the fullest source before others; then the lists, the newest word first, and of two
+ * words of one age that of the list which is still written.
+ */
+const LIST_HEADS = `
+select list, kind, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
+from heads cross join sources on sources.num = heads.source
+where chat_id = ?
+order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
+`
+
+interface HeadRow {
+  readonly list: string
+  readonly kind: string
+  readonly name: string | null
+  readonly created_at: number | null
+  readonly updated_at: number | null
+  readonly mode: string | null
+  readonly branch: string | null
+  readonly is_archived: number | null
+  readonly is_draft: number | null
+  readonly is_subagent: number | null
+  readonly parent_chat_id: ChatId | null
+  readonly lines_added: number | null
+  readonly lines_removed: number | null
+  readonly files_changed: number | null
+}
+
+export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
+  const all = prepared<HeadRow>(db, LIST_HEADS).all(chatId)
+  // What an archive remembers of the chat's own row counts where no store ever told of that row.
+  const isTold = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
+  const heads = isTold ? all.filter(({ kind }) => kind !== ARCHIVE) : all
+  const first = <Key extends keyof HeadRow>(key: Key): HeadRow[Key] | null =>
+    heads.find((head) => head[key] !== null)?.[key] ?? null
+  // The chat's own row says nothing by not saying that it is archived; else the newest word counts.
+  const archival = heads.filter(({ list, is_archived }) =>
+    list === OWN_ROW ? is_archived === 1 : is_archived !== null,
+  )
+  const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
+  const own = heads.find(({ list }) => list === OWN_ROW)
+  const updates = heads.flatMap(({ updated_at }) => updated_at ?? [])
+  return {
+    name: first('name'),
+    cursor_created_at: first('created_at'),
+    cursor_updated_at: updates.length === 0 ? null : Math.max(...updates),
+    mode: first('mode'),
+    branch: first('branch'),
+    is_archived: newest?.is_archived ?? 0,
+    // A list that lags behind must not hide a chat.
+    is_draft: own?.is_draft ?? 0,
+    is_subagent: heads.some((head) => head.is_subagent === 1) ? 1 : 0,
+    parent_chat_id: first('parent_chat_id'),
+    lines_added: first('lines_added'),
+    lines_removed: first('lines_removed'),
+    files_changed: first('files_changed'),
+  }
+}

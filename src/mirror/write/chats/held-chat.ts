@@ -1,0 +1,53 @@
+import type { ChatId } from '../../../model/ids.ts'
+import type { Mirror } from '../../open.ts'
+import { prepared } from '../../prepared.ts'
+import { ARCHIVE } from '../../sources/source-ranks.ts'
+import { listSuperseded } from './superseded.ts'
+
+/** What is held of a chat, for whoever brings back what is not. */
+export interface HeldChat {
+  /** Whether a store of Cursor's told of the chat's own row, be it that it holds it no more. */
+  readonly isTold: boolean
+  /** Whether an archive did. */
+  readonly isRemembered: boolean
+  readonly hasProject: boolean
+  /** Epoch milliseconds, as its rows and lists say. */
+  readonly updatedAtMs: number | null
+  /** Of its messages, whichever source holds or held them, and of those that only an older decoder took for messages. */
+  readonly messageIds: ReadonlySet<string>
+}
+
+const FIND = `
+select num, project is not null as hasProject, cursor_updated_at as updatedAtMs, exists (
+  select 1 from outlines join sources on sources.num = outlines.source
+  where outlines.chat = chats.num and kind <> '${ARCHIVE}'
+) as isTold, exists (
+  select 1 from outlines join sources on sources.num = outlines.source
+  where outlines.chat = chats.num and kind = '${ARCHIVE}'
+) as isRemembered
+from chats where id = ?
+`
+const LIST_IDS = `select distinct id from messages where chat = ?`
+
+interface FoundChat {
+  readonly num: number
+  readonly isTold: number
+  readonly isRemembered: number
+  readonly hasProject: number
+  readonly updatedAtMs: number | null
+}
+
+/** Null where the mirror has nothing of it. */
+export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
+  const found = prepared<FoundChat>(db, FIND).get(id)
+  if (found === undefined) return null
+  const { num, isTold, isRemembered, hasProject, updatedAtMs } = found
+  const messageIds = new Set([...prepared<string>(db, LIST_IDS).pluck().all(num), ...listSuperseded(db, id)])
+  return {
+    isTold: isTold === 1,
+    isRemembered: isRemembered === 1,
+    hasProject: hasProject === 1,
+    updatedAtMs,
+    messageIds,
+  }
+}

@@ -1,0 +1,237 @@
+import type { ChatId, MessageId } from '../../../model/ids.ts'
+import type { Loss } from '../../../model/loss.ts'
+import type { ChatTime } from '../../../model/thread.ts'
+import { noteCopy } from '../pending-references.ts'
+import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from '../batch.ts'
+import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
+import { deriveChat } from './derive-chat.ts'
+import { forgetMoved, mergeHeads, ownHead, saveHead } from './chat-metadata.ts'
+import { noneLent, readLent } from '../../threads/lent-tokens.ts'
+import { enterLosses } from '../../sources/losses.ts'
+import { writeLinks } from './links.ts'
+import type { Mirror } from '../../open.ts'
+import { noteOwnRow, readOwnRows, type OwnRowState } from '../../threads/outlines.ts'
+import { prepared } from '../../prepared.ts'
+import { PROMPTS } from './prompt-chats.ts'
+import { notePlaceholders } from '../../threads/placeholders.ts'
+import { touchChat } from '../revision.ts'
+import { dropSupersededChat } from './superseded.ts'
+import { readTracked, type TrackedFacts } from '../../usage/tracked.ts'
+import { writeThread } from '../../threads/write-thread.ts'
+import type { WriteTools } from '../write-tools.ts'
+
+export interface ChatOutcome {
+  readonly chatId: ChatId
+  readonly added: number
+  readonly changed: number
+  readonly gone: number
+  readonly messageIds: readonly MessageId[]
+  readonly isChanged: boolean
+  /** What was lost by this. */
+  readonly losses: readonly Loss[]
+}
+
+const FIND_CHAT = `select * from chats where id = ?`
+/** No `returning`: it opens a savepoint, at which FTS5 writes out what it has gathered, once for every chat. */
+const ADD_CHAT = `
+insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
+`
+
+export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
+  const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
+  if (held !== undefined && given.supersedes === true && given.ownRow.kind === 'gone') {
+    const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: batch.source })
+    if (isDropped) return { ...nothing(given.id), changed: 1, isChanged: true }
+  }
+  const write: ChatWrite =
+    given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
+  // A tombstone of a chat that was never seen says nothing of any chat, nor does the end of one that was purged.
+  const saysNothing = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
+  if (held === undefined && saysNothing && write.messages.length === 0) return nothing(write.id)
+  const before = held ?? addChat(db, write.id, batch.source)
+  const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  let isTouched = isOwnRowNew
+  if (writeLinks(db, write)) isTouched = true
+  if (tellsFacts(write.ownRow)) saveHead(db, batch.source, ownHead(write.id, write.ownRow.facts))
+  if (write.ownRow.kind === 'read') {
+    noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
+  }
+  const ownRows = readOwnRows(db, before.num)
+  // Whoever told it by a copy, which that row named, looks again.
+  if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
+    noteCopy(db, { chat: before.num, source: batch.source }, true)
+  }
+  forgetMoved(db, write.id, ownRows, tools.ranks)
+  const source = nextOwner(before, write, batch, tools, ownRows)
+  const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
+  const tracked = readTracked(db, write.id)
+  notePlaceholders(db, before.num, batch.source, write)
+  const thread = writeThread(db, {
+    chatNum: before.num,
+    isNew: held === undefined,
+    write,
+    source: batch.source,
+    owner: source,
+    isPrompts: facts.format === PROMPTS,
+    isOrderKnown:
+      !isOwnRowNew && source === before.source && facts.cursor_created_at === (held?.cursor_created_at ?? null),
+    chatTime: chatTime(facts.cursor_created_at, tracked),
+    lent: held === undefined ? noneLent : readLent(db, before.num),
+    nowMs: batch.nowMs,
+    tools,
+  })
+  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, tracked, nowMs: batch.nowMs }) }
+  const hasNewColumns = saveColumns(db, before, held ?? null, after)
+  const losses =
+    thread.all === null
+      ? []
+      : enterLosses(db, {
+          num: before.num,
+          id: write.id,
+          deletedAtMs: after.deleted_at,
+          isLive: after.is_live === 1,
+          messages: thread.all,
+          isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
+          nowMs: batch.nowMs,
+        })
+  const messagesChanged = thread.added + thread.changed + thread.gone
+  if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
+  return {
+    chatId: write.id,
+    added: thread.added,
+    changed: thread.changed + (messagesChanged === 0 && hasNewColumns && held !== undefined ? 1 : 0),
+    gone: thread.gone,
+    messageIds: thread.messageIds,
+    isChanged: messagesChanged > 0 || hasNewColumns,
+    // What was lost long ago, perhaps on another machine, is no news.
+    losses: tools.ranks.isArchive(batch.source) ? [] : losses,
+  }
+}
+
+/**
+ * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and one that is as full from one
+ * whose own row is gone. A poorer one does not: what was known of a chat outlives its row. An archive's counts where no
+ * store tells of the chat's own row, and until one does.
+ */
+function nextOwner(
+  { source }: FormerChat,
+  { ownRow, messages }: ChatWrite,
+  batch: Batch,
+  { ranks }: WriteTools,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+): number {
+  const isToldByStore = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
+  if (ownRow.kind === 'remembered') return isToldByStore ? source : batch.source
+  if (ranks.isArchive(source) && ownRows.has(source) && !isToldByStore) return source
+  const isRead = ownRow.kind === 'read'
+  const isFuller = ranks.of(batch.source) < ranks.of(source) && (isRead || messages.length > 0)
+  const isHeir = isRead && ownRows.get(source) === 'gone' && ranks.of(batch.source) === ranks.of(source)
+  return isFuller || isHeir ? batch.source : source
+}
+
+function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
+  if (tellsFacts(ownRow) && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
+  return owner === before.source ? pickOwn(before) : nothingKnown
+}
+
+function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
+  if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
+  return tracked === null ? null : { atMs: tracked.firstAtMs, source: 'tracking' }
+}
+
+interface StateBasis {
+  readonly source: number
+  readonly ownRows: ReadonlyMap<number, OwnRowState>
+  readonly write: ChatWrite
+  readonly tracked: TrackedFacts | null
+  readonly nowMs: number
+}
+
+/** What follows from the chat's messages, and whether any source holds it still. */
+function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: StateBasis) {
+  const { source, ownRows } = basis
+  const { columns, liveWithoutRow } = deriveChat(db, before.num, facts, basis.tracked)
+  const states = new Set(ownRows.values())
+  const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
+  const isLive = ownRow === 'live' || liveWithoutRow > 0
+  return {
+    ...columns,
+    source,
+    own_row: ownRow,
+    is_live: isLive ? 1 : 0,
+    deleted_at: isLive ? null : deletedAt(before, basis),
+  }
+}
+
+/** Of what came out of an archive it may not be known; what was not there before did not go now. */
+function deletedAt({ deleted_at, is_live }: FormerChat, { write: { ownRow }, nowMs }: StateBasis): number | null {
+  if (is_live === 0) return deleted_at
+  return ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
+}
+
+/** A list told something new of a chat: what it and the other lists say together is written. @returns whether it differed */
+export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTools): boolean {
+  const before = prepared<ChatRow>(db, FIND_CHAT).get(id)
+  if (before === undefined) return false
+  const write: ChatWrite = { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }
+  return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
+}
+
+const nothing = (chatId: ChatId): ChatOutcome => ({
+  chatId,
+  added: 0,
+  changed: 0,
+  gone: 0,
+  messageIds: [],
+  isChanged: false,
+  losses: [],
+})
+
+/** What the writing of a chat asks of the row that stood before. */
+type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'is_live' | 'deleted_at'> & OwnColumns
+
+function addChat(db: Mirror, id: ChatId, source: number): FormerChat {
+  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
+  return { num: Number(lastInsertRowid), id, source, is_live: 1, deleted_at: null, ...nothingKnown }
+}
+
+type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeHeads>>
+
+function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
+  return {
+    format: facts.format,
+    summary: facts.summary,
+    todos: facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
+    cursor_model: facts.model,
+    status: facts.status,
+    context_used: facts.contextTokens?.used ?? null,
+    context_limit: facts.contextTokens?.limit ?? null,
+    recorded_cost_cents: facts.recordedCostCents,
+    octets,
+  }
+}
+
+/** Of a chat of which only messages are known. */
+const nothingKnown: OwnColumns = {
+  format: 'split',
+  summary: null,
+  todos: null,
+  cursor_model: null,
+  status: null,
+  context_used: null,
+  context_limit: null,
+  recorded_cost_cents: null,
+  octets: 0,
+}
+
+const pickOwn = (row: OwnColumns): OwnColumns => ({
+  format: row.format,
+  summary: row.summary,
+  todos: row.todos,
+  cursor_model: row.cursor_model,
+  status: row.status,
+  context_used: row.context_used,
+  context_limit: row.context_limit,
+  recorded_cost_cents: row.recorded_cost_cents,
+  octets: row.octets,
+})

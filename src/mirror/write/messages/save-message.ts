@@ -1,0 +1,100 @@
+import type { Mirror } from '../../open.ts'
+import type { PendingTerms } from '../../fulltext/pending-terms.ts'
+import { forgetEstimate } from '../../usage/estimates.ts'
+import { prepared } from '../../prepared.ts'
+import type { WriteTools } from '../write-tools.ts'
+import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
+
+const COLUMNS = [
+  'source',
+  'id',
+  'role',
+  'alias',
+  'position',
+  'created_at',
+  'created_at_source',
+  'sent_at',
+  'started_at',
+  'timing_at',
+  'model',
+  'input_tokens',
+  'output_tokens',
+  'is_orphan',
+  'is_shadowed',
+  'is_simulated',
+  'is_embedded',
+  'is_live',
+  'deleted_at',
+  'tool_calls',
+  'octets',
+  'content_hash',
+  'user_text',
+  'text_keys',
+  'marks',
+  'is_index_capped',
+] as const satisfies readonly (keyof MessageColumns)[]
+
+const ADD_MESSAGE = `
+insert into messages (key, chat, body, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
+`
+const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
+
+/**
+ * Writes one message with its body and its full-text row, which follows the message: into another place when its time
+ * changed, out of the index when the thread holds the same content already.
+ * @returns the number of its body where anything differed from what the mirror held, else null
+ */
+export function saveMessage(
+  db: Mirror,
+  { terms, keys, names }: WriteTools,
+  chatNum: number,
+  { held, columns, partsJson }: NextMessage,
+): number | null {
+  const values = COLUMNS.map((column) => columns[column])
+  if (held === null) {
+    if (partsJson === null) throw new Error('a new message needs its body')
+    const key = keys.next(columns.created_at, columns.position)
+    const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
+    prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
+    if (columns.is_shadowed === 0) terms.add(key, partsJson)
+    names.write(columns.marks, columns.model)
+    return Number(lastInsertRowid)
+  }
+  const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
+  if (!hasNewBody && isSame(held, columns)) return null
+  const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
+  moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
+  prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
+  if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
+  if (hasNewBody || held.role !== columns.role) forgetEstimate(db, key)
+  names.write(columns.marks, columns.model)
+  return held.body
+}
+
+const ADD_BODY = `insert into bodies (parts) values (?)`
+const SAVE_BODY = `update bodies set parts = ? where num = ?`
+const READ_PARTS = `select parts from bodies where num = ?`
+
+/** A held message's parts, as they are kept. */
+export function readParts(db: Mirror, body: number): string {
+  const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
+  if (row === undefined) throw new Error('a message has no body')
+  return row.parts
+}
+
+function isSame(held: HeldMessage, columns: MessageColumns): boolean {
+  return COLUMNS.every((column) => held[column] === columns[column])
+}
+
+function moveTerms(
+  terms: PendingTerms,
+  held: HeldMessage,
+  columns: MessageColumns,
+  key: number,
+  parts: () => string,
+): void {
+  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
+  if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
+  if (held.is_shadowed === 0) terms.drop(held.key)
+  if (columns.is_shadowed === 0) terms.add(key, parts())
+}

@@ -1,0 +1,52 @@
+import { notePendingReferences } from '../pending-references.ts'
+import type { MessageWrite } from '../batch.ts'
+import { withLent } from '../../threads/lent-tokens.ts'
+import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
+import type { Mirror } from '../../open.ts'
+import type { ThreadWrite } from '../../threads/place-thread.ts'
+import { withAnswers } from './with-answers.ts'
+
+/** A message that was read, as it will stand; its place is still the one it had. */
+export function upsertMessage(
+  db: Mirror,
+  { chatNum, source, lent }: Pick<ThreadWrite, 'chatNum' | 'source' | 'lent'>,
+  held: HeldMessage | null,
+  message: MessageWrite,
+): NextMessage {
+  const whole = withAnswers(db, held, message)
+  notePendingReferences(db, { chat: chatNum, source, messageId: message.id }, whole, held === null)
+  const next = readAgain(held, whole, source)
+  return lent.size === 0 ? next : { ...next, columns: { ...next.columns, ...withLent(next.columns, lent) } }
+}
+
+function readAgain(held: HeldMessage | null, message: MessageWrite, source: number): NextMessage {
+  const columns: MessageColumns = {
+    source,
+    id: message.id,
+    role: message.role,
+    alias: message.alias,
+    position: held?.position ?? null,
+    created_at: held?.created_at ?? null,
+    created_at_source: held?.created_at_source ?? null,
+    sent_at: message.sentAtMs,
+    started_at: message.startedAtMs,
+    timing_at: message.timingAtMs,
+    model: message.model,
+    input_tokens: message.tokens?.input ?? null,
+    output_tokens: message.tokens?.output ?? null,
+    is_orphan: held?.is_orphan ?? 0,
+    is_shadowed: held?.is_shadowed ?? 0,
+    is_simulated: message.isSimulated ? 1 : 0,
+    is_embedded: message.isEmbedded ? 1 : 0,
+    is_live: message.remembered ? 0 : 1,
+    deleted_at: message.remembered?.deletedAtMs ?? null,
+    tool_calls: message.toolCalls,
+    octets: message.octets,
+    content_hash: message.contentHash,
+    user_text: message.userText,
+    text_keys: message.textKeys,
+    marks: message.marks,
+    is_index_capped: message.isIndexCapped ? 1 : 0,
+  }
+  return { held, columns, partsJson: message.partsJson, calls: message.calls }
+}

@@ -1,0 +1,65 @@
+import type { Batch, BatchOutcome } from './batch.ts'
+import { writeBlobCalls } from './blob-calls.ts'
+import { sealCommits } from '../fulltext/bulk.ts'
+import { DigestWords } from '../digests/digest-words.ts'
+import { KeyAllocator } from './messages/key-allocator.ts'
+import { Names } from './names.ts'
+import type { Mirror } from '../open.ts'
+import { withoutPurged } from '../purge/spare.ts'
+import { PendingTerms } from '../fulltext/pending-terms.ts'
+import { writeHeads } from './chats/chat-metadata.ts'
+import { writePaths } from './chats/chat-paths.ts'
+import { RepeatedPrompts } from './chats/prompt-chats.ts'
+import { SourceRanks } from '../sources/source-ranks.ts'
+import { writeTracked } from '../usage/tracked.ts'
+import { writeAnswers } from './messages/write-answers.ts'
+import { refreshChat, writeChat } from './chats/write-chat.ts'
+import { listingTerms } from './write-dictionary.ts'
+import { writeEvidence, writeWorkspaces } from '../projects/write-projects.ts'
+import { writePosition, writeRows } from './write-rows.ts'
+
+/**
+ * Rows, full-text rows, issues, evidence and position in one transaction: killed at any moment, the mirror holds all
+ * of a batch or nothing of it. Writing the same batch twice changes nothing. What was purged is left out.
+ * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
+ */
+export function writeBatch(db: Mirror, given: Batch): BatchOutcome {
+  const batch = withoutPurged(db, given)
+  const written = listingTerms(db, () => {
+    const terms = new PendingTerms()
+    const tools = {
+      terms,
+      keys: new KeyAllocator(db),
+      ranks: new SourceRanks(db),
+      prompts: new RepeatedPrompts(db),
+      names: new Names(db),
+      words: new DigestWords(db),
+    }
+    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
+    for (const { source, write } of tools.prompts.writes)
+      outcomes.push(writeChat(db, write, { ...batch, source }, tools))
+    outcomes.push(...writeAnswers(db, batch, tools))
+    writeBlobCalls(db, batch)
+    writeRows(db, batch)
+    writeWorkspaces(db, batch)
+    const concerned = new Set([...writeHeads(db, batch), ...writeTracked(db, batch)])
+    const renamed = [...concerned].filter((chatId) => refreshChat(db, chatId, batch, tools))
+    terms.write(db, batch)
+    writePaths(db, batch)
+    const moved = [...renamed, ...writeEvidence(db, batch)]
+    if (batch.position !== null) writePosition(db, batch.source, batch.position)
+    const told = outcomes.filter((outcome) => outcome.isChanged)
+    return {
+      added: sum(outcomes.map((outcome) => outcome.added)),
+      changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
+      gone: sum(outcomes.map((outcome) => outcome.gone)),
+      chatIds: [...new Set([...told.map((outcome) => outcome.chatId), ...moved])],
+      losses: outcomes.flatMap((outcome) => outcome.losses),
+      messages: told.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+    }
+  })
+  if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
+  return written
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

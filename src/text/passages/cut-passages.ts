@@ -1,0 +1,83 @@
+import { isInsideCluster, isInsidePair } from '../terms/clusters.ts'
+import type { Span } from './matcher.ts'
+
+const LEAD_LENGTH_MAX = 60
+const WORD_LENGTH_MAX = 24
+
+/**
+ * Gives passages the text around them, as much as there is room for: from the beginning of a line where one is near,
+ * else of a word, and never from or to the middle of a sign.
+ * @param passages in order, none over another
+ * @param lengthMax UTF-16 units of all windows together
+ * @returns windows in order, with something between each two
+ */
+export function cutPassages(text: string, passages: readonly Span[], lengthMax: number): readonly Span[] {
+  const taken = passages.reduce((sum, { start, end }) => sum + end - start, 0)
+  const share = Math.max(0, Math.floor((lengthMax - taken) / Math.max(1, passages.length)))
+  const windows: Span[] = []
+  for (const core of passages) {
+    const window = cutPassage(text, core, core.end - core.start + share, windows.at(-1)?.end ?? 0)
+    if (window.end > window.start) windows.push(window)
+  }
+  return joinNear(windows, lengthMax)
+}
+
+/** What was not used up fills the gaps that are no longer than that. */
+function joinNear(windows: readonly Span[], lengthMax: number): readonly Span[] {
+  let left = lengthMax - windows.reduce((sum, { start, end }) => sum + end - start, 0)
+  const joined: Span[] = []
+  for (const window of windows) {
+    const before = joined.at(-1)
+    const gap = before === undefined ? Infinity : window.start - before.end
+    if (before !== undefined && gap <= left) {
+      left -= gap
+      joined[joined.length - 1] = { start: before.start, end: window.end }
+    } else joined.push(window)
+  }
+  return joined
+}
+
+/** @param from where the window before it ends */
+function cutPassage(text: string, core: Span, length: number, from: number): Span {
+  const room = length - (core.end - core.start)
+  const lead = Math.min(LEAD_LENGTH_MAX, Math.floor(room / 2))
+  // At the end of a text the room behind is given to what stands before.
+  const wanted = Math.max(from, Math.min(core.start - lead, text.length - length))
+  const start = wanted <= from ? from : Math.max(from, cutStart(text, wanted, clusterStart(text, core.start), room))
+  const end = Math.min(text.length, start + length)
+  return { start, end: cutEnd(text, end, Math.min(end, Math.max(core.end, start + 1)), start) }
+}
+
+/**
+ * Moves a cut to the beginning of its line if there is room for it, else of the next line or word up to `limit`, and
+ * out of a cluster in any case.
+ */
+function cutStart(text: string, at: number, limit: number, room: number): number {
+  const line = text.lastIndexOf('\n', at - 1) + 1
+  if (limit - line <= Math.floor(room * 0.75)) return line
+  const nextLine = text.slice(at, limit).indexOf('\n')
+  if (nextLine >= 0) return at + nextLine + 1
+  const word = text.slice(at - 1, Math.min(limit + 1, at + WORD_LENGTH_MAX)).search(/\s\S/)
+  if (word >= 0) return at + word
+  let start = at
+  while (start < limit && isInsideCluster(text, start)) start += 1
+  return start
+}
+
+function clusterStart(text: string, at: number): number {
+  let start = at
+  while (isInsideCluster(text, start)) start -= 1
+  return start
+}
+
+/** Moves a cut back to the end of a word, where one is near, and out of a cluster unless that fills the window. */
+function cutEnd(text: string, at: number, limit: number, start: number): number {
+  if (at >= text.length) return text.length
+  const from = Math.max(limit, at - WORD_LENGTH_MAX)
+  const space = Math.max(...[' ', '\n', '\t'].map((sign) => text.slice(from, at + 1).lastIndexOf(sign)))
+  if (space >= 0) return from + space
+  let end = at
+  while (end > start && isInsideCluster(text, end)) end -= 1
+  if (end > start) return end
+  return isInsidePair(text, at) ? at - 1 : at
+}

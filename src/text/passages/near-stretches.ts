@@ -1,0 +1,62 @@
+import { BREAK } from '../terms/signs.ts'
+import { asciiKinds } from '../terms/word-parts.ts'
+
+/** UTF-16 offsets, end exclusive. Begins and ends at the text's ends or at an ASCII sign that parts words. */
+export interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** More texts than this to look for cost more than cutting all of a text into terms. */
+const NEEDLES_MAX = 16
+
+/**
+ * Where in a text a term of these can stand, so that the rest need not be cut into terms: words that hold one of them,
+ * case aside, and words beyond ASCII, whose terms are not spelt as they are. In order, none over another.
+ * @param terms in lower case
+ * @param wordsBefore how many words in front of each belong to its stretch
+ */
+export function nearStretches(text: string, terms: readonly string[], wordsBefore: number): readonly Stretch[] {
+  const lowered = text.toLowerCase()
+  // Few signs have a lower case of another length; behind one, no offset is right.
+  if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
+  const beyondAscii = /[^\0-\u007f]/g
+  const seekers = [
+    ...terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from))),
+    (from: number) => {
+      beyondAscii.lastIndex = from
+      return beyondAscii.exec(text)?.index ?? Infinity
+    },
+  ]
+  const heads = seekers.map((seek) => seek(0))
+  const stretches: Stretch[] = []
+  for (let at = Math.min(...heads); at < Infinity; at = Math.min(...heads)) {
+    const last = stretches.at(-1)
+    const start = startBefore(text, at, wordsBefore, last?.end ?? 0)
+    const end = wordEnd(text, at)
+    if (last !== undefined && start <= last.end) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+    for (const [index, head] of heads.entries()) if (head < end) heads[index] = seekers[index]?.(end) ?? Infinity
+  }
+  return stretches
+}
+
+const asOffset = (index: number): number => (index < 0 ? Infinity : index)
+
+const isBreak = (text: string, at: number): boolean => asciiKinds[text.charCodeAt(at)] === BREAK
+
+/** @param from nothing before it is looked at: it ends the stretch before */
+function startBefore(text: string, at: number, words: number, from: number): number {
+  let start = at
+  for (let left = words; ; left -= 1) {
+    while (start > from && !isBreak(text, start - 1)) start -= 1
+    if (left === 0 || start === from) return start
+    while (start > from && isBreak(text, start - 1)) start -= 1
+  }
+}
+
+function wordEnd(text: string, at: number): number {
+  let end = at + 1
+  while (end < text.length && !isBreak(text, end)) end += 1
+  return end
+}

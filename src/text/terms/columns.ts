@@ -1,0 +1,199 @@
+import type { Json } from '../../model/json.ts'
+import type { Part, ToolPart } from '../../model/part.ts'
+import { stretchesOf } from '../passages/fences.ts'
+import { withoutEscapes, withoutOrders } from '../passages/readable.ts'
+
+/** The columns of the full-text table, best first where two match a query alike. */
+export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
+export type ColumnName = (typeof columnNames)[number]
+
+/** The searchable text of each kind of part. */
+export type ColumnTexts = Readonly<Record<ColumnName, string>>
+
+export interface SearchColumns {
+  /** What is searchable of a message, by kind, as written: not yet cut into terms. */
+  readonly columns: ColumnTexts
+  /** True where something was too long to be indexed whole. */
+  readonly isCapped: boolean
+}
+
+export interface SearchableText {
+  readonly text: string
+  readonly isCapped: boolean
+}
+
+/** UTF-16 units of one tool call's input, and of its output. */
+const TOOL_DATA_LENGTH_MAX = 65_536
+/** Characters of all parts of one kind of one message, without their paths and what is put between them. */
+const KIND_CHARACTERS_MAX = 2_000_000
+/** UTF-16 units of one column by which a message is known again: mirrors hold hashes of what is cut so. */
+const COLUMN_LENGTH_MAX = 2_097_152
+const DEPTH_MAX = 200
+const SEPARATOR = '\n\n'
+
+/** What of a message can be found, under the columns of its row in the full-text table. */
+export function searchColumns(parts: readonly Part[]): SearchColumns {
+  const { texts, isCapped } = capKinds(parts, parts.map(searchableText))
+  return { columns: gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? ''))), isCapped }
+}
+
+/**
+ * The same, each part whole under its own kind. By this a message is known again: it stays as it is, whatever the index
+ * makes of it. `isCapped` says whether all of it can be found.
+ */
+export function wholeColumns(parts: readonly Part[]): SearchColumns {
+  const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
+  const { text, thinking, code, tool, attachment } = gather(pieces)
+  const columns = {
+    text: cutColumn(text),
+    thinking: cutColumn(thinking),
+    code: cutColumn(code),
+    tool: cutColumn(tool),
+    attachment: cutColumn(attachment),
+  }
+  return { columns, isCapped: capKinds(parts, pieces).isCapped }
+}
+
+/** The texts of parts, of each kind no more than is indexed. */
+function capKinds(
+  parts: readonly Part[],
+  found: readonly SearchableText[],
+): { readonly texts: readonly string[]; readonly isCapped: boolean } {
+  const texts = found.map(({ text }) => text)
+  const isDataCapped = found.some(({ isCapped }) => isCapped)
+  // Few units hold no more characters: nearly no message is looked at sign by sign.
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX)
+    return { texts, isCapped: isDataCapped }
+  const room = new Map<Part['kind'], number>()
+  const cut = parts.map((part, at) => {
+    const text = texts[at] ?? ''
+    const left = room.get(part.kind) ?? KIND_CHARACTERS_MAX
+    const path = 'path' in part && part.path !== null && part.text !== null ? part.path.length + 1 : 0
+    const first = firstCharacters(text, left + path)
+    room.set(part.kind, left - Math.max(0, first.characters - path))
+    return first.text
+  })
+  return { texts: cut, isCapped: isDataCapped || cut.some((text, at) => text.length < (texts[at] ?? '').length) }
+}
+
+/** The beginning of a text, and how many characters that has: two UTF-16 units may be one. */
+function firstCharacters(text: string, max: number): { readonly text: string; readonly characters: number } {
+  let at = 0
+  let characters = 0
+  for (; at < text.length && characters < max; characters += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return { text: text.slice(0, at), characters }
+}
+
+function gather(pieces: readonly Piece[]): ColumnTexts {
+  const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
+  for (const { text, column } of pieces) if (text !== '') texts[column].push(text)
+  return {
+    text: texts.text.join(SEPARATOR),
+    thinking: texts.thinking.join(SEPARATOR),
+    code: texts.code.join(SEPARATOR),
+    tool: texts.tool.join(SEPARATOR),
+    attachment: texts.attachment.join(SEPARATOR),
+  }
+}
+
+/** What of a part stands under one column. */
+export interface Piece {
+  readonly text: string
+  readonly column: ColumnName
+}
+
+/** What of one part can be found: what stands between fences in a text is code. */
+export const searchablePieces = (part: Part): readonly Piece[] => piecesOf(part, searchableText(part).text)
+
+function piecesOf(part: Part, text: string): readonly Piece[] {
+  const stretches = part.kind === 'text' ? stretchesOf(text) : null
+  if (stretches === null) return [{ text, column: columnOf(part.kind) }]
+  const join = (isCode: boolean): string =>
+    stretches
+      .filter((stretch) => stretch.isCode === isCode)
+      .map(({ start, end }) => text.slice(start, end))
+      .join(SEPARATOR)
+  return [
+    { text: join(false), column: 'text' },
+    { text: join(true), column: 'code' },
+  ]
+}
+
+/** Under which column a kind of part is found. */
+export function columnOf(kind: Part['kind']): ColumnName {
+  return kind === 'todo' || kind === 'error' ? 'text' : kind
+}
+
+/** What of one part can be found, as written, without what only programs read. */
+export const searchableText = (part: Part): SearchableText => textOf(part, asRead)
+
+/** What becomes of texts: those of a part, and those that a tool was given or gave. */
+interface Spelling {
+  readonly own: (text: string) => string
+  readonly data: (text: string) => string
+}
+
+const asItIs: Spelling = { own: (text) => text, data: (text) => text }
+const asRead: Spelling = { own: withoutOrders, data: (text) => withoutOrders(withoutEscapes(text)) }
+
+function textOf(part: Part, spelling: Spelling): SearchableText {
+  const { own } = spelling
+  switch (part.kind) {
+    case 'text':
+    case 'thinking':
+    case 'error':
+      return whole([own(part.text)])
+    case 'code':
+    case 'attachment':
+      return whole([part.path, part.text === null ? null : own(part.text)])
+    case 'todo':
+      return whole(part.items.map((item) => item.content))
+    default:
+      return toolText(part, spelling)
+  }
+}
+
+function whole(pieces: readonly (string | null)[]): SearchableText {
+  return { text: pieces.filter((piece) => piece !== null && piece !== '').join('\n'), isCapped: false }
+}
+
+function toolText(part: ToolPart, { own, data }: Spelling): SearchableText {
+  const input = stringLeaves(part.input, data)
+  const output = stringLeaves(part.output, data)
+  const error = part.error === null ? null : own(part.error)
+  const { text } = whole([part.name, ...part.paths, input.text, output.text, error])
+  return { text, isCapped: input.isCapped || output.isCapped }
+}
+
+/** The strings of a JSON value in document order. Keys and numbers say nothing a person would look for. */
+function stringLeaves(value: Json, spell: (text: string) => string): SearchableText {
+  const leaves: string[] = []
+  const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }]
+  let left = TOOL_DATA_LENGTH_MAX
+  let isCapped = false
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next.value === 'string') {
+      const room = Math.max(0, left)
+      if (next.value.length > room) isCapped = true
+      if (room === 0) break
+      leaves.push(spell(cutText(next.value, room)))
+      left -= next.value.length + 1
+    } else if (typeof next.value === 'object' && next.value !== null) {
+      if (next.depth >= DEPTH_MAX) isCapped = true
+      else pushReversed(pending, Object.values(next.value), next.depth + 1)
+    }
+  }
+  return { text: leaves.filter((leaf) => leaf !== '').join('\n'), isCapped }
+}
+
+function pushReversed(pending: { value: Json; depth: number }[], values: readonly Json[], depth: number): void {
+  for (let index = values.length - 1; index >= 0; index -= 1) pending.push({ value: values[index] ?? null, depth })
+}
+
+const cutColumn = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
+
+function cutText(text: string, length: number): string {
+  if (text.length <= length) return text
+  const last = text.charCodeAt(length - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
+}
