@@ -2,6 +2,7 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { Surroundings } from './settings/load.ts'
 
+export { editJson } from './settings/edit-json.ts'
 export { demoSettings } from './settings/demo.ts'
 export type { DemoFolders } from './settings/demo.ts'
 export { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from './settings/folders.ts'
