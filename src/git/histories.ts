@@ -1,5 +1,5 @@
 import type { Commit, CommitList, Repository, TouchedFiles } from '../model/commit.ts'
-import type { Environment } from './find-git.ts'
+import type { Environment } from './harmless.ts'
 import { findCommit, listCommits } from './list-commits.ts'
 import type { Stretch } from './list-commits.ts'
 import { listTouched } from './list-touched.ts'

@@ -3,9 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { parse } from 'node:path'
 import { UserError } from '../model/user-error.ts'
-import { findGit } from './find-git.ts'
-import type { Environment } from './find-git.ts'
-import { HARMLESS_ARGUMENTS, harmlessEnvironment } from './harmless.ts'
+import { HARMLESS_ARGUMENTS, harmlessEnvironment, findGit, type Environment } from './harmless.ts'
 
 export interface GitCall {
   /** Folder that git is asked about. It is never the working directory, in which systems look for programs. */

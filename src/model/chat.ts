@@ -1,4 +1,4 @@
-import type { ChatId } from './ids.ts'
+import type { ChatId, MessageId } from './ids.ts'
 import type { ProjectRef } from './project.ts'
 
 export const chatFormats = ['split', 'inline', 'map', 'tab', 'prompts', 'transcript', 'cli'] as const
@@ -58,3 +58,11 @@ export const UNTITLED_CHAT = 'Untitled chat'
 
 /** In some builds the chat of a subagent has no id but this and that of the call which sent it out. */
 export const CALL_CHAT_PREFIX = 'task-'
+
+/** What Cursor dropped and we still hold. A chat that went whole is one loss, and not one for each of its messages. */
+export interface Loss {
+  readonly kind: 'message' | 'chat'
+  readonly chatId: ChatId
+  /** Null for a chat. */
+  readonly messageId: MessageId | null
+}

@@ -1,14 +1,11 @@
 import { Chance } from './chance.ts'
-import type { ChatPlan, Shape } from './chat-row.ts'
-import { workspaceIdOf } from './chat-row.ts'
-import { CursorHome } from './cursor-home.ts'
+import { type ChatPlan, type Shape, workspaceIdOf, chatRow } from './chat-row.ts'
+import { CursorHome, type Store } from './cursor-home.ts'
 import { sampleDialogues } from './dialogues.ts'
-import { planChat, withOrphan } from './plan-chat.ts'
-import type { Slot } from './plan-chat.ts'
+import { planChat, withOrphan, type Slot } from './plan-chat.ts'
 import { sampleProjects } from './projects.ts'
 import type { ProjectKey, Thread } from './script.ts'
-import { writeChat } from './write-chat.ts'
-import { writeLeftovers } from './write-leftovers.ts'
+import { messageRow } from './message-row.ts'
 
 export interface DemoHomeOptions {
   /** The same seed and the same hour make the same home, row by row. */
@@ -109,3 +106,29 @@ function writeWorkspaces(home: CursorHome, plans: readonly ChatPlan[]): void {
 /** A chat whose row is gone is known to a window that was open at the time; several roots are never told otherwise. */
 const isListed = (key: ProjectKey, { messages, isDeleted }: ChatPlan): boolean =>
   messages[0]?.build === 'old' || isDeleted || key === 'atlas'
+
+/** What else lies in such a store: a draft, rows that are no chat, and what nobody but Cursor may read. */
+export function writeLeftovers(store: Store, plans: readonly ChatPlan[], chance: Chance): void {
+  store.chat('empty-state-draft', { _v: 14, text: 'unsent words' })
+  store.chat(chance.uuid(), { _v: 16, createdAt: plans[0]?.createdAtMs, fullConversationHeadersOnly: [] })
+  for (const { id } of plans) {
+    store.put(`checkpointId:${id}:${chance.uuid()}`, { files: [], nonExistentFiles: [], newlyCreatedFolders: [] })
+    const content = { role: 'system', content: 'You are an agent.', id }
+    store.put(`agentKv:blob:${chance.hex(64)}`, Buffer.from(JSON.stringify(content)))
+  }
+  store.item('cursorAuth/accessToken', 'sample-token-that-nobody-may-read')
+  store.item('workbench.colorTheme', 'Cursor Dark')
+}
+
+/** Each so-many-th message is written twice, as after streaming: its row then comes after its neighbours'. */
+const REWRITTEN_EVERY = 5
+
+export function writeChat(store: Store, plan: ChatPlan): void {
+  store.chat(plan.id, plan.isDeleted ? null : chatRow(plan))
+  const isSplit = plan.shape === 'split' || plan.shape === 'headerless'
+  const apart = isSplit ? [...plan.messages, ...plan.orphans] : []
+  const again = apart.filter((_, index) => index % REWRITTEN_EVERY === 1)
+  for (const message of [...apart, ...again]) {
+    store.message(plan.id, message.id, message.id === plan.emptiedId ? null : messageRow(message))
+  }
+}

@@ -1,11 +1,9 @@
 import type * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { knownKeys } from './known-keys.ts'
 import { depthHeld, layOver, valueAt } from './layer.ts'
 import type { KeyPath, Layer } from './layer.ts'
 import { nearestName } from '../text/nearest-name.ts'
-import { settingsSchema } from './schema.ts'
-import type { SettingsTree } from './schema.ts'
+import { settingsSchema, type SettingsTree, knownKeys } from './schema.ts'
 
 /**
  * Lays the layers over each other, later over earlier, and holds the outcome against the schema: after each layer, so

@@ -2,14 +2,18 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { configLayer } from './config-text.ts'
-import { defaultConfigFile, defaultCursorHomes, defaultDataDir, discoverCursorUserDirs, pathsOf } from './folders.ts'
-import type { Environment } from './folders.ts'
-import { isTree } from './layer.ts'
-import type { KeyPath, Layer } from './layer.ts'
+import {
+  defaultConfigFile,
+  defaultCursorHomes,
+  defaultDataDir,
+  discoverCursorUserDirs,
+  pathsOf,
+  type Environment,
+} from './folders.ts'
+import { isTree, type KeyPath, type Layer } from './layer.ts'
 import { judge } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
-import { CONFIG_VARIABLE, environmentLayer, flagsLayer } from './words.ts'
-import type { Flags } from './words.ts'
+import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
 
 export interface Settings {
   readonly cursor: {
@@ -161,4 +165,30 @@ function within(tree: unknown, changes: Readonly<Record<string, (given: unknown)
       return [key, change === undefined ? given : change(given)]
     }),
   )
+}
+
+export interface DemoFolders {
+  readonly userDir: string
+  readonly dataDir: string
+}
+
+/**
+ * The settings of a demonstration: every folder is one of its own, but a data folder that a flag or the environment
+ * names; the port is any free one, unless a flag names it.
+ */
+export function demoSettings(input: SettingsInput, folders: DemoFolders): Settings {
+  const { flags, env, platform } = input
+  const isDataDirNamed = flags.dataDir !== undefined || Boolean(env[DATA_DIR_VARIABLE])
+  const settings = loadSettings({
+    ...input,
+    flags: {
+      ...flags,
+      cursorUserDir: [folders.userDir],
+      cursorHome: [],
+      ...(isDataDirNamed ? {} : { dataDir: folders.dataDir }),
+      port: flags.port ?? '0',
+    },
+  })
+  const { dataDir, archives } = settings
+  return { ...settings, archives: { ...archives, dir: pathsOf(platform).join(dataDir, 'archives') } }
 }

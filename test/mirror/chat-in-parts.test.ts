@@ -7,8 +7,7 @@ import {
   type OwnRow,
 } from '../../src/mirror/write/batch.ts'
 import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
-import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
-import { readDigest } from '../../src/mirror/digests/write-digest.ts'
+import { readDigest, DigestWords } from '../../src/mirror/digests/write-digest.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { addTombstones } from '../../src/mirror/purge/tombstones.ts'
 import { writeBatch } from '../../src/mirror/write/write-batch.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
-import { chatOfMessage } from '../../src/mirror/migrations/0008-chat-of-message.ts'
+import { chatOfMessage } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'
 import { insertChat, insertMessage, insertProject, requestOf } from '../helpers/mirror-rows.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
-import { fencedCode } from '../../src/mirror/migrations/0012-fenced-code.ts'
+import { fencedCode } from '../../src/mirror/migrations/0010-to-0019.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { dropTerms, writeTerms } from '../../src/mirror/fulltext/write-terms.ts'
 import type { Part } from '../../src/model/part.ts'

@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KeyAllocator } from '../../src/mirror/write/messages/key-allocator.ts'
-import { SLOTS_PER_MS, sortKeyFloor } from '../../src/mirror/write/messages/sort-key.ts'
+import { KeyAllocator, SLOTS_PER_MS, sortKeyFloor } from '../../src/mirror/write/messages/key-allocator.ts'
 
 const AT_MS = Date.UTC(2025, 4, 5)
 const floor = sortKeyFloor(AT_MS)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
-import { namesInUnspacedText } from '../../src/mirror/migrations/0014-names-in-unspaced-text.ts'
+import { namesInUnspacedText } from '../../src/mirror/migrations/0010-to-0019.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { dropTerms, writeTerms } from '../../src/mirror/fulltext/write-terms.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { chatDigests } from '../../src/mirror/migrations/0005-chat-digests.ts'
+import { chatDigests } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'

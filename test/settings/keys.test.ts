@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { knownKeys } from '../../src/settings/known-keys.ts'
+import { knownKeys } from '../../src/settings/schema.ts'
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8')) as unknown

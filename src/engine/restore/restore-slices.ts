@@ -1,4 +1,4 @@
-import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { restoreAct, type RestoreHands, type RestoreNews } from './restore-act.ts'
 import type { RestoreOrder, RestoreProgress, RestoreResult, RestoreSlice } from './restore-orders.ts'
 

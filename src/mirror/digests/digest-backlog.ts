@@ -1,7 +1,6 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { DigestWords } from './digest-words.ts'
-import { makeDigest, writeDigest, type CountedMessage } from './write-digest.ts'
+import { makeDigest, writeDigest, listCounted, DigestWords } from './write-digest.ts'
 
 const COUNT = `select count(*) as count from undigested`
 
@@ -20,17 +19,6 @@ export function digestBacklog(db: Mirror): number {
     for (const { chat } of chats) writeDigest(db, words, chat, listCounted(db, chat))
     return chats.length
   })()
-}
-
-const LIST_THREAD = `
-select body, role, model, created_at, created_at_source, is_orphan, tool_calls
-from messages where chat = ? and is_orphan = 0
-order by position, key
-`
-
-export function listCounted(db: Mirror, chatNum: number): CountedMessage[] {
-  const rows = prepared<CountedMessage['columns'] & { readonly body: number }>(db, LIST_THREAD).all(chatNum)
-  return rows.map(({ body, ...columns }) => ({ body, columns, calls: null }))
 }
 
 /** The digest of a chat that waits for it, for whoever cannot write. @param words gives names numbers of its own */

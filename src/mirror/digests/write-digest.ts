@@ -2,9 +2,37 @@ import type { Part } from '../../model/part.ts'
 import type { MessageColumns } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { callsOf, type CallFact } from './calls-of.ts'
-import { DigestWalk, packCall, packDigest, type DigestMessage } from './digest-format.ts'
-import type { DigestWords } from './digest-words.ts'
+import {
+  DigestWalk,
+  packCall,
+  packDigest,
+  type DigestMessage,
+  callsOf,
+  type CallFact,
+  replaceInDigest,
+} from './digest-format.ts'
+
+const FIND_WORD = `select num from digest_words where word = ?`
+const ADD_WORD = `insert into digest_words (word) values (?)`
+
+/** Names of tools, models and files by number. Kept for one transaction: undone, it must be forgotten. */
+export class DigestWords {
+  readonly #db: Mirror
+  readonly #nums = new Map<string, number>()
+
+  constructor(db: Mirror) {
+    this.#db = db
+  }
+
+  numOf(word: string): number {
+    const known = this.#nums.get(word)
+    if (known !== undefined) return known
+    const row = prepared<{ num: number }>(this.#db, FIND_WORD).get(word)
+    const num = row?.num ?? Number(prepared(this.#db, ADD_WORD).run(word).lastInsertRowid)
+    this.#nums.set(word, num)
+    return num
+  }
+}
 
 type CountedColumns = Pick<
   MessageColumns,
@@ -110,4 +138,35 @@ const READ_PARTS = `select parts from bodies where num = ?`
 function readCallsOfBody(db: Mirror, body: number): readonly CallFact[] {
   const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
   return row === undefined ? [] : callsOf(JSON.parse(row.parts) as readonly Part[])
+}
+
+const LIST_THREAD = `
+select body, role, model, created_at, created_at_source, is_orphan, tool_calls
+from messages where chat = ? and is_orphan = 0
+order by position, key
+`
+
+export function listCounted(db: Mirror, chatNum: number): CountedMessage[] {
+  const rows = prepared<CountedMessage['columns'] & { readonly body: number }>(db, LIST_THREAD).all(chatNum)
+  return rows.map(({ body, ...columns }) => ({ body, columns, calls: null }))
+}
+
+/**
+ * Brings some messages of a chat's digest up to date; the others, and the times of all, are as they were.
+ * @param changed read again, with what they call
+ */
+export function updateDigest(
+  db: Mirror,
+  words: DigestWords,
+  chatNum: number,
+  changed: readonly CountedMessage[],
+): void {
+  const before = readDigest(db, chatNum)
+  const after = changed.reduce<Buffer | null>(
+    (digest, message) => digest && replaceInDigest(digest, digestMessage(words, message, message.calls ?? [])),
+    before,
+  )
+  // It waits for its digest, or holds other messages than it should.
+  if (after === null) writeDigest(db, words, chatNum, listCounted(db, chatNum))
+  else if (before !== null && !after.equals(before)) saveDigest(db, chatNum, after)
 }

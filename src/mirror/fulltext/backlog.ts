@@ -1,9 +1,10 @@
 import { noteLooseRows } from './merge-terms.ts'
-import { fillTitles } from '../write/chats/fill-titles.ts'
+import { fillTitles } from '../write/chats/chat-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { listingTerms } from '../write/write-dictionary.ts'
-import { cutParts, writeTerms, type MessageTerms } from './write-terms.ts'
+import { listingTerms, writeDictionary } from '../write/write-dictionary.ts'
+import { cutParts, writeTerms, type MessageTerms, addTerms } from './write-terms.ts'
+import { countUndigested, digestBacklog } from '../digests/digest-backlog.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
 const TAKE = `delete from unindexed where key = ?`
@@ -68,3 +69,47 @@ function cutNewest(db: Mirror): { readonly key: number; readonly terms: MessageT
   }
   return cut
 }
+
+const NOTE_UNLISTED = `insert into unlisted (key) values (?) on conflict do nothing`
+const COUNT_UNLISTED = `select count(*) as count from unlisted`
+
+/** Makes a message found, and leaves its terms to `listSome`. */
+export function writeUnlisted(db: Mirror, key: number, terms: MessageTerms): void {
+  addTerms(db, key, terms)
+  prepared(db, NOTE_UNLISTED).run(BigInt(key))
+}
+
+/** How many messages can be found, and have terms that may not be in the list of terms yet. */
+export const countUnlisted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_UNLISTED).get()?.count ?? 0
+
+/** What one transaction lists: some 100 ms. */
+const LISTED_MAX = 500
+/** What was moved or removed meanwhile has no row under its key any more. */
+const LIST_UNLISTED = `
+select unlisted.key, bodies.parts
+from unlisted left join messages on messages.key = unlisted.key left join bodies on bodies.num = messages.body
+order by unlisted.key limit ${LISTED_MAX}
+`
+const TAKE_LISTED = `delete from unlisted where key <= ?`
+
+/**
+ * Lists the terms of some of the messages that wait for it, in one transaction: killed at any moment, each has its
+ * terms in the list or still waits.
+ * @returns how many; 0 when none waits
+ */
+export function listSome(db: Mirror): number {
+  return listingTerms(db, () => {
+    const waiting = prepared<{ key: number; parts: string | null }>(db, LIST_UNLISTED).all()
+    const last = waiting.at(-1)
+    if (last === undefined) return 0
+    for (const { parts } of waiting) if (parts !== null) writeDictionary(db, cutParts(parts))
+    prepared(db, TAKE_LISTED).run(BigInt(last.key))
+    return waiting.length
+  })
+}
+
+/** What was left for later: messages whose terms are to be listed, messages to be found, chats to be counted. */
+export const countWaiting = (db: Mirror): number => countUnlisted(db) + countBacklog(db) + countUndigested(db)
+
+/** Works off some of it, in one transaction, what is asked for first before the rest. @returns how many; 0 when none waits */
+export const workOffSome = (db: Mirror): number => listSome(db) || indexBacklog(db) || digestBacklog(db)

@@ -1,7 +1,6 @@
-import { noteUnindexed, takeFromBacklog } from './backlog.ts'
+import { noteUnindexed, takeFromBacklog, writeUnlisted } from './backlog.ts'
 import type { Batch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
-import { writeUnlisted } from './unlisted.ts'
 import { cutParts, dropTerms, writeTerms } from './write-terms.ts'
 
 /** What of the writing of full-text rows is left for later. */

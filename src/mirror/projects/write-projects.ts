@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
-import type { Batch, Root } from '../write/batch.ts'
-import { childrenOf } from '../write/chats/links.ts'
+import { childrenOf, type Batch, type Root } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { nextRevision, touchChat } from '../write/revision.ts'

@@ -1,5 +1,5 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Loss } from '../../model/loss.ts'
+import type { Loss } from '../../model/chat.ts'
 import type { MessageColumns } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'

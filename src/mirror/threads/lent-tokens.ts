@@ -1,6 +1,5 @@
 import { arrangeThread } from './arrange-thread.ts'
-import type { RecordedTokens } from '../../model/message.ts'
-import type { Placeholder } from '../../model/placeholder.ts'
+import type { RecordedTokens, Placeholder } from '../../model/message.ts'
 import type { Outline, ThreadEntry } from '../../model/thread.ts'
 import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'

@@ -5,6 +5,7 @@ import type { Mirror } from '../open.ts'
 import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
 import { prepared } from '../prepared.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
+import type { ChatId } from '../../model/ids.ts'
 
 /**
  * Messages of a chat of which more is to come, at the places that they have among each other. All that is held of a chat is
@@ -39,3 +40,25 @@ const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1
 
 const hasOtherSource = (db: Mirror, chatNum: number, source: number): boolean =>
   prepared(db, HAS_OTHER).get(chatNum, source) !== undefined
+
+const NOTE_UNPLACED = `insert into unplaced (chat, source) values (?, ?) on conflict do nothing`
+
+/** More of the chat is to come from this source: its messages are placed together when the last was read. */
+export function noteUnplaced(db: Mirror, chatNum: number, source: number): void {
+  prepared(db, NOTE_UNPLACED).run(chatNum, source)
+}
+
+const IS_UNPLACED = `select 1 from unplaced where chat = ?`
+
+export const isUnplaced = (db: Mirror, chatNum: number): boolean => prepared(db, IS_UNPLACED).get(chatNum) !== undefined
+
+const TAKE_PLACED = `delete from unplaced where chat = ?`
+
+/** All its messages are placed. @returns whether they waited for it */
+export const takePlaced = (db: Mirror, chatNum: number): boolean => prepared(db, TAKE_PLACED).run(chatNum).changes > 0
+
+const LIST_UNPLACED = `select chats.id from unplaced join chats on chats.num = unplaced.chat where unplaced.source = ?`
+
+/** Chats of which reading was cut short: what was left of them may be gone, so that no row of theirs differs. */
+export const listUnplaced = (db: Mirror, source: number): ChatId[] =>
+  prepared<ChatId>(db, LIST_UNPLACED).pluck().all(source)

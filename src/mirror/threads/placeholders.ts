@@ -1,6 +1,5 @@
 import type { MessageId } from '../../model/ids.ts'
-import { recordedTokens, type Role } from '../../model/message.ts'
-import type { Placeholder } from '../../model/placeholder.ts'
+import { recordedTokens, type Role, type Placeholder } from '../../model/message.ts'
 import type { ChatWrite } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'

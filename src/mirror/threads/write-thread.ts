@@ -1,17 +1,15 @@
 import type { MessageId } from '../../model/ids.ts'
 import type { ChatWrite } from '../write/batch.ts'
-import { updateDigest } from '../digests/update-digest.ts'
-import { writeDigest, type CountedMessage } from '../digests/write-digest.ts'
+import { writeDigest, type CountedMessage, updateDigest } from '../digests/write-digest.ts'
 import { listHeldMessages } from '../write/messages/held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
-import { placePart } from './place-part.ts'
+import { placePart, noteUnplaced, takePlaced } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from '../maintenance/rewrite-in-place.ts'
 import { saveMessage } from '../write/messages/save-message.ts'
 import { dropSuperseded } from '../write/chats/superseded.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
-import { noteUnplaced, takePlaced } from './unplaced.ts'
 
 export interface ThreadOutcome {
   readonly added: number

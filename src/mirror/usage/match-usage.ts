@@ -1,8 +1,17 @@
 import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
 import type { Mirror } from '../open.ts'
-import { ONLY_MODEL } from '../write/chats/only-model.ts'
 import { prepared } from '../prepared.ts'
-import { sortKeyFloor } from '../write/messages/sort-key.ts'
+import { sortKeyFloor } from '../write/messages/key-allocator.ts'
+
+const named = (pick: 'min' | 'max'): string => `(
+  select ${pick}(n.model) from messages n indexed by token_counts where n.chat = c.num and n.is_orphan = 0
+)`
+
+/**
+ * An expression over `c`, a chat: the model that its messages name, where they name one alone. The model that is chosen in
+ * a chat says what comes next, and nothing of what was said before.
+ */
+export const ONLY_MODEL = `iif(${named('min')} = ${named('max')}, ${named('min')}, null)`
 
 /** `several-users`: a chat would fit, but rows of several people do, and nobody says which of them uses this machine. */
 export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'

@@ -1,5 +1,5 @@
 import type { ChatId } from '../../model/ids.ts'
-import type { TrackedWrite } from '../../model/tracked.ts'
+import type { TrackedWrite } from '../../model/commit.ts'
 import type { Batch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'

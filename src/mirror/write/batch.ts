@@ -1,15 +1,13 @@
-import type { ChatFormat } from '../../model/chat.ts'
+import type { ChatFormat, Loss } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Json } from '../../model/json.ts'
-import type { Loss } from '../../model/loss.ts'
-import type { RecordedTokens, Role } from '../../model/message.ts'
+import type { RecordedTokens, Role, Placeholders } from '../../model/message.ts'
 import type { Part, TodoItem } from '../../model/part.ts'
-import type { Placeholders } from '../../model/placeholder.ts'
 import type { Remote } from '../../model/project.ts'
 import type { Outline } from '../../model/thread.ts'
-import type { ScoredCommit, TrackedWrite } from '../../model/tracked.ts'
-import type { CallFact } from '../digests/calls-of.ts'
+import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
+import type { CallFact } from '../digests/digest-format.ts'
 
 /** What a message names and its own row leaves out. */
 export interface Ask {
@@ -153,6 +151,15 @@ export interface ChatWrite {
    * It is removed, and is no loss.
    */
   readonly supersedes?: boolean
+}
+
+/** The chats that a chat began: those that its own row lists, and those that calls in its messages name. */
+export function childrenOf({ id, ownRow, messages }: ChatWrite): ReadonlySet<ChatId> {
+  const children = new Set(tellsFacts(ownRow) ? ownRow.facts.childChatIds : [])
+  for (const message of messages) for (const childId of message.childChatIds) children.add(childId)
+  // Nothing is its own subagent: it would stand in no list.
+  children.delete(id)
+  return children
 }
 
 export interface ChatPart {

@@ -1,5 +1,5 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Ask, MessageWrite } from './batch.ts'
+import type { Ask, MessageWrite, Batch } from './batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
@@ -86,3 +86,16 @@ export const listOutputAsks = (db: Mirror, source: number, chatId: ChatId): Open
 /** The contents that messages name, asked for since ask number `after`. */
 export const listContentAsks = (db: Mirror, source: number, after: number): OpenAsk[] =>
   prepared<OpenAsk>(db, LIST_CONTENTS).all(source, 'content', after)
+
+const ADD_BLOB_CALL = `insert into blob_calls (source, call_id, blob) values (?, ?, ?) on conflict do nothing`
+const LIST_BLOBS = `select blob from blob_calls where source = ? and call_id = ?`
+
+export function writeBlobCalls(db: Mirror, batch: Batch): void {
+  for (const { blob, callId } of batch.blobCalls) prepared(db, ADD_BLOB_CALL).run(batch.source, callId, blob)
+}
+
+/** The blobs that hold the output of this call, by their hashes. */
+export const listBlobsOfCall = (db: Mirror, source: number, callId: string): string[] =>
+  prepared<{ blob: string }>(db, LIST_BLOBS)
+    .all(source, callId)
+    .map(({ blob }) => blob)

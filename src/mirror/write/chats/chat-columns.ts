@@ -117,3 +117,19 @@ export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): voi
 function todoTexts(todos: string | null): string[] {
   return todos === null ? [] : (JSON.parse(todos) as { content: string }[]).map((todo) => todo.content)
 }
+
+const LIST_CHATS = `select num, title, summary, todos from chats where num not in (select id from chat_terms_docsize)`
+
+interface Titled {
+  readonly num: number
+  readonly title: string
+  readonly summary: string | null
+  readonly todos: string | null
+}
+
+/** Chats without a full-text row get theirs. @returns how many there were */
+export function fillTitles(db: Mirror): number {
+  const chats = prepared<Titled>(db, LIST_CHATS).all()
+  for (const chat of chats) addTitleTerms(db, chat.num, chat)
+  return chats.length
+}

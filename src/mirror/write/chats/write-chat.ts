@@ -1,20 +1,19 @@
 import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { Loss } from '../../../model/loss.ts'
+import type { Loss } from '../../../model/chat.ts'
 import type { ChatTime } from '../../../model/thread.ts'
 import { noteCopy } from '../pending-references.ts'
-import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from '../batch.ts'
+import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, childrenOf } from '../batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { forgetMoved, mergeHeads, ownHead, saveHead } from './chat-metadata.ts'
 import { noneLent, readLent } from '../../threads/lent-tokens.ts'
 import { enterLosses } from '../../sources/losses.ts'
-import { writeLinks } from './links.ts'
 import type { Mirror } from '../../open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
 import { notePlaceholders } from '../../threads/placeholders.ts'
-import { touchChat } from '../revision.ts'
+import { touchChat, nextRevision } from '../revision.ts'
 import { dropSupersededChat } from './superseded.ts'
 import { readTracked, type TrackedFacts } from '../../usage/tracked.ts'
 import { writeThread } from '../../threads/write-thread.ts'
@@ -235,3 +234,16 @@ const pickOwn = (row: OwnColumns): OwnColumns => ({
   recorded_cost_cents: row.recorded_cost_cents,
   octets: row.octets,
 })
+
+const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
+const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
+
+/** @returns whether a child was told that was not known as one */
+export function writeLinks(db: Mirror, write: ChatWrite): boolean {
+  let isNew = false
+  for (const childId of childrenOf(write)) {
+    if (prepared(db, ADD_LINK).run(write.id, childId).changes > 0) isNew = true
+    prepared(db, MARK_SUBAGENT).run(nextRevision(db), childId)
+  }
+  return isNew
+}

@@ -1,6 +1,6 @@
 import type { MessageId } from '../../../model/ids.ts'
 import type { Role, TimeSource } from '../../../model/message.ts'
-import type { CallFact } from '../../digests/calls-of.ts'
+import type { CallFact } from '../../digests/digest-format.ts'
 
 /** One row of `messages`, but for its key, its chat and its body. */
 export interface MessageColumns {

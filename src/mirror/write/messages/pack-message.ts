@@ -3,7 +3,7 @@ import { textKey, textKeys } from './text-key.ts'
 import { wholeColumns } from '../../../text/terms/columns.ts'
 import { marksOf } from '../../../text/terms/marks.ts'
 import type { Ask, MessageDraft, MessageWrite } from '../batch.ts'
-import { callsOf } from '../../digests/calls-of.ts'
+import { callsOf } from '../../digests/digest-format.ts'
 
 const noAsks: readonly Ask[] = []
 const noChildren: MessageWrite['childChatIds'] = []

@@ -1,10 +1,12 @@
 import { notePendingReferences } from '../pending-references.ts'
-import type { MessageWrite } from '../batch.ts'
+import type { MessageWrite, Ask } from '../batch.ts'
 import { withLent } from '../../threads/lent-tokens.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
 import type { ThreadWrite } from '../../threads/place-thread.ts'
-import { withAnswers } from './with-answers.ts'
+import type { Part } from '../../../model/part.ts'
+import { packMessage } from './pack-message.ts'
+import { readParts } from './save-message.ts'
 
 /** A message that was read, as it will stand; its place is still the one it had. */
 export function upsertMessage(
@@ -49,4 +51,35 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson, calls: message.calls }
+}
+
+/** A message that was read again, with what was found for it before: Cursor writes the same row many times over. */
+export function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
+  const { asks, partsJson } = message
+  if (held === null || asks.length === 0) return message
+  const before = JSON.parse(readParts(db, held.body)) as Part[]
+  const found = asks.map((ask) => ({ ask, part: answerAmong(before, ask) })).filter(({ part }) => part !== null)
+  if (found.length === 0) return message
+  const parts = found.reduce(
+    (sum, { ask, part }) => (part === null ? sum : takeOver(sum, ask, part)),
+    JSON.parse(partsJson) as readonly Part[],
+  )
+  const settled = new Set(found.map(({ ask }) => ask))
+  return packMessage({ ...message, parts, asks: asks.filter((ask) => !settled.has(ask)) })
+}
+
+function answerAmong(parts: readonly Part[], { kind, name }: Ask): Part | null {
+  const isAnswer = (part: Part): boolean =>
+    kind === 'output'
+      ? part.kind === 'tool' && part.callId === name && part.outputFrom !== undefined
+      : part.kind === 'attachment' && part.hash === name
+  return parts.find(isAnswer) ?? null
+}
+
+function takeOver(parts: readonly Part[], { name }: Ask, answer: Part): readonly Part[] {
+  if (answer.kind !== 'tool') return [...parts, answer]
+  const { output, outputFrom } = answer
+  return parts.map((part) =>
+    part.kind === 'tool' && part.callId === name && outputFrom !== undefined ? { ...part, output, outputFrom } : part,
+  )
 }
