@@ -2,11 +2,11 @@ import { prepared } from '../prepared.ts'
 import type { Mirror } from '../open.ts'
 import { matchUsage, type NoMatch } from './match-usage.ts'
 
-/** One row of a usage file that the user downloaded. What it does not tell is null. */
+/** One row of a usage file that the user downloaded. Missing values are null. */
 export interface UsageEvent {
-  /** Equal for equal rows. */
+  /** Equal for rows with equal content. */
   readonly identity: string
-  /** Of the file, from 1. */
+  /** Line in the file, starting at 1. */
   readonly line: number
   /** Epoch milliseconds. */
   readonly atMs: number
@@ -28,22 +28,22 @@ export interface UnmatchedEvent {
   readonly reason: NoMatch
 }
 
-/** `rows` is the sum of the three after it. */
+/** `rows` is the sum of `matched`, `unmatched` and `already`. */
 export interface UsageImport {
   readonly rows: number
-  /** New rows of which the chat was found, and of which it was not. */
+  /** New rows whose chat was found, and new rows whose chat was not found. */
   readonly matched: number
   readonly unmatched: number
-  /** Rows that an earlier file brought. */
+  /** Rows that were already imported from an earlier file. */
   readonly already: number
-  /** Rows of earlier files of which the chat was found only now. */
+  /** Rows of earlier files whose chat was found only now. */
   readonly rematched: number
   /** The first of the unmatched. */
   readonly firstUnmatched: readonly UnmatchedEvent[]
 }
 
-/** So many are told one by one. */
-const TOLD_MAX = 20
+/** How many unmatched rows are listed at most. */
+const LISTED_MAX = 20
 
 const ADD = `
 insert into usage_events
@@ -60,14 +60,14 @@ update usage_events set
 where num = @num
 `
 
-/** Keeps what a file says, once, and looks for the chat of every row that has none yet. One transaction. */
+/** Saves the rows of a file without duplicates, and looks for the chats of all rows that have none. One transaction. */
 export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
   return db.transaction(() => {
     const added = new Map<number, UsageEvent>()
     const held = findHeld(db, events)
     for (const event of events) {
-      const { line: _, atMs, identity, ...said } = event
-      const columns = { ...said, at: Math.floor(atMs) }
+      const { line: _, atMs, identity, ...rest } = event
+      const columns = { ...rest, at: Math.floor(atMs) }
       const num = held.get(event)
       if (num !== undefined) prepared(db, COMPLETE).run({ ...columns, num })
       else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
@@ -87,14 +87,14 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
       unmatched: unmatched.length,
       already: events.length - added.size,
       rematched: found.filter((outcome) => !isNew(outcome)).length,
-      firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, TOLD_MAX),
+      firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, LISTED_MAX),
     }
   })()
 }
 
 const MINUTE_MS = 60_000
 
-/** Minute, model and how much in all are in every version of the file. */
+/** The minute, the model and the token total are in every version of the file. */
 const SAME = `
 select num, at, user from usage_events
 where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and @inAll =
@@ -102,7 +102,10 @@ where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and 
 order by num
 `
 
-type SaidRow = Pick<UsageEvent, 'atMs' | 'model' | 'user' | 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'>
+type ComparedRow = Pick<
+  UsageEvent,
+  'atMs' | 'model' | 'user' | 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'
+>
 
 interface HeldRow {
   readonly num: number
@@ -111,11 +114,11 @@ interface HeldRow {
 }
 
 /**
- * Which rows of a file an earlier one brought, each one once: equal rows of one file are as many events. The version of
- * 2025 tells minutes and later ones milliseconds, so that a row which tells the minute alone is the same as one within
- * it, if no row of that very time is left. Two different times within a minute are two events.
+ * Finds the rows that an earlier file already brought. Each saved row is used once, because equal rows of one file are
+ * separate events. Files of 2025 have times in minutes, later ones in milliseconds. So a row with only a minute matches a
+ * row within that minute, if no row with exactly that time is left. Two different times within a minute are two events.
  */
-export function findHeld<Row extends SaidRow>(db: Mirror, events: readonly Row[]): ReadonlyMap<Row, number> {
+export function findHeld<Row extends ComparedRow>(db: Mirror, events: readonly Row[]): ReadonlyMap<Row, number> {
   const held = new Map<Row, number>()
   const taken = new Set<number>()
   const take = (event: Row, mayBe: (row: HeldRow) => boolean): void => {
@@ -133,9 +136,10 @@ export function findHeld<Row extends SaidRow>(db: Mirror, events: readonly Row[]
 
 const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
-const isSameUser = (row: HeldRow, { user }: SaidRow): boolean => row.user === null || user === null || row.user === user
+const isSameUser = (row: HeldRow, { user }: ComparedRow): boolean =>
+  row.user === null || user === null || row.user === user
 
-function sameRows(db: Mirror, { atMs, model, input, output, cacheRead, cacheWrite, total }: SaidRow): HeldRow[] {
+function sameRows(db: Mirror, { atMs, model, input, output, cacheRead, cacheWrite, total }: ComparedRow): HeldRow[] {
   const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
   const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
   return prepared<HeldRow>(db, SAME).all({ minute, model, inAll })

@@ -6,11 +6,11 @@ import type { SourceRanks } from '../sources/source-ranks.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/** A name that can be asked for, beside what it names. */
+/** A name that a search can use as a filter, with its kind. */
 const ADD_NAME = `insert into names (kind, name) values (?, ?) on conflict do nothing`
 const TOOL = 'tool:'
 
-/** Lists the names of tools and models. Kept for one transaction: undone, it must be forgotten. */
+/** Adds names of tools and models to `names`. Valid for one transaction only: after a rollback the cache would be wrong. */
 export class Names {
   readonly #db: Mirror
   readonly #listed = new Set<string>()
@@ -19,7 +19,7 @@ export class Names {
     this.#db = db
   }
 
-  /** @param marksJson the message's marks, as they are kept */
+  /** @param marksJson the message's marks as stored */
   write(marksJson: string, model: string | null): void {
     if (marksJson.includes(TOOL)) {
       for (const mark of JSON.parse(marksJson) as readonly string[]) {
@@ -37,7 +37,7 @@ export class Names {
   }
 }
 
-/** What the writing of one transaction shares. */
+/** Helpers that all writes of one transaction share. */
 export interface WriteTools {
   readonly terms: PendingTerms
   readonly keys: KeyAllocator

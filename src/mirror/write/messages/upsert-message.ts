@@ -8,7 +8,7 @@ import type { Part } from '../../../model/part.ts'
 import { packMessage } from './pack-message.ts'
 import { readParts } from './save-message.ts'
 
-/** A message that was read, as it will stand; its place is still the one it had. */
+/** The next state of a message that was read. Its place is still the former one. */
 export function upsertMessage(
   db: Mirror,
   { chatNum, source, lent }: Pick<ThreadWrite, 'chatNum' | 'source' | 'lent'>,
@@ -53,7 +53,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
   return { held, columns, partsJson: message.partsJson, calls: message.calls }
 }
 
-/** A message that was read again, with what was found for it before: Cursor writes the same row many times over. */
+/** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
 export function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
   const { asks, partsJson } = message
   if (held === null || asks.length === 0) return message

@@ -14,7 +14,7 @@ import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
 
-interface AskRow extends Ask {
+interface ReferenceRow extends Ask {
   readonly num: number
   readonly chat: number
   readonly chatId: ChatId
@@ -22,7 +22,7 @@ interface AskRow extends Ask {
   readonly messageId: MessageId
 }
 
-const FIND_ASK = `
+const FIND_REFERENCE = `
 select asks.num, chat, chats.id as chatId, asks.source, message_id as messageId, kind, asks.name, path
 from asks join chats on chats.num = chat where asks.num = ?
 `
@@ -30,10 +30,10 @@ const FIND_MESSAGE = `select * from messages where chat = ? and id = ? and sourc
 const LIST_LEFT = `select kind, name, path from asks where chat = ? and source = ? and message_id = ?`
 const SETTLE = `delete from asks where num = ?`
 
-/** Puts what was found into the messages that asked for it, and settles the asks. */
+/** Adds found content to the messages that refer to it, and deletes these pending references. */
 export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatOutcome[] {
   const asked = batch.answers.flatMap((answer) => {
-    const ask = prepared<AskRow>(db, FIND_ASK).get(answer.ask)
+    const ask = prepared<ReferenceRow>(db, FIND_REFERENCE).get(answer.ask)
     return ask === undefined ? [] : [{ ask, answer }]
   })
   if (asked.length === 0) return []
@@ -45,7 +45,7 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
     const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap(
       (answers) => completed(db, answers, lent) ?? [],
     )
-    // What was found for it may be what was purged elsewhere.
+    // The found content may be something that was purged elsewhere.
     const messages = complete.filter((message) => !isPurged(tombstones, ask.chatId, message))
     const write = { id: ask.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
     outcomes.push(writeChat(db, write, { ...batch, source: ask.source }, tools))
@@ -66,11 +66,11 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): G
 }
 
 interface Answered {
-  readonly ask: AskRow
+  readonly ask: ReferenceRow
   readonly answer: AnswerWrite
 }
 
-/** Null where the source has lost the message meanwhile. */
+/** Null if the source has lost the message meanwhile. */
 function completed(db: Mirror, answers: Group<Answered>, lent: LentTokens): MessageWrite | null {
   const { chat, source, messageId } = answers[0].ask
   const held = prepared<HeldMessage>(db, FIND_MESSAGE).get(chat, messageId, source)
