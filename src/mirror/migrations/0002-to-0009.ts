@@ -1,9 +1,9 @@
 /**
- * Why: the mirror looks after itself, and remembers that it did.
+ * 0002. Why: the mirror checks and repairs itself, and records that.
  *
- * - `upkeep` says when each check was last made.
- * - `salvages` names each damaged file that was set aside, and what was saved from it: what has no `done_at` was cut
- *   short and is done again.
+ * - `upkeep` records when each check was last done.
+ * - `salvages` lists each damaged file that was set aside, and how much was saved from it. A salvage without `done_at` was
+ *   interrupted and is repeated.
  */
 export const upkeep = `
 create table upkeep (
@@ -22,13 +22,14 @@ create table salvages (
 `
 
 /**
- * Why: some of what is told stands elsewhere, and some of what changes leaves no trace.
+ * 0003. Why: some content of a message is in other values of the store, and some changes can only be found by comparing
+ * every value.
  *
- * - `asks` names what a message's row leaves out and another value of the store may hold; a chat's own ask, with no
- *   message, says that a copy of its thread is kept elsewhere. A number is never used twice, so that whoever answers
- *   knows what is new. `blob_calls` says in which blob the output of a call stands, so that none is read twice to find out.
- * - `sweeps` says how far a comparison of every value of a store has come, and the state of the file that was found
- *   equal to the last byte.
+ * - `asks` contains pending references: content that a message's row does not contain and that another value may have. A
+ *   reference of the chat itself, without a message, means that another value has a copy of its thread. Numbers are never
+ *   reused, so readers can tell which references are new. `blob_calls` maps a call to the blob with its output, so no blob
+ *   is read twice to find it.
+ * - `sweeps` records the progress of comparing every value of a store, and the state of the file that was completely equal.
  */
 export const asksAndSweeps = `
 create table asks (
@@ -60,15 +61,15 @@ create table sweeps (
 `
 
 /**
- * Why: statistics of half a million messages are asked for, and their bodies would have to be parsed for each answer.
+ * 0005. Why: statistics cover half a million messages. Without digests, each answer would have to parse all bodies.
  *
- * - `chat_digests` holds a row of numbers for each chat, see `digests/digest-format.ts`: of each message of the thread
- *   when it was sent and by whom, its model, its calls of tools and the files that they name. It is written with the
- *   messages. One row a chat, and not one a call: reading few long rows is what makes the answer quick.
- * - `digest_words` gives those names their numbers.
- * - `undigested` names the chats of which no digest was made yet, as all are that were written before.
+ * - `chat_digests` has an array of numbers for each chat, see `digests/digest-format.ts`: for each message of the thread its
+ *   time, role, model, tool calls and the files that these name. It is written together with the messages. One row per
+ *   chat and not per call: reading few long rows makes the answer fast.
+ * - `digest_words` assigns numbers to these names.
+ * - `undigested` lists the chats without a digest. At first these are all chats that were written before.
  *
- * All three follow from `messages` and `bodies`.
+ * All three can be rebuilt from `messages` and `bodies`.
  */
 export const chatDigests = `
 create table digest_words (
@@ -89,16 +90,16 @@ insert into undigested (chat) select num from chats;
 `
 
 /**
- * Why: tokens are told with where each number comes from.
+ * 0006. Why: token counts are shown together with their origin.
  *
- * - `messages.estimated_input` and `estimated_output` are counts over the message's own text. They stand beside the
- *   content hash that they were made of, a rewritten body takes them away, and null is: not counted yet. In the row
- *   itself, because a sum over half a million messages cannot afford to look each of them up elsewhere.
- * - `token_counts` is all that a sum by chat, project or model reads; `recorded_tokens` the few messages on which the
- *   numbers were recorded.
- * - `usage_events` are the rows of files that the user downloaded and handed in. `identity` is made of what a row says,
- *   and `occurrence` tells equal rows of one file apart: a file that overlaps with an earlier one adds nothing twice.
- *   `chat` is the chat to which a row could be matched.
+ * - `messages.estimated_input` and `estimated_output` are counts over the message's own text. They belong to the content hash
+ *   in the same row and are cleared when the body is rewritten; null means not counted yet. They are columns of the message itself, because a sum over half a million
+ *   messages cannot look up each one in another table.
+ * - The index `token_counts` contains all that a sum by chat, project or model reads; `recorded_tokens` covers the few
+ *   messages with recorded counts.
+ * - `usage_events` contains the rows of usage files that the user downloaded and imported. `identity` is derived from the
+ *   row's content, and `occurrence` numbers equal rows of one file, so overlapping files add no duplicates. `chat` is the
+ *   chat that was matched to the row.
  */
 export const tokenLedger = `
 alter table messages add column estimated_input integer;
@@ -131,8 +132,8 @@ create index usage_events_by_time on usage_events (at);
 `
 
 /**
- * Why: an archive says of each chat which revision of it was archived, and a revision counts within one mirror only. A
- * mirror that is made anew, after damage or by hand, is another one.
+ * 0007. Why: an archive records the archived revision of each chat, and revisions are only comparable within one mirror. A
+ * mirror that was rebuilt, after damage or by hand, is another mirror.
  */
 export const identity = `
 create table identity (
@@ -142,21 +143,21 @@ insert into identity (id) values (lower(hex(randomblob(16))));
 `
 
 /**
- * Why: a search within a project asks of each message that it meets which chat it is of. The rows of messages are long,
- * and those of 2,000 matches lie on as many pages; this holds forty times as many messages to a page.
+ * 0008. Why: a search within a project needs the chat of each match. Rows of `messages` are long, so 2,000 matches are on
+ * as many pages. This index has forty times as many messages per page.
  */
 export const chatOfMessage = `
 create index chat_of_message on messages (key, chat);
 `
 
 /**
- * Why: what a person removed for good stays removed, though Cursor holds it still and an archive elsewhere may.
+ * 0009. Why: purged data must stay removed, although Cursor, or an archive elsewhere, may still have it.
  *
- * - `tombstones` names it by keyed hashes: a chat, a message of a chat, or a text that stood in a message. Of a text the
- *   number of its signs is kept beside it, so that few of all texts that are read need to be hashed.
- * - `purge_salt` is what hashes of ids are keyed with. Texts may be short: the key to theirs lies in a file of its own.
- * - `purges` says how far each purge has come, and `purge_targets` what it has yet to remove: one that was cut short is
- *   ended by whoever opens the mirror next.
+ * - `tombstones` identifies purged data by keyed hashes: a chat, a message of a chat, or a text of a message. For a text its
+ *   number of characters is stored too, so only few of the texts that are read need to be hashed.
+ * - `purge_salt` is the key of the hashes of ids. Texts may be short and easy to guess, so their key is in a separate file.
+ * - `purges` records the progress of each purge, and `purge_targets` what it still has to remove. The next program that
+ *   opens the mirror completes an interrupted purge.
  */
 export const purges = `
 create table tombstones (

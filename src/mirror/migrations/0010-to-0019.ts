@@ -1,16 +1,16 @@
 /**
- * Why: a page of the full-text index is a row of its own, one to a page of the file. At 16,000 bytes it left 2% of that
- * empty; of the 16,384 a row may fill 16,344 before it needs a second page, and FTS5 goes seven beyond what it is told.
+ * 0010. Why: a page of the full-text index is one row, on its own page of the file. With 16,000 bytes, 2% of the page stayed
+ * empty. Of the 16,384 bytes a row can use 16,344 before it needs a second page, and FTS5 exceeds its setting by up to 7.
  */
 export const fullPages = `
 insert into message_terms (message_terms, rank) values ('pgsz', 16320);
 `
 
 /**
- * Why: a text that was purged keeps its other copies out, and must not keep out what is said anew.
+ * 0011. Why: the tombstone of a purged text must block other copies of it, but not the same text in a later message.
  *
- * - `until`, epoch milliseconds: what was said later is new; null bars it whenever it was said.
- * - `spares_untimed`: 1 where what nobody knows the time of is not barred, for only what was said before a moment went.
+ * - `until`: epoch milliseconds. Texts of later messages are new and not blocked. Null blocks the text at any time.
+ * - `spares_untimed`: 1 if texts without a known time are not blocked, because the purge covered only earlier texts.
  */
 export const tombstonesInTime = `
 alter table tombstones add column until integer;
@@ -18,9 +18,9 @@ alter table tombstones add column spares_untimed integer not null default 0;
 `
 
 /**
- * Why: newer messages write their code into the text, between fences, and `in:code` passed over it. The full-text rows
- * are made anew, so that paths of older messages are found in small letters, too. The marks become what they would be
- * if the messages were read again: else each would count as changed.
+ * 0012. Why: newer messages contain their code in the text, between fences, and `in:code` did not find it. The full-text
+ * rows are rebuilt, so that paths of older messages are also found in lower case. The marks get the values that a new
+ * reading would give: otherwise each message would count as changed.
  */
 export const fencedCode = `
 update messages
@@ -33,9 +33,9 @@ insert into unindexed (key) select key from messages where is_shadowed = 0 on co
 `
 
 /**
- * Why: of the time until the first messages of a new mirror can be found, a sixth went into the list of terms, which
- * only `*inside*`, suggestions and the help with a typo are answered from. The messages named here have their full-text
- * rows, and their terms join the list a little later.
+ * 0013. Why: a sixth of the time until a new mirror's first messages are searchable went into the list of terms. Only
+ * `*inside*` searches, suggestions and typo correction use that list. The messages in this table have their full-text
+ * rows; their terms are added to the list a little later.
  */
 export const unlisted = `
 create table unlisted (
@@ -44,9 +44,9 @@ create table unlisted (
 `
 
 /**
- * Why: a name with capitals between signs of an unspaced script was not found in small letters, words behind a colour of
- * a terminal or an escape of JSON were not found at all, and a space of no width parted Khmer. The full-text rows of
- * messages and titles are made anew, as the backlog is worked off.
+ * 0014. Why: a mixed-case name inside text of an unspaced script was not found in lower case. Words after a terminal colour
+ * code or a JSON escape were not found at all. A zero-width space split Khmer words. The full-text rows of messages and
+ * titles are rebuilt through the backlog.
  */
 export const namesInUnspacedText = `
 insert into message_terms (message_terms) values ('delete-all');
@@ -55,16 +55,16 @@ insert into unindexed (key) select key from messages where is_shadowed = 0 on co
 `
 
 /**
- * Why: a source that is known again under another path gets another id, and of the id are made those of messages to which
- * the store gives none. Null where it has the id that it had at first.
+ * 0015. Why: a source that moved to another path gets a new id, but the ids of messages without an id of their own are
+ * derived from the source's id. Null if the source still has its first id.
  */
 export const firstId = `
 alter table sources add column first_id text;
 `
 
 /**
- * Why: to place all messages of a chat after each two megabytes of it took the memory and the time of a long one many times
- * over. Chats are named here of which some messages stand where they do until the rest is read.
+ * 0016. Why: placing all messages of a chat after every two megabytes multiplied the memory and time for a long chat. This
+ * table lists chats whose messages have only temporary places until the rest is read.
  */
 export const unplaced = `
 create table unplaced (
@@ -75,12 +75,12 @@ create table unplaced (
 `
 
 /**
- * Why: Cursor recorded the tokens of a turn on its last row, which may hold nothing to show. Such a row is no message, and
- * its tokens were lost.
+ * 0017. Why: Cursor recorded the tokens of a turn on its last row, which may have nothing to show. Such a row is not a
+ * message, and its tokens were lost.
  *
- * - `placeholders` holds the rows that record tokens and hold nothing to show, with what decides of their place.
- * - `lent_tokens` says how much of a message's tokens is not its own, but comes from placeholders. The message's own
- *   tokens are what is left, so that they can be shared out anew whenever anything moves.
+ * - `placeholders` contains rows that record tokens but have nothing to show, with the facts that decide their place.
+ * - `lent_tokens` records the part of a message's tokens that comes from placeholders. The rest are the message's own
+ *   tokens, so the placeholders' tokens can be distributed again when messages move.
  */
 export const placeholderTokens = `
 create table placeholders (
@@ -108,9 +108,9 @@ create table lent_tokens (
 `
 
 /**
- * Why: Cursor records in a database of its own when a chat wrote code and with which model. This dates chats that have no
- * times, and it is evidence for commits. One row for each chat and hour is kept, not one for each recorded line. A chat
- * says whether its model comes from there.
+ * 0018. Why: Cursor records in a separate database when a chat wrote code and with which model. This gives times to chats
+ * without times, and it is evidence for commits. There is one row per chat and hour, not one per recorded line.
+ * `chats.model_source` records whether the chat's model comes from there.
  */
 export const tracking = `
 create table tracked (
@@ -135,11 +135,11 @@ update chats set model_source = 'cursor' where model is not null;
 `
 
 /**
- * Why: a newer program may read a store differently.
+ * 0019. Why: a newer program may decode a store differently.
  *
- * - `sources.decoder` is the version of the decoder that read the source. When it changes, the source is read anew.
- * - `superseded_messages` names messages that only an older decoder yielded. An archive may still hold them; a restore
- *   leaves them out.
+ * - `sources.decoder` is the version of the decoder that read the source. When it changes, the source is read again.
+ * - `superseded_messages` lists messages that only an older decoder yielded. An archive may still have them; a restore
+ *   skips them.
  */
 export const decoders = `
 alter table sources add column decoder integer not null default 1;

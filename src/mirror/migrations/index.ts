@@ -13,7 +13,7 @@ import {
   decoders,
 } from './0010-to-0019.ts'
 
-/** Append only: the number of migrations done is the mirror's `user_version`. */
+/** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
   rowsAndTerms,
   upkeep,
