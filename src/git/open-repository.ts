@@ -5,19 +5,19 @@ import type { GitCall } from './run-git.ts'
 
 export type AskLines = (call: GitCall) => Promise<string[]>
 
-/** A branch beyond these neither adds commits nor tells of one. */
+/** The branches with the latest commits. Further ones are not listed. */
 const BRANCHES_MAX = 2000
 
 /**
- * The repository that holds a folder.
- * @throws UserError `repo-missing` where there is no such folder, else as `gitTokens` does
+ * The repository that contains a folder.
+ * @throws UserError `repo-missing` if there is no such folder, else as `gitTokens` does
  */
 export async function openRepository(root: string, ask: AskLines): Promise<Repository> {
   if (!(await isFolder(root))) {
     throw new UserError(
       'repo-missing',
       `There is no folder ${root} on this machine.`,
-      'Name a project that is still there.',
+      'Name a project whose folder still exists.',
     )
   }
   const [topLevel = root, prefix = ''] = await ask({
@@ -37,7 +37,7 @@ export async function openRepository(root: string, ask: AskLines): Promise<Repos
   return { root, topLevel, prefix, head, branches: new Map(branches) }
 }
 
-/** Null where there is no commit yet: git says so by its exit code alone. */
+/** Null if there is no commit yet: git then fails without a message. */
 async function readHead(root: string, ask: AskLines): Promise<string | null> {
   try {
     return (await ask({ root, arguments: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'] }))[0] ?? null
@@ -51,7 +51,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
   } catch {
-    // Not there, or not to be looked at: either way there is nothing to ask about.
+    // The folder does not exist or is not accessible.
     return false
   }
 }

@@ -134,8 +134,8 @@ test('a commit is found by its first digits, and by nothing else', async () => {
   expect(await histories.find(opened, sha)).toMatchObject({ sha })
   expect(await histories.find(opened, sha.startsWith('0000') ? 'ffff' : '0000')).toBeNull()
   for (const odd of ['HEAD', '--all', 'main', 'ABCD', '', 'abc', `${sha} --output=x`]) {
-    await expect(histories.find(opened, odd)).rejects.toThrow('no sha')
-    await expect(histories.touched(opened, [odd])).rejects.toThrow('no sha')
+    await expect(histories.find(opened, odd)).rejects.toThrow('not the sha')
+    await expect(histories.touched(opened, [odd])).rejects.toThrow('not the sha')
   }
 })
 

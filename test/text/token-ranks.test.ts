@@ -34,5 +34,5 @@ test.each([
   ['that was cut short at the end of a line', 'YQ== 0\n', 1],
   ['that is empty', '', 0],
 ])('by a list %s every text had several times its tokens', (_, list, found) => {
-  expect(() => readTokenRanks(Buffer.from(list), 2)).toThrow(`it holds ${found} in place of 2`)
+  expect(() => readTokenRanks(Buffer.from(list), 2)).toThrow(`it has ${found} tokens instead of 2`)
 })

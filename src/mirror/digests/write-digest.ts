@@ -62,7 +62,7 @@ export function writeDigest(
   saveDigest(db, chatNum, makeDigest(db, words, chatNum, messages))
 }
 
-export function saveDigest(db: Mirror, chatNum: number, digest: Buffer): void {
+function saveDigest(db: Mirror, chatNum: number, digest: Buffer): void {
   prepared(db, SAVE_DIGEST).run(chatNum, digest)
   prepared(db, IS_DIGESTED).run(chatNum)
 }
@@ -89,7 +89,7 @@ export function makeDigest(
 }
 
 /** @param facts the message's tool calls */
-export const digestMessage = (
+const digestMessage = (
   words: Pick<DigestWords, 'numOf'>,
   { body, columns }: CountedMessage,
   facts: readonly CallFact[],

@@ -80,7 +80,7 @@ export function writeUnlisted(db: Mirror, key: number, terms: MessageTerms): voi
 }
 
 /** How many messages are indexed, but may have terms that are not in the list of terms yet. */
-export const countUnlisted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_UNLISTED).get()?.count ?? 0
+const countUnlisted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_UNLISTED).get()?.count ?? 0
 
 /** Messages per transaction; they take about 100 ms. */
 const LISTED_MAX = 500

@@ -219,7 +219,7 @@ export function placeColumns(placement: Placement): Place {
  * differently, so texts are compared: a message is a copy if the thread contains all its texts. A message of only tool
  * calls without outputs is a copy if the thread has tool calls.
  */
-export function findCopies(thread: readonly NextMessage[], others: readonly NextMessage[]): ReadonlySet<NextMessage> {
+function findCopies(thread: readonly NextMessage[], others: readonly NextMessage[]): ReadonlySet<NextMessage> {
   const copies = new Set<NextMessage>()
   if (others.length === 0) return copies
   const known = new Set(thread.flatMap(({ columns }) => keysOf(columns)))

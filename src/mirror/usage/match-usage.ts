@@ -21,7 +21,7 @@ const NEAR_MS = 5 * 60_000
 /** If very many messages have the same time, their keys can lie behind that time. */
 const KEY_SLACK = 64 * 1024 * 1024
 
-export interface MatchOutcome {
+interface MatchOutcome {
   readonly num: number
   /** Null if the chat was found. */
   readonly reason: NoMatch | null

@@ -7,10 +7,10 @@ const LEFT_OUT = '…'
 const BETWEEN = ` ${LEFT_OUT} `
 
 /**
- * The passages of a text that hold what was looked for, HTML-escaped, the found words in `<mark>`: one where the words
- * stand near each other, else up to four, each with words that the others lack.
- * @param found what a matcher finds in this text
- * @param lengthMax UTF-16 units shown in all, before escaping, the signs of what is left out among them; at least 20
+ * The passages of a text with the found words, HTML-escaped, with the words in `<mark>`. One passage if the words are close
+ * together, else up to four, each with words that the others lack.
+ * @param found the matches in this text
+ * @param lengthMax UTF-16 units in total before escaping, including the ellipses; at least 20
  */
 export function makeSnippet(text: string, found: readonly TermMatch[], lengthMax = LENGTH_MAX): string {
   const windows = chooseWindows(text, found, lengthMax)
@@ -28,8 +28,8 @@ function chooseWindows(text: string, found: readonly TermMatch[], lengthMax: num
   return cutPassages(text, passages, room - (passages.length - 1) * BETWEEN.length)
 }
 
-/** A window of a text, HTML-escaped, what of the spans stands in it in `<mark>`. */
-export function markSpans(text: string, window: Span, spans: readonly Span[]): string {
+/** A window of a text, HTML-escaped, with the spans inside it in `<mark>`. */
+function markSpans(text: string, window: Span, spans: readonly Span[]): string {
   let html = ''
   let at = window.start
   for (const span of spansWithin(spans, window)) {
@@ -39,7 +39,7 @@ export function markSpans(text: string, window: Span, spans: readonly Span[]): s
   return html + escapeHtml(text.slice(at, window.end))
 }
 
-/** A word that the window cuts is marked only where it holds no whole one: the rest of it tells a reader nothing. */
+/** A word that the window cuts is marked only if the window has no complete one: a part of a word does not help a reader. */
 function spansWithin(spans: readonly Span[], window: Span): readonly Span[] {
   const touching = spans.filter((span) => span.end > window.start && span.start < window.end)
   const whole = touching.filter((span) => span.start >= window.start && span.end <= window.end)
@@ -68,7 +68,7 @@ function escapeHtml(text: string): string {
   return (
     text
       .replaceAll(/\p{Surrogate}/gu, '\ufffd')
-      // Control characters are searched for by nobody and can steer a terminal; line breaks and tabs may stay.
+      // Nobody searches for control characters, and they can control a terminal. Line breaks and tabs may stay.
       // oxlint-disable-next-line no-control-regex
       .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
       .replaceAll(/[&<>"']/g, (sign) => entities.get(sign) ?? sign)

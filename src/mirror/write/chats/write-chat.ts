@@ -239,7 +239,7 @@ const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on 
 const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
 
 /** @returns whether a new child was found */
-export function writeLinks(db: Mirror, write: ChatWrite): boolean {
+function writeLinks(db: Mirror, write: ChatWrite): boolean {
   let isNew = false
   for (const childId of childrenOf(write)) {
     if (prepared(db, ADD_LINK).run(write.id, childId).changes > 0) isNew = true

@@ -54,7 +54,7 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
 }
 
 /** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
-export function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
+function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
   const { asks, partsJson } = message
   if (held === null || asks.length === 0) return message
   const before = JSON.parse(readParts(db, held.body)) as Part[]
