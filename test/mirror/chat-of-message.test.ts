@@ -8,10 +8,10 @@ import { insertChat, insertMessage, insertProject, requestOf } from '../helpers/
 
 const INDEXES = `select name from sqlite_master where type = 'index' and name = 'chat_of_message'`
 
-test('a mirror of before there was an index of chats by message gets it, and is searched within a large project', () => {
+test('an older mirror gets the index of chats by message, and a search within a large project works', () => {
   const { path, db: before } = mirrorBefore(chatOfMessage)
   const project = insertProject(before, 'large')
-  // More chats than are listed one by one.
+  // More chats than a query lists one by one.
   for (let at = 0; at < 450; at += 1) {
     const chat = insertChat(before, { id: `c${at}`, project: at % 2 === 0 ? project : null })
     insertMessage(before, chat, { id: `m${at}`, parts: 'needle', createdAtMs: 1e12 + at })

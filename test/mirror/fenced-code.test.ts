@@ -14,7 +14,7 @@ const fenced: Part = { kind: 'text', text: 'so:\n```\nneedle()\n```' }
 const code: Part = { kind: 'code', language: null, path: null, text: 'thread()' }
 const said: Part = { kind: 'text', text: 'plain' }
 
-/** The parts of a message, and the marks that it had before code between fences was code. */
+/** The parts of a message, and its marks from before fenced code counted as code. */
 const messages: readonly [parts: readonly Part[], marks: readonly string[]][] = [
   [[fenced], ['in:text', 'has:code']],
   [
@@ -32,7 +32,7 @@ const messages: readonly [parts: readonly Part[], marks: readonly string[]][] = 
   [[said], ['in:text']],
 ]
 
-test('in a mirror of before, code between fences is found as code, and no message counts as changed', () => {
+test('after an upgrade, fenced code is found as code, and no message counts as changed', () => {
   const { path, db: before } = mirrorBefore(fencedCode)
   const chat = insertChat(before, { id: 'c' })
   for (const [at, [parts, marks]] of messages.entries()) {

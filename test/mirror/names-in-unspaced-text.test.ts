@@ -7,7 +7,7 @@ import { dropTerms, writeTerms } from '../../src/mirror/fulltext/write-terms.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'
 import { insertChat, insertMessage, requestOf } from '../helpers/mirror-rows.ts'
 
-test('in a mirror of before, names in unspaced messages and titles are found in small letters', () => {
+test('after an upgrade, names in text of unspaced scripts are found in lower case, in messages and titles', () => {
   const { path, db: before } = mirrorBefore(namesInUnspacedText)
   const chat = insertChat(before, { id: 'c' })
   const key = insertMessage(before, chat, { id: 'm', parts: '用GitHub登录', createdAtMs: 1e12 })

@@ -6,7 +6,7 @@ import { openWriter } from '../../src/mirror/open.ts'
 import { mirrorBefore } from '../helpers/mirror-before.ts'
 import { insertChat, insertMessage } from '../helpers/mirror-rows.ts'
 
-/** A mirror of a version before, with a message, of which a column has another name than any version gave it. */
+/** A mirror of an older version with one message, in which a column has a name that no version used. */
 function foreignMirror(): string {
   const { path, db } = mirrorBefore(chatDigests)
   insertMessage(db, insertChat(db, { id: 'c' }), { id: 'm', parts: 'kept', createdAtMs: 1e12 })
@@ -28,7 +28,7 @@ function stateOf(path: string): { version: unknown; schema: unknown[]; messages:
   }
 }
 
-test('an upgrade that fails midway leaves the mirror to the version that wrote it, and says what to do', () => {
+test('an upgrade that fails midway leaves the mirror unchanged, and the error says what to do', () => {
   const path = foreignMirror()
   const before = stateOf(path)
   expect(before).toMatchObject({ version: migrations.indexOf(chatDigests), messages: 1 })
