@@ -7,7 +7,7 @@ import { archiveActs } from '../../src/engine/archives/make-archives.ts'
 
 const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
 
-/** The archives of a mirror, in the folder given, made in the test's own process. */
+/** The archives of a mirror in the given folder, made in the test's own process. */
 export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
   const acts = {
     now: Date.now,

@@ -10,7 +10,7 @@ interface Bundler {
   readonly bundle: (source: string, target: string, more: readonly string[]) => Promise<void>
 }
 
-/** A module of src as plain JavaScript, with all the programs around it: for what must run in processes of its own. */
+/** A module of src as plain JavaScript, with the bundled programs beside it, for tests in separate processes. */
 export class Compiled {
   readonly url: string
   readonly #folder: string
@@ -20,7 +20,7 @@ export class Compiled {
     this.url = pathToFileURL(join(folder, 'dist', `${name}.js`)).href
   }
 
-  /** @param name from `src` on, without `.ts` */
+  /** @param name path relative to `src`, without `.ts` */
   static async module(name: string): Promise<Compiled> {
     const folder = mkdtempSync(join(tmpdir(), 'cursordex-compiled-'))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

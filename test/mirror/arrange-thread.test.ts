@@ -54,7 +54,7 @@ describe('order', () => {
     ])
   })
 
-  test('after a checkpoint restore, rows with other ids are matched by role and start time', () => {
+  test('after a restore, rows under other ids are matched by role and start', () => {
     const outline = [
       listed('new-1', { role: 'user', startedAtMs: 100 }),
       listed('new-2', { role: 'assistant', startedAtMs: 100 }),
@@ -118,7 +118,7 @@ describe('order', () => {
 })
 
 describe('times', () => {
-  test('time sources are used in order of precedence', () => {
+  test('each source in its turn', () => {
     const outline = [
       listed('own', { createdAtMs: 9 }),
       listed('header', { createdAtMs: 20, startedAtMs: 21 }),
@@ -152,7 +152,7 @@ describe('times', () => {
     ])
   })
 
-  test('if no message has a time, the time of the chat is used, else none', () => {
+  test('where no message has a time the chat lends its own, and without that there is none', () => {
     const entries = [entry('a'), entry('b')]
     expect(arrangeThread(null, entries, { atMs: 7, source: 'chat' }).map((placed) => placed.createdAtSource)).toEqual([
       'chat',

@@ -217,7 +217,7 @@ describe('metadata of a chat in a list', () => {
     expect(chatRow('c')).toMatchObject({ is_archived: 0 })
   })
 
-  test('cannot hide a chat by marking it as a draft', () => {
+  test('cannot hide a chat by calling it a draft', () => {
     write(store, [chat('c', inStore)])
     write(inline, [], { heads: [head({ isDraft: true })] })
     expect(chatRow('c')).toMatchObject({ is_draft: 0 })

@@ -50,7 +50,7 @@ const places: readonly [name: string, Place, userDir: string, dataDir: string, c
   ],
 ]
 
-test.each(places)('the default folders of %s follow the platform', (_, place, userDir, dataDir, configFile) => {
+test.each(places)('the folders of %s are where that system has them', (_, place, userDir, dataDir, configFile) => {
   expect(discoverCursorUserDirs(...place, () => false)).toEqual([userDir])
   expect(defaultDataDir(...place)).toBe(dataDir)
   expect(defaultConfigFile(...place)).toBe(configFile)
