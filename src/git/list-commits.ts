@@ -3,7 +3,7 @@ import { UserError } from '../model/user-error.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import type { GitCall } from './run-git.ts'
 
-export type AskTokens = (call: GitCall) => AsyncGenerator<string, void>
+export type ReadTokens = (call: GitCall) => AsyncGenerator<string, void>
 
 /** Of a longer history, only the newest commits are read. */
 const COMMITS_MAX = 50_000
@@ -24,13 +24,17 @@ export interface Stretch {
  * stops at the first older commit, so one wrong clock would hide all commits before it.
  * @throws UserError as `gitTokens` does
  */
-export async function listCommits(repository: Repository, stretch: Stretch, ask: AskTokens): Promise<CommitList> {
+export async function listCommits(
+  repository: Repository,
+  stretch: Stretch,
+  readTokens: ReadTokens,
+): Promise<CommitList> {
   const { root, head, prefix, topLevel } = repository
   const tips = [head, stretch.alsoFrom].flatMap((sha) => (sha === null ? [] : [checked(sha)]))
   const walk = [...LOG, `--max-count=${COMMITS_MAX + 1}`, FORMAT, '--branches', '--end-of-options', ...tips, '--']
-  const { commits, isWhole } = await readStretch(ask({ root, arguments: walk }), stretch.sinceMs ?? -Infinity)
+  const { commits, isWhole } = await readStretch(readTokens({ root, arguments: walk }), stretch.sinceMs ?? -Infinity)
   // Pathspecs are relative to the folder of the call, and this one is relative to the top.
-  const within = prefix === '' ? null : await listWithin({ topLevel, prefix }, commits, ask)
+  const within = prefix === '' ? null : await listWithin({ topLevel, prefix }, commits, readTokens)
   return { commits, within, isWhole }
 }
 
@@ -40,14 +44,14 @@ const isMerge = ({ parents }: Commit): boolean => parents.length > 1
 async function listWithin(
   { topLevel, prefix }: Pick<Repository, 'topLevel' | 'prefix'>,
   commits: readonly Commit[],
-  ask: AskTokens,
+  readTokens: ReadTokens,
 ): Promise<Set<string>> {
   const within = new Set<string>()
   const words = ['diff-tree', '--stdin', '-r', '-z', '--root', '--no-renames', ...HARMLESS_DIFF]
   const compare = async (some: readonly Commit[], how: readonly string[], take: (token: string) => void) => {
     if (some.length === 0) return
     const input = some.map(({ sha }) => `${checked(sha)}\n`).join('')
-    const tokens = ask({ root: topLevel, arguments: [...words, ...how, '--', prefix], input })
+    const tokens = readTokens({ root: topLevel, arguments: [...words, ...how, '--', prefix], input })
     for await (const token of tokens) take(token)
   }
   await compare(
@@ -89,12 +93,14 @@ async function readStretch(
  * The commit whose sha begins with these hex digits; null if there is none or more than one.
  * @throws UserError as `gitTokens` does
  */
-export async function findCommit(root: string, digits: string, ask: AskTokens): Promise<Commit | null> {
+export async function findCommit(root: string, digits: string, readTokens: ReadTokens): Promise<Commit | null> {
   const name = `${checked(digits)}^{commit}`
-  const [sha] = await quietly(ask({ root, arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', name] }))
+  const [sha] = await quietly(
+    readTokens({ root, arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', name] }),
+  )
   if (sha === undefined) return null
   const walk = [...LOG, '--no-walk', '--max-count=1', FORMAT, '--end-of-options', checked(sha.trim()), '--']
-  for await (const commit of readCommits(ask({ root, arguments: walk }))) return commit
+  for await (const commit of readCommits(readTokens({ root, arguments: walk }))) return commit
   return null
 }
 

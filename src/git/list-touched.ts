@@ -2,7 +2,7 @@ import type { TouchedFile, TouchedFiles } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import { checked } from './list-commits.ts'
-import type { AskTokens } from './list-commits.ts'
+import type { ReadTokens } from './list-commits.ts'
 
 /** A commit with more files adds a vendored tree or the like; its other files are of no interest. */
 const FILES_MAX = 3000
@@ -24,14 +24,14 @@ const ENDS: readonly string[] =
 export async function listTouched(
   root: string,
   shas: readonly string[],
-  ask: AskTokens,
+  readTokens: ReadTokens,
 ): Promise<Map<string, TouchedFiles>> {
-  const asked = new Set(shas)
-  for (const sha of await listCutOff(root, shas, ask)) asked.delete(sha)
-  if (asked.size === 0) return new Map()
-  const input = inputOf([...asked])
+  const requested = new Set(shas)
+  for (const sha of await listCutOff(root, shas, readTokens)) requested.delete(sha)
+  if (requested.size === 0) return new Map()
+  const input = inputOf([...requested])
   const read = (renames: readonly string[]) =>
-    readTouched(ask({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), asked)
+    readTouched(readTokens({ root, arguments: [...DIFF_TREE, '-c', ...renames], input }), requested)
   try {
     return await read(['--find-renames', `-l${RENAMES_MAX}`])
   } catch (error) {
@@ -44,11 +44,11 @@ export async function listTouched(
 const inputOf = (shas: readonly string[]): string => shas.map((sha) => `${checked(sha)}\n`).join('')
 
 /** At the end of a shallow clone, git shows commits without parents, as if they had added all files. */
-async function listCutOff(root: string, shas: readonly string[], ask: AskTokens): Promise<string[]> {
+async function listCutOff(root: string, shas: readonly string[], readTokens: ReadTokens): Promise<string[]> {
   const cutOff: string[] = []
   if (shas.length === 0) return cutOff
   let sha: string | null = null
-  for await (const token of ask({ root, arguments: ENDS, input: inputOf(shas) })) {
+  for await (const token of readTokens({ root, arguments: ENDS, input: inputOf(shas) })) {
     if (sha !== null && token === 'grafted') cutOff.push(sha)
     sha = sha === null ? token : null
   }
@@ -58,10 +58,10 @@ async function listCutOff(root: string, shas: readonly string[], ask: AskTokens)
 /** The output has a sha for each commit, then a status and a path for each file, or two paths for a rename or copy. */
 async function readTouched(
   tokens: AsyncGenerator<string, void>,
-  asked: ReadonlySet<string>,
+  requested: ReadonlySet<string>,
 ): Promise<Map<string, TouchedFiles>> {
   // Git does not print commits without changes.
-  const touched = new Map([...asked].map((sha) => [sha, { files: new Array<TouchedFile>(), count: 0 }]))
+  const touched = new Map([...requested].map((sha) => [sha, { files: new Array<TouchedFile>(), count: 0 }]))
   let current = { files: new Array<TouchedFile>(), count: 0 }
   let status: string | null = null
   let formerPath: string | null = null

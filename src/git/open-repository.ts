@@ -3,7 +3,7 @@ import type { Repository } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
 import type { GitCall } from './run-git.ts'
 
-export type AskLines = (call: GitCall) => Promise<string[]>
+export type ReadLines = (call: GitCall) => Promise<string[]>
 
 /** The branches with the latest commits. Further ones are not listed. */
 const BRANCHES_MAX = 2000
@@ -12,7 +12,7 @@ const BRANCHES_MAX = 2000
  * The repository that contains a folder.
  * @throws UserError `repo-missing` if there is no such folder, else as `gitTokens` does
  */
-export async function openRepository(root: string, ask: AskLines): Promise<Repository> {
+export async function openRepository(root: string, readLines: ReadLines): Promise<Repository> {
   if (!(await isFolder(root))) {
     throw new UserError(
       'repo-missing',
@@ -20,15 +20,15 @@ export async function openRepository(root: string, ask: AskLines): Promise<Repos
       'Name a project whose folder still exists.',
     )
   }
-  const [topLevel = root, prefix = ''] = await ask({
+  const [topLevel = root, prefix = ''] = await readLines({
     root,
     arguments: ['rev-parse', '--show-toplevel', '--show-prefix'],
   })
   const heads = ['for-each-ref', `--count=${BRANCHES_MAX}`, '--sort=-committerdate']
   const format = '--format=%(objecttype) %(objectname) %(refname)'
   const [lines, head] = await Promise.all([
-    ask({ root, arguments: [...heads, format, 'refs/heads/'] }),
-    readHead(root, ask),
+    readLines({ root, arguments: [...heads, format, 'refs/heads/'] }),
+    readHead(root, readLines),
   ])
   const branches = lines.flatMap((line): [string, string][] => {
     const [, sha, name] = /^commit ([\da-f]+) refs\/heads\/(.+)$/.exec(line) ?? []
@@ -38,9 +38,9 @@ export async function openRepository(root: string, ask: AskLines): Promise<Repos
 }
 
 /** Null if there is no commit yet: git then fails without a message. */
-async function readHead(root: string, ask: AskLines): Promise<string | null> {
+async function readHead(root: string, readLines: ReadLines): Promise<string | null> {
   try {
-    return (await ask({ root, arguments: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'] }))[0] ?? null
+    return (await readLines({ root, arguments: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'] }))[0] ?? null
   } catch (error) {
     if (error instanceof UserError && error.code === 'git-silent') return null
     throw error

@@ -93,11 +93,11 @@ function writeWorkspaces(home: CursorHome, plans: readonly ChatPlan[]): void {
     const key = name as ProjectKey
     const listed = plans.filter((plan) => plan.thread.project === key && isListed(key, plan))
     for (let number = 0; number < workspaces; number += 1) {
-      const mine = listed.filter((_, index) => index % workspaces === number)
+      const ownPlans = listed.filter((_, index) => index % workspaces === number)
       home.workspace(
         workspaceIdOf(key, number),
         workspace,
-        mine.map(({ id }) => id),
+        ownPlans.map(({ id }) => id),
       )
     }
   }

@@ -47,7 +47,7 @@ test.each([
 
 test('an unknown or chosen model is labelled as such', () => {
   expect([modelLabel(null), modelLabel('auto'), modelLabel('gpt-5')]).toEqual([
-    'model not told',
+    'unknown model',
     'auto (chosen by Cursor)',
     'gpt-5',
   ])

@@ -15,23 +15,23 @@ const FORGET = `delete from sources where num = ?`
 /**
  * Deletes sources that were never found and are not configured any more, for example those of a misspelled folder.
  * Otherwise they would be reported as missing forever.
- * @param looked the sources that are looked for now
+ * @param current the sources that are looked for now
  */
-export function forgetUnread(db: Mirror, looked: ReadonlySet<SourceId>): void {
+export function forgetUnread(db: Mirror, current: ReadonlySet<SourceId>): void {
   for (const { num, id } of prepared<{ num: number; id: SourceId }>(db, LIST_UNREAD).all()) {
-    if (!looked.has(id)) forget(db, num)
+    if (!current.has(id)) forget(db, num)
   }
 }
 
 /**
  * Marks sources as missing if their file or folder was deleted. A deleted workspace or transcript folder is no longer
  * looked for, so its state would stay as it was at the last pass. Its content stays in the mirror.
- * @param looked the sources that are looked for now
+ * @param current the sources that are looked for now
  * @param isGone whether nothing exists at this path any more
  */
-export function missVanished(db: Mirror, looked: ReadonlySet<SourceId>, isGone: (path: string) => boolean): void {
+export function missVanished(db: Mirror, current: ReadonlySet<SourceId>, isGone: (path: string) => boolean): void {
   for (const { num, id, path } of prepared<{ num: number; id: SourceId; path: string }>(db, LIST_PRESENT).all()) {
-    if (!looked.has(id) && isGone(path)) prepared(db, MISS).run(num)
+    if (!current.has(id) && isGone(path)) prepared(db, MISS).run(num)
   }
 }
 

@@ -29,38 +29,38 @@ const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, pa
  * Recognises a store under a new path, for example after its folder was moved, or if a link leads to it. The source keeps
  * its rows and gets the new path. As a second source, the first one would hold all its rows forever, so nothing that
  * Cursor deletes later would count as deleted.
- * @param looked the sources that are looked for now
+ * @param current the sources that are looked for now
  * @param look examines a path; null if nothing exists there
  */
 export function renameMoved(
   db: Mirror,
-  looked: ReadonlyMap<SourceId, SourceName>,
+  current: ReadonlyMap<SourceId, SourceName>,
   look: (path: string) => Found | null,
 ): void {
-  const fresh = [...looked.values()].filter(({ id }) => prepared(db, IS_KNOWN).get(id) === undefined)
+  const fresh = [...current.values()].filter(({ id }) => prepared(db, IS_KNOWN).get(id) === undefined)
   const movedTo = new Map<string, string>()
   for (const source of fresh) {
     const found = look(source.path)
     if (found === null) continue
-    const before = findUnlooked(db, source, looked, (known) => wasRead(known, found))
+    const before = findFormer(db, source, current, (known) => wasRead(known, found))
     if (before !== undefined && isNamedAlike(before.path, source.path)) movedTo.set(before.path, source.path)
   }
   // One file can be several sources, and the mirror may know the file's identity for only some of them.
   for (const source of fresh) {
-    const before = findUnlooked(db, source, looked, ({ path }) => movedTo.get(path) === source.path)
+    const before = findFormer(db, source, current, ({ path }) => movedTo.get(path) === source.path)
     if (before !== undefined) prepared(db, RENAME).run(source.id, source.path, before.num)
   }
 }
 
-const findUnlooked = (
+const findFormer = (
   db: Mirror,
   { kind }: SourceName,
-  looked: ReadonlyMap<SourceId, SourceName>,
+  current: ReadonlyMap<SourceId, SourceName>,
   isIt: (known: Known) => boolean,
 ): Known | undefined =>
   prepared<Known>(db, LIST_ALIKE)
     .all(kind)
-    .find((known) => !looked.has(known.id) && isIt(known))
+    .find((known) => !current.has(known.id) && isIt(known))
 
 /** A file system reuses the inode of a deleted file. The new file was created after the former one was last read. */
 const wasRead = ({ identity, lastSyncAt }: Known, found: Found): boolean =>

@@ -61,21 +61,21 @@ export function placeAll(
         .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
   const copies = findCopies(placedByOrder, foreign)
   const joining = outline === null ? foreign.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
-  const inside = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
-  const apart = foreign.filter((one) => inside.get(one.columns.id) !== one)
-  const entries = Array.from(inside.values(), (message) => threadEntry(message.columns))
+  const inThread = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
+  const outside = foreign.filter((one) => inThread.get(one.columns.id) !== one)
+  const entries = Array.from(inThread.values(), (message) => threadEntry(message.columns))
   const arranged = arrangeThread(outline, entries, thread.chatTime)
   return lendTokens(db, thread, { outline, entries, source: best }, [
     ...arranged.flatMap((placement) => {
-      const message = inside.get(placement.id)
+      const message = inThread.get(placement.id)
       return message === undefined ? [] : [[message, placeColumns(placement)] as const]
     }),
     ...placeForeign(
-      apart.filter((message) => !copies.has(message)),
+      outside.filter((message) => !copies.has(message)),
       placedByOrder,
       thread,
     ),
-    ...[...apart.filter((message) => copies.has(message)), ...repeated].map(
+    ...[...outside.filter((message) => copies.has(message)), ...repeated].map(
       (message) => [message, placeCopy(message.columns)] as const,
     ),
   ])

@@ -63,10 +63,10 @@ export function matchUsage(db: Mirror): MatchOutcome[] {
     .map((event) => ({ ...event, found: findChat(db, event) }))
   const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : [user]))
   const [owner, ...others] = owners.length === 1 ? owners : new Set(fitting)
-  const mine = others.length === 0 ? owner : undefined
+  const matchedUser = others.length === 0 ? owner : undefined
   return events.map(({ num, user, found }) => {
     if (typeof found === 'string') return { num, reason: found }
-    if (user !== null && user !== mine) return { num, reason: 'several-users' }
+    if (user !== null && user !== matchedUser) return { num, reason: 'several-users' }
     prepared(db, SAVE).run(found, num)
     return { num, reason: null }
   })

@@ -23,7 +23,8 @@ export function notePendingReferences(db: Mirror, place: ReferencePlace, { asks 
     const held = prepared<Pick<Ask, 'kind' | 'name'>>(db, LIST_HELD).all(chat, source, messageId)
     const isStill = (one: Pick<Ask, 'kind' | 'name'>): boolean =>
       asks.some(({ kind, name }) => kind === one.kind && name === one.name)
-    for (const ask of held) if (!isStill(ask)) prepared(db, DROP).run(chat, source, messageId, ask.kind, ask.name)
+    for (const reference of held)
+      if (!isStill(reference)) prepared(db, DROP).run(chat, source, messageId, reference.kind, reference.name)
   }
   for (const { kind, name, path } of asks) prepared(db, ADD).run(chat, source, messageId, kind, name, path)
 }

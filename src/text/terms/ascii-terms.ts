@@ -17,11 +17,11 @@ const GAP = Buffer.from(` ${GAP_TERM} `)
 const lowerUnits = Uint8Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit).toLowerCase().charCodeAt(0))
 
 /** Size of the reused buffers: the first index run reads hundreds of megabytes. A longer text gets buffers of its own. */
-const KEPT_LENGTH_MAX = 131_072
+const REUSED_LENGTH_MAX = 131_072
 /** Worst case of term bytes per text byte: each character is a term, in a word that is written three times. */
 const TERMS_GROWTH_MAX = 7
 const ROOM = 4
-let kept: Work | null = null
+let reused: Work | null = null
 
 interface Work {
   /** The text as bytes, with a little room after it. */
@@ -57,7 +57,7 @@ export function asciiTerms(text: string): string {
 }
 
 function workFor(length: number): Work {
-  return length > KEPT_LENGTH_MAX ? makeWork(length) : (kept ??= makeWork(KEPT_LENGTH_MAX))
+  return length > REUSED_LENGTH_MAX ? makeWork(length) : (reused ??= makeWork(REUSED_LENGTH_MAX))
 }
 
 /** True if there are as many bytes as UTF-16 units: only ASCII takes one byte each. The room ensures that nothing is cut. */

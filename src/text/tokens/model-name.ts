@@ -22,7 +22,7 @@ export const isChosenModel = (name: string): boolean => CHOSEN.has(name.trim().t
 
 /** A model name for display. */
 export function modelLabel(name: string | null): string {
-  if (name === null) return 'model not told'
+  if (name === null) return 'unknown model'
   return isChosenModel(name) ? `${name} (chosen by Cursor)` : name
 }
 

@@ -15,7 +15,7 @@ export function upsertMessage(
   held: HeldMessage | null,
   message: MessageWrite,
 ): NextMessage {
-  const whole = withAnswers(db, held, message)
+  const whole = withFoundContent(db, held, message)
   notePendingReferences(db, { chat: chatNum, source, messageId: message.id }, whole, held === null)
   const next = readAgain(held, whole, source)
   return lent.size === 0 ? next : { ...next, columns: { ...next.columns, ...withLent(next.columns, lent) } }
@@ -54,21 +54,23 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
 }
 
 /** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
-function withAnswers(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
+function withFoundContent(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
   const { asks, partsJson } = message
   if (held === null || asks.length === 0) return message
   const before = JSON.parse(readParts(db, held.body)) as Part[]
-  const found = asks.map((ask) => ({ ask, part: answerAmong(before, ask) })).filter(({ part }) => part !== null)
+  const found = asks
+    .map((reference) => ({ reference, part: findContent(before, reference) }))
+    .filter(({ part }) => part !== null)
   if (found.length === 0) return message
   const parts = found.reduce(
-    (sum, { ask, part }) => (part === null ? sum : takeOver(sum, ask, part)),
+    (sum, { reference, part }) => (part === null ? sum : addContent(sum, reference, part)),
     JSON.parse(partsJson) as readonly Part[],
   )
-  const settled = new Set(found.map(({ ask }) => ask))
-  return packMessage({ ...message, parts, asks: asks.filter((ask) => !settled.has(ask)) })
+  const settled = new Set(found.map(({ reference }) => reference))
+  return packMessage({ ...message, parts, asks: asks.filter((reference) => !settled.has(reference)) })
 }
 
-function answerAmong(parts: readonly Part[], { kind, name }: Ask): Part | null {
+function findContent(parts: readonly Part[], { kind, name }: Ask): Part | null {
   const isAnswer = (part: Part): boolean =>
     kind === 'output'
       ? part.kind === 'tool' && part.callId === name && part.outputFrom !== undefined
@@ -76,7 +78,7 @@ function answerAmong(parts: readonly Part[], { kind, name }: Ask): Part | null {
   return parts.find(isAnswer) ?? null
 }
 
-function takeOver(parts: readonly Part[], { name }: Ask, answer: Part): readonly Part[] {
+function addContent(parts: readonly Part[], { name }: Ask, answer: Part): readonly Part[] {
   if (answer.kind !== 'tool') return [...parts, answer]
   const { output, outputFrom } = answer
   return parts.map((part) =>
