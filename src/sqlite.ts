@@ -42,7 +42,7 @@ const isAboutAddon = (error: unknown): boolean =>
 function addonTrouble(cause: unknown): UserError {
   return new UserError(
     'sqlite-addon',
-    `The installed better-sqlite3 was not compiled for this Node, ${process.versions.node}.`,
+    `The installed better-sqlite3 was not compiled for this version of Node (${process.versions.node}).`,
     'Run "npm ci" again with this Node, in the folder of cursordex.',
     { cause },
   )

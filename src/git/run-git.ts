@@ -122,4 +122,8 @@ const failed = ({ root }: GitCall, why: string, code = 'git-failed'): UserError 
   )
 
 const slow = ({ root }: GitCall, withinMs: number): UserError =>
-  new UserError('git-slow', `Git did not read the repository at ${root} in ${withinMs / 1000} s.`, 'Ask for less.')
+  new UserError(
+    'git-slow',
+    `Git did not finish reading the repository at ${root} within ${withinMs / 1000} s.`,
+    'Ask for less.',
+  )

@@ -115,7 +115,7 @@ function readConfig(file: string, isNamed: boolean): string {
     throw new UserError(
       isMissing ? 'config-missing' : 'config-unreadable',
       isMissing ? `There is no config file at ${file}.` : `The config file ${file} cannot be read (${code}).`,
-      `Make it readable, or name another with --config or ${CONFIG_VARIABLE}.`,
+      `Create it or make it readable, or name another one with --config or ${CONFIG_VARIABLE}.`,
       { exitCode: 2, cause: error },
     )
   }
