@@ -79,13 +79,7 @@ test('statistics left out what was read of a long chat where its last part held 
 })
 
 test('the messages of a long chat whose last part was purged stand in their places', () => {
-  addTombstones(opened.db, {
-    chats: [],
-    messages: [{ chatId: CHAT, id: asMessageId('m3') }],
-    texts: [],
-    until: null,
-    sparesUntimed: false,
-  })
+  addTombstones(opened.db, { messages: [{ chatId: CHAT, id: asMessageId('m3') }] })
   writeTwoParts()
   write({ messages: [message('m3', T0 + 500)], ...part(true) })
   expect(waiting()).toEqual([])
@@ -94,7 +88,7 @@ test('the messages of a long chat whose last part was purged stand in their plac
 
 test('a long chat of which all was purged is none, and the end of it makes none', () => {
   const messages = ids.map((id) => ({ chatId: CHAT, id }))
-  addTombstones(opened.db, { chats: [], messages, texts: [], until: null, sparesUntimed: false })
+  addTombstones(opened.db, { messages })
   write({ messages: [message('m1')], ...part(false) })
   write({ messages: [message('m2')], ...part(true) })
   expect(list('select id from chats')).toEqual([])

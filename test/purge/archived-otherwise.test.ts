@@ -24,25 +24,6 @@ async function archiveLater(): Promise<void> {
   place.pass()
 }
 
-test('--before took what was said after it out of the archive, where the mirror holds the beginning of the chat alone', async () => {
-  await archiveLater()
-  const told = { chatCount: 1, messages: 1, chats: [{ id: 'a', isWhole: false, messages: 1 }] }
-  const archived = { archives: { objects: 1, messages: 1 } }
-  expect(await place.purging.look({ beforeMs: BORDER_MS })).toMatchObject({ ...told, ...archived })
-  expect(await place.purging.purge({ beforeMs: BORDER_MS })).toMatchObject({ ...told, ...archived })
-  expect(await place.archived()).toEqual(['a2'])
-  expect(place.messages('a')).toEqual([])
-})
-
-test('what was said after it comes in, too, and what was said before it does not', async () => {
-  await archiveLater()
-  await place.purging.purge({ beforeMs: BORDER_MS })
-  place.chat('a', ['of before', 'of after'])
-  place.store.message('a', 'a2', { type: 2, text: 'of after', createdAt: minute(20) })
-  place.pass()
-  expect(place.messages('a')).toEqual(['a2'])
-})
-
 test('a chat that is named goes whole all the same, whatever the archive knows of it', async () => {
   await archiveLater()
   await place.purging.purge(chatsOf('a'))

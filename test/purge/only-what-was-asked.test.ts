@@ -17,7 +17,7 @@ test('the archives keep what the mirror keeps: the same words in a chat that was
   await place.archive()
   expect(await place.archived()).toEqual(['a1', 'a2', 'b1', 'b2'])
   const report = await place.purging.purge({ ...chatsOf('a'), match: 'walnut' })
-  expect(report).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(report).toMatchObject({ messages: 1, check: null })
   expect(place.messages('b')).toEqual(['b1', 'b2'])
   expect(await place.archived()).toEqual(['a2', 'b1', 'b2'])
 })

@@ -11,9 +11,9 @@ test('while the disk with the archives was taken away, a purge told "0 found" of
     const [archives, away] = [join(place.dataDir, 'archives'), join(place.place.root, 'away')]
     renameSync(archives, away)
     const looked = await place.run(['purge', '--match'], { input: secretOf(0) })
-    expect(looked.stdout).toMatch(/^Cannot be looked through: archive \S+-manual \(there is no archive in .*\)\.$/m)
+    expect(looked.stdout).toMatch(/^Cannot be read: archive \S+-manual \(there is no archive in .*\)\.$/m)
     const purged = await place.run(['purge', '--match', '--yes'], { input: secretOf(0) })
-    expect([purged.exitCode, purged.stdout]).toEqual([1, expect.stringContaining('0 found in what could be looked')])
+    expect([purged.exitCode, purged.stdout]).toEqual([1, expect.stringContaining('0 found in what could be read')])
     expect(findBytes(away, secretOf(0))).not.toEqual([])
     renameSync(away, archives)
     expect((await place.purgeSecret(1)).exitCode).toBe(0)

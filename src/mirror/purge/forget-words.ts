@@ -4,20 +4,17 @@ import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
 import { Names } from '../write/names.ts'
 
-/** Pages of the index that one step of merging writes at most. */
-const MERGE_PAGES = 500
 const TABLES = ['message_terms', 'chat_terms'] as const
-const COUNT_CHANGES = `select total_changes() as changes`
-/** By SQLite's documentation: fewer changes mean that there is nothing left to merge. */
-const CHANGES_MIN = 2
 
 /**
- * Takes out of the lists of words whatever no message and no chat holds any more: terms, names of tools and models, the
- * words of digests. Full-text rows that were removed leave their terms in the index until its segments are merged: so
- * they are, into one.
+ * Removes from the lists of words whatever no message and no chat contains any more: terms, names of tools and models,
+ * words of digests. The index keeps the terms of removed rows until its segments are merged, so they are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
-  for (const table of TABLES) yield* mergeAll(db, table)
+  for (const table of TABLES) {
+    db.exec(`insert into ${table} (${table}) values ('optimize')`)
+    yield
+  }
   forgetTerms(db)
   yield
   db.transaction(() => {
@@ -25,18 +22,6 @@ export function* forgetWords(db: Mirror): Generator<void, void> {
     forgetDigestWords(db)
   })()
   yield
-}
-
-function* mergeAll(db: Mirror, table: (typeof TABLES)[number]): Generator<void> {
-  const merge = `insert into ${table} (${table}, rank) values ('merge', ?)`
-  const changes = (): number => prepared<{ changes: number }>(db, COUNT_CHANGES).get()?.changes ?? 0
-  // Less than nothing begins a merge of everything.
-  for (let pages = -MERGE_PAGES; ; pages = MERGE_PAGES) {
-    const before = changes()
-    prepared(db, merge).run(BigInt(pages))
-    if (changes() - before < CHANGES_MIN) return
-    yield
-  }
 }
 
 const OPEN_VOCABULARY = TABLES.map(
@@ -49,7 +34,7 @@ delete from terms where term not in (
 )
 `
 
-/** A message that waits to be indexed lists its terms when it is. */
+/** A message that waits to be indexed adds its terms later. */
 function forgetTerms(db: Mirror): void {
   for (const sql of OPEN_VOCABULARY) db.exec(sql)
   try {
