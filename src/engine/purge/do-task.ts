@@ -6,7 +6,6 @@ import { openReader } from '../../mirror/open.ts'
 import { isInProjects } from '../../mirror/purge/find-targets.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
 import { takeArchiveLock } from '../archive-act.ts'
-import { runToCompletion } from '../run-to-completion.ts'
 import { scanBytes } from './byte-scan.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-orders.ts'
 
@@ -15,7 +14,7 @@ export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   try {
     if (given.task === 'survey') return survey(given.order)
     if (given.task === 'rewrite') return await rewrite(given.order)
-    return runToCompletion(scanBytes(given.order))
+    return scanBytes(given.order)
   } catch (error) {
     throw explainForbidden(error)
   }
@@ -29,7 +28,7 @@ function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order
       chatIds: new Set(chatIds),
       isInProjects: (id: Parameters<typeof isInProjects>[1]) => isInProjects(db, id, scope.projectUris ?? []),
     }
-    return runToCompletion(surveyArchive(dir, word))
+    return surveyArchive(dir, word)
   } finally {
     db.close()
   }
@@ -40,11 +39,7 @@ async function rewrite({ dir, mirrorPath, match }: PurgeTasks['rewrite']['order'
   const lock = takeArchiveLock(dir)
   const db = openReader(mirrorPath)
   try {
-    const steps = rewriteArchive(dir, new Tombstones(db), match)
-    for (;;) {
-      const step = await steps.next()
-      if (step.done === true) return step.value
-    }
+    return await rewriteArchive(dir, new Tombstones(db), match)
   } finally {
     db.close()
     lock.release()

@@ -3,18 +3,15 @@ import { prepared } from '../prepared.ts'
 import type { PurgeTargets } from './find-targets.ts'
 import type { PurgeScope } from './scope.ts'
 
-interface PlannedChat {
-  readonly id: string
-  readonly title: string
-  /** True if the whole chat is removed. */
-  readonly isWhole: boolean
-  /** How many of its messages are removed. */
-  readonly messages: number
-}
-
+/** What a purge would remove from a mirror. */
 export interface MirrorPlan {
-  /** The first chats from which something is removed. */
-  readonly chats: readonly PlannedChat[]
+  /** The first hundred chats from which something is removed. `messages`: how many of its messages. */
+  readonly chats: readonly {
+    readonly id: string
+    readonly title: string
+    readonly isWhole: boolean
+    readonly messages: number
+  }[]
   readonly chatCount: number
   readonly wholeChatIds: readonly string[]
   readonly messages: number
@@ -29,15 +26,11 @@ export interface MirrorPlan {
 }
 
 const CHATS_MAX = 100
-
-const COUNT_CHAT = `
-select id, title,
-  (select count(*) from messages where chat = num) as messages,
-  (select count(*) from messages where chat = num and is_live = 1) as live
-from chats where id = ?
+const COUNT = `
+select chats.id, title, count(messages.key) as messages, coalesce(sum(messages.is_live), 0) as live
+from chats left join messages on chat = num and (@keys is null or key in (select value from json_each(@keys)))
+where chats.id = @id or num = @num group by num
 `
-const FIND_CHAT = `select id, title from chats where num = ?`
-const IS_LIVE = `select is_live from messages where key = ?`
 
 interface CountedChat {
   readonly id: string
@@ -51,29 +44,28 @@ interface CountedChat {
 export function planPurge(
   db: Mirror,
   scope: PurgeScope,
-  targets: PurgeTargets,
+  { chatIds, messages, facts }: PurgeTargets,
   setAside: readonly string[],
 ): MirrorPlan {
-  const count = (id: string): CountedChat[] => prepared<CountedChat>(db, COUNT_CHAT).all(id)
-  const isLive = (key: number): boolean => prepared<number>(db, IS_LIVE).pluck().get(BigInt(key)) === 1
-  const whole = [...targets.chatIds].flatMap(count)
-  const parted = [...targets.messages].flatMap(([num, keys]) => {
-    const chat = prepared<Pick<CountedChat, 'id' | 'title'>>(db, FIND_CHAT).get(num)
-    if (chat === undefined) return []
-    return [{ ...chat, messages: keys.size, live: [...keys].filter(isLive).length }]
-  })
+  const count = (bound: object): CountedChat[] =>
+    prepared<CountedChat>(db, COUNT).all({ id: null, num: null, keys: null, ...bound })
+  const whole = [...chatIds].flatMap((id) => count({ id }))
+  const parted = [...messages].flatMap(([num, keys]) => count({ num, keys: JSON.stringify([...keys]) }))
   const chats = [...whole, ...parted]
-  const sum = (of: (chat: CountedChat) => number): number => chats.reduce((total, chat) => total + of(chat), 0)
+  const shown = chats.slice(0, CHATS_MAX)
   return {
-    chats: chats
-      .slice(0, CHATS_MAX)
-      .map(({ id, title, messages }, at) => ({ id, title, isWhole: at < whole.length, messages })),
+    chats: shown.map(({ id, title, messages: going }, at) => ({
+      id,
+      title,
+      isWhole: at < whole.length,
+      messages: going,
+    })),
     chatCount: chats.length,
-    wholeChatIds: [...targets.chatIds],
-    messages: sum(({ messages }) => messages),
-    inCursor: sum(({ live }) => live),
-    facts: [...targets.facts.values()].reduce((total, texts) => total + texts.length, 0),
+    wholeChatIds: [...chatIds],
+    messages: chats.reduce((sum, chat) => sum + chat.messages, 0),
+    inCursor: chats.reduce((sum, { live }) => sum + live, 0),
+    facts: [...facts.values()].reduce((sum, texts) => sum + texts.length, 0),
     setAside,
-    unknownChats: (scope.chatIds ?? []).filter((id) => count(id).length === 0),
+    unknownChats: (scope.chatIds ?? []).filter((id) => count({ id }).length === 0),
   }
 }

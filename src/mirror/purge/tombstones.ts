@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
@@ -171,13 +171,7 @@ function ensureSecret(db: Mirror): string {
   if (before !== null) return before
   const secret = newKey()
   const beside = `${secretPath(db)}.${process.pid}.new`
-  const file = openSync(beside, 'w', 0o600)
-  try {
-    writeSync(file, `${secret}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  writeFileSync(beside, `${secret}\n`, { mode: 0o600, flush: true })
   renameSync(beside, secretPath(db))
   return secret
 }

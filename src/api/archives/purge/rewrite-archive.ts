@@ -43,11 +43,7 @@ interface Rewriting {
  * caller holds the folder's lock.
  * @param match is removed from the scopes of runs; null if the purge is not of a text
  */
-export async function* rewriteArchive(
-  dir: string,
-  tombstones: Tombstones,
-  match: string | null,
-): AsyncGenerator<void, ArchivePurge> {
+export async function rewriteArchive(dir: string, tombstones: Tombstones, match: string | null): Promise<ArchivePurge> {
   removeUnfinished(dir)
   const rewriting: Rewriting = { dir, tombstones, others: new Map(), damaged: [], messages: 0 }
   const { others, damaged } = rewriting
@@ -59,14 +55,12 @@ export async function* rewriteArchive(
       // A folder in place of an object is not ours and is not removed.
       if (!isGone || isFolder(join(dir, objectPath(object.hash)))) damaged.push(describeDamaged(object))
     }
-    yield
   }
   const runs: string[] = []
   for (const name of listRunNames(dir)) {
     const read = readManifest(dir, name)
     if (read.kind === 'damaged') damaged.push({ kind: 'run', name, chatId: null, why: read.why })
     else if (await rewriteRun(rewriting, read.value, match)) runs.push(name)
-    yield
   }
   const former = [...others.keys()].map((hash) => join(dir, objectPath(hash)))
   for (const path of former) removeFile(path)

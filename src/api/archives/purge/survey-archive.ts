@@ -45,9 +45,9 @@ interface Found {
 }
 
 /** Looks for what a purge would remove from an archive folder. Writes nothing and takes no lock. */
-export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, ArchiveSurvey> {
+export function surveyArchive(dir: string, word: MirrorWord): ArchiveSurvey {
   const { scope } = word
-  const named = scope.chatIds === null ? null : yield* archivedFamily(dir, scope.chatIds)
+  const named = scope.chatIds === null ? null : archivedFamily(dir, scope.chatIds)
   const found: Found = { isWhole: new Map(), messages: new Map(), texts: [] }
   const touched = new Set<string>()
   const damaged: DamagedArchive[] = []
@@ -66,14 +66,12 @@ export function* surveyArchive(dir: string, word: MirrorWord): Generator<void, A
         : null
     if (going !== null) touched.add(object.hash)
     messages += going ?? 0
-    yield
   }
   const runs: string[] = []
   for (const name of listRunNames(dir)) {
     const read = readManifest(dir, name)
     if (read.kind === 'damaged') damaged.push({ kind: 'run', name, chatId: null, why: read.why })
     else if (read.value.chats.some(({ object }) => touched.has(object))) runs.push(name)
-    yield
   }
   const chatIds = [...found.isWhole].flatMap(([id, isWhole]) => (isWhole ? [id] : []))
   const targets = { chatIds, messages: [...found.messages.values()], texts: found.texts }
@@ -88,13 +86,12 @@ export const describeDamaged = ({ hash, chatId, why }: DamagedObject): DamagedAr
 })
 
 /** These chats and their subagents, at any depth, as the archive knows them. */
-function* archivedFamily(dir: string, ids: readonly string[]): Generator<void, ReadonlySet<string>> {
+function archivedFamily(dir: string, ids: readonly string[]): ReadonlySet<string> {
   const children = new Map<string, string[]>()
   const add = (parent: string, child: string): void => {
     children.set(parent, [...(children.get(parent) ?? []), child])
   }
   for (const object of readObjects(dir)) {
-    yield
     if (object.kind === 'damaged') continue
     const { id, parentChatId, childChatIds } = object.chat
     if (parentChatId !== null) add(parentChatId, id)
