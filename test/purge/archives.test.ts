@@ -69,7 +69,7 @@ function manifests() {
   })
 }
 
-test('archives are written anew without it, and sealed with what they hold now', async () => {
+test('archives are rewritten without the text and sealed again', async () => {
   indexer.mirror.close()
   const [before] = manifests()
   const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
@@ -79,21 +79,21 @@ test('archives are written anew without it, and sealed with what they hold now',
   expect(verify()).toMatchObject({ ok: true, damaged: [], unexpected: [], leftovers: [] })
   const [after] = manifests()
   expect(after).toMatchObject({ name: before?.name, chatCount: 2, messageCount: 2, scope: { q: '(purged)' } })
-  // What stays of a chat stays to the letter.
+  // Messages that stay keep their exact bytes.
   expect(after?.chats.map(({ messages }) => messages)).toEqual(before?.chats.map(({ messages }) => messages.slice(1)))
   expect(listObjects(dir)).toHaveLength(2)
 })
 
-test('an archived chat is afterwards what the mirror would be archived as', async () => {
+test('a rewritten chat is the same object that the mirror would be archived as', async () => {
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   const before = listObjects(dir).toSorted()
-  // Chats changed by the purge, so that they are archived once more: as the same objects.
+  // The purge changed the chats, so they are archived again: as the same objects.
   await archive(2)
   expect(listObjects(dir).toSorted()).toEqual(before)
 })
 
-test('what only an archive holds any more is found there, and kept out as well', async () => {
+test('a message that only an archive still has is found there and kept out', async () => {
   home.global().message('a', 'a1', { type: 1, text: 'said otherwise by now', createdAt: at(1) })
   indexer.pass('full')
   indexer.mirror.close()
@@ -103,7 +103,7 @@ test('what only an archive holds any more is found there, and kept out as well',
   expect(verify()).toMatchObject({ ok: true })
 })
 
-test('a chat that is purged whole leaves every archive', async () => {
+test('a chat that is purged as a whole is removed from every archive', async () => {
   indexer.mirror.close()
   const report = await new PurgeHere(indexer.folder).purge(chatsOf('a', 'nobody'))
   expect(report).toMatchObject({ unknownChats: ['nobody'], archives: { objects: 1, messages: 2 } })
@@ -112,7 +112,7 @@ test('a chat that is purged whole leaves every archive', async () => {
   expect(findBytes(indexer.folder, 'second of a')).toEqual([])
 })
 
-test('a damaged object is told, and the others are written anew all the same', async () => {
+test('a damaged object is reported, and the others are rewritten', async () => {
   indexer.mirror.close()
   const hash = manifests()[0]?.chats.find(({ id }) => id === 'a')?.object ?? ''
   const path = join(dir, objectPath(hash))
@@ -129,7 +129,7 @@ test('a damaged object is told, and the others are written anew all the same', a
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
-test('rows that come by another way, as a restore writes them, stay out', async () => {
+test('purged rows that another source writes, such as a restore, stay out', async () => {
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   await new PurgeHere(indexer.folder).purge(chatsOf('b'))
@@ -165,7 +165,7 @@ test('rows that come by another way, as a restore writes them, stay out', async 
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
-test('a chat that a run left out is named by it no longer', async () => {
+test('a run that left out a chat does not name it after its purge', async () => {
   const [name = ''] = listRunNames(dir)
   const read = readManifest(dir, name)
   if (read.kind === 'damaged') throw new Error(read.why)
@@ -178,7 +178,7 @@ test('a chat that a run left out is named by it no longer', async () => {
   expect(readManifest(dir, name)).not.toHaveProperty('value.leftOut')
 })
 
-test('an archive that was asked for by the text, and holds nothing of it, is told as rewritten', async () => {
+test('an archive with the text in its scope only is reported as rewritten', async () => {
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge(chatsOf('a', 'b'))
   const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
@@ -192,7 +192,7 @@ const unwritable: Pick<ConstructorParameters<typeof Purging>[1], 'doTask'> = {
   }) as never,
 }
 
-test('where the archives cannot be written, it is said what is removed and what is not, and done by the next start', async () => {
+test('if the archives cannot be written, the error says what is removed and what is not, and the next start finishes it', async () => {
   indexer.mirror.close()
   const purged = new PurgeHere(indexer.folder, unwritable).purge({ match: SECRET })
   await expect(purged).rejects.toThrow(

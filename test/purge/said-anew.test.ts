@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../src/sample/cursor-home.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 
-// New messages that hold what was purged are new, and come in.
+// Which messages come in after a purge of a text.
 const readFile = (path: string, contents: string) => ({
   name: 'read_file',
   status: 'completed',

@@ -5,7 +5,7 @@ import { headers } from '../../src/sample/cursor-home.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 import { findBytes } from '../helpers/purge-world.ts'
 
-// A purge of a text looks at what was said, and not at the JSON in which it is kept.
+// A purge of a text looks at the texts of messages, not at the JSON that stores them.
 let place: PurgeHome
 
 beforeEach(() => {
@@ -14,14 +14,14 @@ beforeEach(() => {
 afterEach(() => place.remove())
 
 // "none" stands in no message: the escape of a line feed and "one" do.
-test.each(['text', 'kind', 'none of them'])('no message says "%s": none goes', async (match) => {
+test.each(['text', 'kind', 'none of them'])('no message contains "%s", so none is removed', async (match) => {
   place.chat('a', ['good morning', 'There are two:\none of them is red'])
   place.pass()
   expect(await place.purging.look({ match })).toMatchObject({ messages: 0 })
   expect(await place.purging.look({ match: 'one of them' })).toMatchObject({ messages: 1 })
 })
 
-test('after a purge of a word of the format, new messages still come in', async () => {
+test('after a purge of a word of our JSON format, new messages still come in', async () => {
   place.chat('a', ['good morning'])
   place.pass()
   await place.purging.purge({ match: 'text' })
@@ -60,7 +60,7 @@ function toolCall(id: string, params: object, result: unknown): void {
   place.store.message(id, `${id}2`, { type: 2, text: 'all done', createdAt: minute(2) })
 }
 
-test('a card number that a tool was given, or gave, as a number is removed', async () => {
+test('a number in the input or output of a tool is removed', async () => {
   toolCall('a', { pay: { card: 4111222233334444 } }, '{}')
   toolCall('b', {}, JSON.stringify({ cards: [5, 4111222233334444] }))
   place.pass()

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { createReadStream, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import { formsOf, needlesOf } from '../../mirror/purge/scope.ts'
 
 export interface ScanOrder {
@@ -18,17 +19,16 @@ export interface ScanOutcome {
   readonly unread: readonly string[]
 }
 
-const CHUNK_BYTES = 4 * 1024 * 1024
-const UNPACKED_BYTES_MAX = 500 * 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 const FOUND_MAX = 1000
 
 /**
  * Searches the bytes of every file, and the content of gzip files, for a text. It must not run in a process that has the
  * mirror open: closing a file drops every lock that the process has on it.
  */
-export function scanBytes({ folders, match }: ScanOrder): ScanOutcome {
+export async function scanBytes({ folders, match }: ScanOrder): Promise<ScanOutcome> {
   const scan = new ByteScan(folders, match)
-  for (const folder of folders) scan.walk(folder, folder)
+  for (const folder of folders) await scan.walk(folder, folder)
   const { files, bytes, found, unread } = scan
   return { files, bytes, found: [...found.values()].slice(0, FOUND_MAX), unread: [...unread] }
 }
@@ -50,81 +50,60 @@ class ByteScan {
   }
 
   /** @param folder names are relative to it  @param path the folder itself, or something in it */
-  walk(folder: string, path: string): void {
-    // The archive folder may be inside the data folder.
-    if (this.#seen.has(path)) return
-    this.#seen.add(path)
-    const name = relative(folder, path)
-    try {
+  async walk(folder: string, path: string): Promise<void> {
+    await this.#orUnread(relative(folder, path) || path, async () => {
       for (const entry of readdirSync(path, { withFileTypes: true })) {
         const below = join(path, entry.name)
-        if (entry.isDirectory()) this.walk(folder, below)
-        else if (entry.isFile()) this.#read(below, relative(folder, below))
+        // The archive folder may be inside the data folder.
+        if (this.#seen.has(below)) continue
+        this.#seen.add(below)
+        if (entry.isDirectory()) await this.walk(folder, below)
+        else if (entry.isFile()) await this.#read(below, relative(folder, below))
         else if (entry.isSymbolicLink() && !this.#folders.includes(below)) this.unread.add(relative(folder, below))
       }
-    } catch (error) {
-      this.#noteUnread(name || path, error)
-    }
+    })
+  }
+
+  async #read(path: string, name: string): Promise<void> {
+    const file = () => createReadStream(path, { highWaterMark: CHUNK_BYTES })
+    await this.#orUnread(name, async () => {
+      this.bytes += await pipeline(file, (source: AsyncIterable<Buffer>) => this.#search(source, name))
+      this.files += 1
+    })
+    if (!name.endsWith('.gz')) return
+    const unpacked = `${name} (unpacked)`
+    await this.#orUnread(unpacked, () =>
+      pipeline(file, createGunzip(), (source: AsyncIterable<Buffer>) => this.#search(source, unpacked)),
+    )
   }
 
   /** A file that was removed in the meantime is not there. */
-  #noteUnread(name: string, error: unknown): void {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.unread.add(name)
-  }
-
-  #read(path: string, name: string): void {
-    if (this.#seen.has(path)) return
-    this.#seen.add(path)
+  async #orUnread(name: string, act: () => Promise<unknown>): Promise<void> {
     try {
-      const isPacked = this.#readChunks(path, name)
-      if (isPacked) this.#unpack(path, `${name} (unpacked)`)
-      this.files += 1
+      await act()
     } catch (error) {
-      this.#noteUnread(name, error)
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.unread.add(name)
     }
   }
 
-  /** @returns whether it is a gzip file */
-  #readChunks(path: string, name: string): boolean {
-    const file = openSync(path, 'r')
-    try {
-      const chunk = Buffer.alloc(CHUNK_BYTES + this.#overlap)
-      let isPacked = false
-      for (let [kept, at] = [0, 0]; ;) {
-        const read = readSync(file, chunk, kept, CHUNK_BYTES, null)
-        if (read === 0) return isPacked
-        const bytes = chunk.subarray(0, kept + read)
-        if (at === 0) isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
-        this.#search(bytes, name, at - kept, kept)
-        at += read
-        this.bytes += read
-        kept = Math.min(this.#overlap, bytes.length)
-        bytes.copy(chunk, 0, bytes.length - kept)
+  /** @returns how many bytes */
+  async #search(source: AsyncIterable<Buffer>, name: string): Promise<number> {
+    let [before, start] = ['', 0]
+    for await (const bytes of source) {
+      const text = before + lowered(bytes)
+      for (const needle of this.#needles) {
+        // What ends in the bytes before was found with them.
+        const from = Math.max(0, before.length - needle.length + 1)
+        for (let at = text.indexOf(needle, from); at >= 0; at = text.indexOf(needle, at + 1)) {
+          const find = this.found.get(name)
+          if (find === undefined) this.found.set(name, { file: name, times: 1, at: start - before.length + at })
+          else find.times += 1
+        }
       }
-    } finally {
-      closeSync(file)
+      start += bytes.length
+      before = text.slice(Math.max(0, text.length - this.#overlap))
     }
-  }
-
-  #unpack(path: string, name: string): void {
-    try {
-      this.#search(gunzipSync(readFileSync(path), { maxOutputLength: UNPACKED_BYTES_MAX }), name, 0, 0)
-    } catch {
-      this.unread.add(name)
-    }
-  }
-
-  /** @param before how many bytes at the beginning were searched before; a find that ends in them is known */
-  #search(bytes: Buffer, name: string, offset: number, before: number): void {
-    const text = lowered(bytes)
-    for (const needle of this.#needles) {
-      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
-        if (at + needle.length <= before) continue
-        const find = this.found.get(name)
-        if (find === undefined) this.found.set(name, { file: name, times: 1, at: offset + at })
-        else find.times += 1
-      }
-    }
+    return start
   }
 }
 

@@ -3,7 +3,6 @@ import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
 import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import { openReader } from '../../mirror/open.ts'
-import { isInProjects } from '../../mirror/purge/find-targets.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
 import { takeArchiveLock } from '../archive-act.ts'
 import { scanBytes } from './byte-scan.ts'
@@ -14,7 +13,7 @@ export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   try {
     if (given.task === 'survey') return survey(given.order)
     if (given.task === 'rewrite') return await rewrite(given.order)
-    return scanBytes(given.order)
+    return await scanBytes(given.order)
   } catch (error) {
     throw explainForbidden(error)
   }
@@ -23,12 +22,7 @@ export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
 function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): ArchiveSurvey {
   const db = openReader(mirrorPath)
   try {
-    const word = {
-      scope,
-      chatIds: new Set(chatIds),
-      isInProjects: (id: Parameters<typeof isInProjects>[1]) => isInProjects(db, id, scope.projectUris ?? []),
-    }
-    return surveyArchive(dir, word)
+    return surveyArchive(db, dir, scope, new Set(chatIds))
   } finally {
     db.close()
   }

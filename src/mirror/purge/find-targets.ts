@@ -29,7 +29,10 @@ export function* findTargets(db: Mirror, scope: PurgeScope): Generator<void, Pur
   for (const found of yield* findMessages(db, scope, rest)) add(found)
   for (const [chat, going] of messages) for (const key of findCopies(db, chat, going)) going.add(key)
   for (const found of findPrompts(db, nums, messages)) add(found)
-  const chatIds = new Set([...whole.map(({ id }) => id), ...unknownIds(db, scope)])
+  const { chatIds: named, projectUris, beforeMs, match } = scope
+  // A chat that is named is removed even if only a list names it, or if it comes later.
+  const isNamedOnly = named !== null && projectUris === null && beforeMs === null && match === null
+  const chatIds = new Set(isNamedOnly ? withSubagents(db, named) : whole.map(({ id }) => id))
   return { chatIds, messages, facts: findFacts(db, scope, new Set(chats.map(({ id }) => id))) }
 }
 
@@ -76,12 +79,6 @@ const findChats = (db: Mirror, { chatIds, projectUris, beforeMs }: PurgeScope): 
     uris: projectUris === null ? null : JSON.stringify(projectUris),
     before: beforeMs,
   })
-
-/** A chat that is named is removed even if only a list names it, or if it comes later. */
-function unknownIds(db: Mirror, { chatIds, projectUris, beforeMs, match }: PurgeScope): readonly ChatId[] {
-  if (chatIds === null || projectUris !== null || beforeMs !== null || match !== null) return []
-  return withSubagents(db, chatIds)
-}
 
 const IN_PROJECTS = `
 select project in (select num from projects where uri in (select value from json_each(?))) as isIn from chats where id = ?

@@ -1,4 +1,4 @@
-import { DigestWalk } from '../digests/digest-format.ts'
+import { digestBacklog, noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
@@ -8,7 +8,8 @@ const TABLES = ['message_terms', 'chat_terms'] as const
 
 /**
  * Removes from the lists of words whatever no message and no chat contains any more: terms, names of tools and models,
- * words of digests. The index keeps the terms of removed rows until its segments are merged, so they are merged into one.
+ * words of
+ * digests, which are rebuilt. The index keeps the terms of removed rows until its segments are merged, so they are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
   for (const table of TABLES) {
@@ -19,9 +20,10 @@ export function* forgetWords(db: Mirror): Generator<void, void> {
   yield
   db.transaction(() => {
     forgetNames(db)
-    forgetDigestWords(db)
+    db.exec(`delete from chat_digests; delete from digest_words`)
+    noteUndigested(db)
   })()
-  yield
+  while (digestBacklog(db) > 0) yield
 }
 
 const OPEN_VOCABULARY = TABLES.map(
@@ -52,32 +54,5 @@ function forgetNames(db: Mirror): void {
   const names = new Names(db)
   for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
     names.write(marks, model)
-  }
-}
-
-const LIST_DIGESTS = `select entries from chat_digests`
-const LIST_WORDS = `select num from digest_words`
-const DROP_WORD = `delete from digest_words where num = ?`
-
-function forgetDigestWords(db: Mirror): void {
-  const used = new Set<number>()
-  for (const { entries } of prepared<{ entries: Buffer }>(db, LIST_DIGESTS).iterate()) {
-    for (const word of wordsOf(entries)) used.add(word)
-  }
-  for (const { num } of prepared<{ num: number }>(db, LIST_WORDS).all()) {
-    if (!used.has(num)) prepared(db, DROP_WORD).run(BigInt(num))
-  }
-}
-
-function* wordsOf(digest: Buffer): Generator<number> {
-  const walk = new DigestWalk(digest)
-  while (walk.nextChat()) {
-    while (walk.next()) {
-      yield walk.model
-      for (let left = walk.callCount; left > 0; left -= 1, walk.nextCall()) {
-        yield walk.tool
-        for (let at = 0; at < walk.pathCount; at += 1) yield walk.path(at)
-      }
-    }
   }
 }

@@ -1,8 +1,5 @@
 import type { ChatId } from '../../model/ids.ts'
 import { emptyBatch } from '../write/batch.ts'
-import { listCounted } from '../digests/digest-backlog.ts'
-import { DigestWords } from '../digests/digest-words.ts'
-import { writeDigest } from '../digests/write-digest.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { writeBatch } from '../write/write-batch.ts'
@@ -103,10 +100,9 @@ function removeMessages(db: Mirror): boolean {
 
 const HAS_ROWS = `select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1`
 
-/** Derives titles, counts, order and digests of chats again from what is left. An empty chat is removed. */
+/** Derives titles, counts and order of chats again from what is left. An empty chat is removed. */
 function updateChats(db: Mirror, nowMs: number): boolean {
   const ids = listTargets(db, 'facts')
-  const words = new DigestWords(db)
   for (const id of ids) {
     prepared(db, DROP_TARGET).run('facts', id)
     const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
@@ -117,7 +113,6 @@ function updateChats(db: Mirror, nowMs: number): boolean {
     }
     const write = { id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
     writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [write] })
-    writeDigest(db, words, chat.num, listCounted(db, chat.num))
   }
   return ids.length > 0
 }

@@ -1,5 +1,7 @@
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
+import type { Mirror } from '../../../mirror/open.ts'
 import type { ArchivedTargets } from '../../../mirror/purge/begin-purge.ts'
+import { isInProjects } from '../../../mirror/purge/find-targets.ts'
 import { matchingTexts, removedTexts, type MessageText, type RemovedText } from '../../../mirror/purge/message-texts.ts'
 import { holdsAny, needlesOf, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId, asMessageId, type ChatId } from '../../../model/ids.ts'
@@ -28,15 +30,6 @@ export interface DamagedArchive {
   readonly why: string
 }
 
-/** What the mirror knows about a scope. */
-export interface MirrorWord {
-  readonly scope: PurgeScope
-  /** Chats that are removed as a whole. */
-  readonly chatIds: ReadonlySet<string>
-  /** Whether a chat is in one of the projects of the scope; null if the mirror does not have the chat. */
-  readonly isInProjects: (id: ChatId) => boolean | null
-}
-
 interface Found {
   /** Whether all that is archived of a chat is removed. */
   readonly isWhole: Map<ChatId, boolean>
@@ -44,9 +37,11 @@ interface Found {
   readonly texts: RemovedText[]
 }
 
-/** Looks for what a purge would remove from an archive folder. Writes nothing and takes no lock. */
-export function surveyArchive(dir: string, word: MirrorWord): ArchiveSurvey {
-  const { scope } = word
+/**
+ * Looks for what a purge would remove from an archive folder. Writes nothing and takes no lock.
+ * @param whole chats that the mirror removes as a whole
+ */
+export function surveyArchive(db: Mirror, dir: string, scope: PurgeScope, whole: ReadonlySet<string>): ArchiveSurvey {
   const named = scope.chatIds === null ? null : archivedFamily(dir, scope.chatIds)
   const found: Found = { isWhole: new Map(), messages: new Map(), texts: [] }
   const touched = new Set<string>()
@@ -58,10 +53,10 @@ export function surveyArchive(dir: string, word: MirrorWord): ArchiveSurvey {
     if (id !== null && named?.has(id) === true) archived.add(id)
     if (object.kind === 'damaged') damaged.push(describeDamaged(object))
     const all = object.kind === 'sound' ? object.messages.length : 0
-    const isWhole = id !== null && word.chatIds.has(id)
+    const isWhole = id !== null && whole.has(id)
     const going = isWhole
       ? all
-      : object.kind === 'sound' && isNamed(object.chat, named, word)
+      : object.kind === 'sound' && isNamed(db, object.chat, named, scope)
         ? look(object, scope, found)
         : null
     if (going !== null) touched.add(object.hash)
@@ -105,14 +100,15 @@ function archivedFamily(dir: string, ids: readonly string[]): ReadonlySet<string
 
 /** The mirror knows the project of a chat best. For a chat that only the archive has, the archive's best evidence counts. */
 function isNamed(
+  db: Mirror,
   chat: ArchivedChat,
   named: ReadonlySet<string> | null,
-  { scope: { projectUris }, isInProjects }: MirrorWord,
+  { projectUris }: PurgeScope,
 ): boolean {
   if (named !== null && !named.has(chat.id)) return false
   if (projectUris === null) return true
   const [best] = chat.evidence
-  return isInProjects(asChatId(chat.id)) ?? (best !== undefined && projectUris.includes(best.root.uri))
+  return isInProjects(db, asChatId(chat.id), projectUris) ?? (best !== undefined && projectUris.includes(best.root.uri))
 }
 
 /** @returns how many messages of the object are removed; null if nothing of it is removed */
