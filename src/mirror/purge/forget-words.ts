@@ -7,9 +7,8 @@ import { Names } from '../write/names.ts'
 const TABLES = ['message_terms', 'chat_terms'] as const
 
 /**
- * Removes from the lists of words whatever no message and no chat contains any more: terms, names of tools and models,
- * words of
- * digests, which are rebuilt. The index keeps the terms of removed rows until its segments are merged, so they are merged into one.
+ * Removes from the lists of words whatever no message and no chat contains any more: terms, and names of tools and models.
+ * Digests and their words are rebuilt. The index keeps the terms of removed rows until its segments are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
   for (const table of TABLES) {
