@@ -4,7 +4,7 @@ import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewr
 import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
-import { takeArchiveLock } from '../archive-act.ts'
+import { takeArchiveLock } from '../archives/archive-lock.ts'
 import { scanBytes } from './byte-scan.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-orders.ts'
 

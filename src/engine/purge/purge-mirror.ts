@@ -3,7 +3,7 @@ import { findTargets } from '../../mirror/purge/find-targets.ts'
 import { planPurge } from '../../mirror/purge/plan-purge.ts'
 import { endRemoval } from '../../mirror/purge/remove-targets.ts'
 import { endCompaction, noteStage, readUnfinished } from '../../mirror/purge/state.ts'
-import type { MirrorMaintenance } from '../maintenance.ts'
+import type { MirrorMaintenance } from '../writer/maintenance.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
 
 type Done = Omit<MirrorPurgeOutcome, 'unfinished'>

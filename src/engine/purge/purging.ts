@@ -3,9 +3,8 @@ import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-
 import type { MirrorPlan } from '../../mirror/purge/plan-purge.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Readers } from '../maintenance.ts'
-import type { DoPurgeTask } from '../purge-process.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome, PurgeTask, PurgeTasks } from './purge-orders.ts'
+import type { Readers } from '../writer/maintenance.ts'
+import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome, PurgeTask, PurgeTasks } from './purge-orders.ts'
 
 export interface PurgingSetup {
   readonly dataDir: string
