@@ -81,7 +81,7 @@ const LIST_PARTS = `select parts from messages join bodies on bodies.num = messa
 export function barRenumbered(db: Mirror, source: number, chat: ChatWrite): ChatWrite {
   const tombstones = new Tombstones(db)
   if (tombstones.isEmpty || tombstones.hasChat(chat.id) || chat.messages.length === 0) return chat
-  const num = prepared<number>(db, FIND_CHAT).pluck().get(chat.id)
+  const num = prepared<{ num: number }>(db, FIND_CHAT).get(chat.id)?.num
   const former = num === undefined ? [] : (readOutline(db, num, source) ?? [])
   if (!former.some(({ id }) => id !== null && tombstones.hasMessage(chat.id, id))) return chat
   const known = prepared<string>(db, LIST_PARTS).pluck().all(num).flatMap(wordsOf).join(' ')
