@@ -3,32 +3,7 @@ import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Placeholder, Placeholders } from '../model/placeholder.ts'
 import type { Outline } from '../model/thread.ts'
-
-/**
- * How an adapter came to know where a chat belongs. Best first; the first that names a root decides. Of the chats of the
- * command line, the last two, hardly anything else speaks.
- */
-export const evidenceMethods = [
-  'header-table',
-  'workspace-identifier',
-  'header-list',
-  'workspace-heads',
-  'open-tab',
-  'agent-project',
-  'transcript-folder',
-  'git-repo',
-  'workspace-uris',
-  'request-context',
-  'cli-folder',
-  'cli-workspace',
-] as const
-export type EvidenceMethod = (typeof evidenceMethods)[number]
-
-export interface Evidence {
-  readonly method: EvidenceMethod
-  /** Root URI as the source writes it. */
-  readonly uri: string
-}
+import type { Evidence } from './projects/evidence.ts'
 
 export interface DecodedIssue {
   readonly kind: 'issue'

@@ -1,4 +1,4 @@
-import { eachFolderOnce } from './open-safely/each-folder-once.ts'
+import { eachFolderOnce } from './open-safely/file-identity.ts'
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'

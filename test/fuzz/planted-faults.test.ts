@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type * as Canary from '../../src/indexer/sources/composer-kv/detect/canary.ts'
+import type * as Canary from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
 import type * as Changes from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
 import type * as Values from '../../src/indexer/sources/composer-kv/detect/compare-values.ts'
 import type * as Reading from '../../src/indexer/sources/composer-kv/read/read.ts'
@@ -37,7 +37,7 @@ vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), 
   return { ...actual, findByKeys }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/detect/canary.ts'), async (original) => {
+vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), async (original) => {
   const actual: typeof Canary = await original()
   return {
     isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),

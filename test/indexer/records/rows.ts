@@ -3,8 +3,7 @@ import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import type { DecodedChatRow } from '../../../src/indexer/decoded.ts'
 import type { MessageDraft } from '../../../src/mirror/write/batch.ts'
-import { asChatId, asMessageId } from '../../../src/model/ids.ts'
-import type { MessageId } from '../../../src/model/ids.ts'
+import { asChatId, asMessageId, type MessageId } from '../../../src/model/ids.ts'
 import type { Part, ToolPart } from '../../../src/model/part.ts'
 
 export const chatId = asChatId('chat-1')

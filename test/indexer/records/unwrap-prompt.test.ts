@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTimestamp } from '../../../src/indexer/sources/records/json/read-timestamp.ts'
+import { readTimestamp } from '../../../src/indexer/sources/records/json/read-time.ts'
 import { unwrapPrompt } from '../../../src/indexer/sources/records/message/unwrap-prompt.ts'
 import { query } from '../../helpers/eras/transcripts.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'

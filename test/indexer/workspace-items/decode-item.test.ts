@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { decodeItem } from '../../../src/indexer/sources/workspace-items/decode-item.ts'
-import { decodeWorkspaceRoot } from '../../../src/indexer/sources/records/chat/workspace-root.ts'
+import { decodeWorkspaceRoot } from '../../../src/indexer/sources/records/chat/user-folder.ts'
 import { bytes, keys, pieceOf, workspace } from './items.ts'
 
 const anyKey = fc.constantFrom(...Object.values(keys), `${keys.pane}.0b9c`)

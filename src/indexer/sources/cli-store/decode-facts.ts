@@ -1,11 +1,18 @@
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import type { Evidence } from '../../decoded.ts'
+import type { Evidence } from '../../projects/evidence.ts'
 import { decodeFacts } from '../records/chat/decode-facts.ts'
 import { readFileUri } from '../records/chat/decode-evidence.ts'
-import { asRecord, filledString, filledStringIn, isBlank, parseJson, parsedRecord } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
-import { readModelName } from '../records/chat/read-model.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  isBlank,
+  parseJson,
+  parsedRecord,
+  type JsonRecord,
+} from '../records/json/json-value.ts'
+import { readModelName } from '../records/common-fields.ts'
 import { readTime } from '../records/json/read-time.ts'
 import type { WalkedState } from '../records/state/walk-state.ts'
 import type { RawFacts } from './read.ts'

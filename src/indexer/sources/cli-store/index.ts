@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/is-folder.ts'
+import { isFolder } from '../../open-safely/file-identity.ts'
 import type { PassEnd, Source } from '../../source.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'

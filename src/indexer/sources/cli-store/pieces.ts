@@ -1,10 +1,10 @@
-import { hash as digest } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { HeldMessage } from '../../../mirror/write/messages/message-columns.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeModelThread, type DecodedThread, type EntryIssue } from '../records/state/model-messages.ts'
 import { evidenceOf, factsOf } from './decode-facts.ts'
 import { keepTold, type KeptThread } from './keep-told.ts'
@@ -19,7 +19,7 @@ export interface Look {
 
 /** A message has the same id in a longer thread, in another folder, and in a mirror made anew. */
 export const nameMessage = (chatId: ChatId, blobKey: string, occurrence: number): MessageId =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(['cli', chatId, blobKey, occurrence])).slice(0, 32)}`)
+  madeId(['cli', chatId, blobKey, occurrence])
 
 /** What the mirror holds live of a chat from this source, in its order. */
 export type ListHeld = (chatId: ChatId) => readonly HeldMessage[]

@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { endedBy, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { readPlainFile } from '../../open-safely/read-plain-file.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { EntryIssue } from '../records/state/model-messages.ts'
 import { walkState, type WalkedState } from '../records/state/walk-state.ts'
 import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
 import type { StoreFile } from './list-stores.ts'
 import { countBlobs, hasBlobs, listForeign, readBlobs, readFacts, type BlobCount } from './read.ts'
-import { readSidecar } from './read-sidecar.ts'
 
 interface Cost {
   readonly bytesRead: number
@@ -55,6 +55,14 @@ export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): Store
 
 const busy: StoreReading = { kind: 'busy', ...nothingRead }
 const unreadable: StoreReading = { kind: 'issue', reason: 'unreadable-page', ...nothingRead }
+
+const SIDECAR_BYTES_MAX = 1024 * 1024
+
+/** Null if there is no such file, or it cannot be read. */
+function readSidecar(path: string): Buffer | null {
+  const file = readPlainFile(path, SIDECAR_BYTES_MAX)
+  return file.kind === 'bytes' ? file.bytes : null
+}
 
 function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): StoreReading {
   const raw = reader.read(readFacts)

@@ -1,10 +1,9 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
-import { readPortion } from '../../open-safely/read-portion.ts'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { readPortion, tryRead } from '../../open-safely/read-portion.ts'
 
 /** Of what the table of facts can hold, only these are read: a key lies there too. */
-export const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
+const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
 
 const LIST_TABLES = `
 select name from sqlite_master where type = 'table' and name in ('blobs', 'meta')
@@ -36,7 +35,7 @@ from blobs where id = ?
 `
 
 /** What stands under an id. */
-export type RawBlob =
+type RawBlob =
   | { readonly kind: 'blob'; readonly data: Buffer }
   | { readonly kind: 'missing' | 'too-large' | 'unreadable' }
 

@@ -1,6 +1,6 @@
 import type { EvidenceWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import { readFileUri, readUri } from '../records/chat/decode-evidence.ts'
 import {
   asRecord,

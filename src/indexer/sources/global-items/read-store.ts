@@ -2,10 +2,19 @@ import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../o
 import type { WholeContent } from '../../open-safely/whole-store.ts'
 import { decodeItems } from './decode-item.ts'
 import { decodeHeaderTable } from './decode-table.ts'
-import { workspaceRoots } from './workspace-roots.ts'
+import { workspaceRoots } from '../records/chat/user-folder.ts'
 import { tabKeys } from '../records/chat/decode-tabs.ts'
-import { findLayout, glance, isLastPage, itemKeys, readHeaderPage, readItem } from './read.ts'
-import type { Glance, HeaderRows, Layout } from './read.ts'
+import {
+  findLayout,
+  glance,
+  isLastPage,
+  itemKeys,
+  readHeaderPage,
+  readItem,
+  type Glance,
+  type HeaderRows,
+  type Layout,
+} from './read.ts'
 
 /** `same`: what can be seen without reading is as it was at the look before. */
 export type Found =

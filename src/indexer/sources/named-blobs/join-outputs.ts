@@ -5,10 +5,9 @@ import type { OpenAsk } from '../../../mirror/write/pending-references.ts'
 import type { PassStep } from '../../source.ts'
 import { decodeArchive, decodeTurn, type ConversationState } from '../records/state/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/state/model-messages.ts'
-import { blobKey, BLOB_PREFIX, decodeBlob } from './agent-kv.ts'
+import { blobKey, BLOB_PREFIX, decodeBlob, readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 import { foundStep, READ, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
-import { readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 
 /**
  * Finds the outputs that messages of a chat leave out, in the blobs that the chat's state names. Each blob is read once

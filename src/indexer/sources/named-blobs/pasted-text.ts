@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { listContentAsks, type OpenAsk } from '../../../mirror/write/pending-references.ts'
 import type { AnswerWrite } from '../../../mirror/write/batch.ts'
 import type { PassStep, Source } from '../../source.ts'
-import { CONTENT_PREFIX } from '../records/state/find-contents.ts'
+import { CONTENT_PREFIX } from '../records/message/find-asks.ts'
 import { blobSource, foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
 

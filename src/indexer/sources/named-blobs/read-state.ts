@@ -1,12 +1,12 @@
 import { decodeChatRow } from '../records/chat/decode-chat.ts'
-import { parseRow } from '../records/json/parse-row.ts'
-import { decodeStateText, readStateText } from '../records/state/state-text.ts'
+import { parseRow } from '../records/json/exact-json.ts'
+import { decodeStateText, readStateText } from '../records/state/conversation-state.ts'
 import { asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
 import { readingStep, type PassStep } from '../../source.ts'
-import { blobKey, chatRowKey, checkpointKey, decodeBlob, decodeCheckpoint } from './agent-kv.ts'
 import type { BlobPass } from './blob-pass.ts'
 import { readNamed } from './read.ts'
+import { filledString } from '../records/json/json-value.ts'
 
 /** Above this a value is not read. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
@@ -53,4 +53,28 @@ function stateIn(row: Buffer): Buffer | null {
 function factsIn(row: Buffer, chatId: ChatId): ChatFacts | null {
   const decoded = decodeChatRow(row, chatId, (ordinal) => asMessageId(String(ordinal)))
   return decoded.kind === 'chat' ? decoded.facts : null
+}
+
+/** What was sent to the model, by its SHA-256. Nothing in the key says of which chat. */
+export const BLOB_PREFIX = 'agentKv:blob:'
+
+export const blobKey = (hash: string): string => `${BLOB_PREFIX}${hash}`
+
+const chatRowKey = (chatId: string): string => `composerData:${chatId}`
+
+/** Its value is the hash of the state's blob: written where the chat's row has no state of its own. */
+const checkpointKey = (chatId: string): string => `agentKv:checkpoint:${chatId}`
+
+/** Older builds wrote blobs as hex, and an empty one as a zero byte. */
+export function decodeBlob(value: Buffer): Buffer {
+  if (value.length === 1 && value[0] === 0) return Buffer.alloc(0)
+  const text = value.toString('latin1')
+  return value.length % 2 === 0 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : value
+}
+
+/** The hash that a checkpoint names; null where it is none. */
+function decodeCheckpoint(value: Buffer): string | null {
+  const text = filledString(value.toString('utf8'))?.trim() ?? ''
+  if (value.length === 32) return value.toString('hex')
+  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
 }

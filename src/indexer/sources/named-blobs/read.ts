@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion } from '../../open-safely/read-portion.ts'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { readPortion, type Portion, tryRead } from '../../open-safely/read-portion.ts'
 import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 

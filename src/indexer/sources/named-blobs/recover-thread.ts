@@ -1,19 +1,18 @@
-import { hash as digest } from 'node:crypto'
 import type { ChatFacts, RowIssue } from '../../../mirror/write/batch.ts'
 import type { AskingChat } from '../../../mirror/write/pending-references.ts'
 import { readOutline } from '../../../mirror/threads/outlines.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 import type { PassStep } from '../../source.ts'
 import { goneChat, withoutOldReading } from '../../open-safely/write-whole.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeModelThread } from '../records/state/model-messages.ts'
 import { unreadMessage } from '../records/state/model-parts.ts'
 import { walkState } from '../records/state/walk-state.ts'
-import { blobKey, decodeBlob } from './agent-kv.ts'
+import { blobKey, decodeBlob, VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
 import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed } from './read.ts'
-import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
 
 /**
  * The thread of a chat whose messages are gone, as the model saw it. Its messages have ids of their own making and no
@@ -105,4 +104,4 @@ function readBlobs(pass: BlobPass, ids: readonly string[], reading: Reading): Ma
 
 /** The same words can be said twice: the same blob then stands at two places of the thread. */
 const nameMessage = (chatId: ChatId, key: string, occurrence: number): MessageId =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(['agent-blobs', chatId, key, occurrence])).slice(0, 32)}`)
+  madeId(['agent-blobs', chatId, key, occurrence])

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { endedBy, filesOf, fileSignature, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/is-folder.ts'
+import { isFolder } from '../../open-safely/file-identity.ts'
 import { isAtLeast, type PassEnd, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { tryRead } from '../../open-safely/read-portion.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { asChatId } from '../../../model/ids.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/tracked.ts'
 import { countIn, filledString } from '../records/json/json-value.ts'
-import { readModelName } from '../records/chat/read-model.ts'
+import { readModelName } from '../records/common-fields.ts'
 import { readTime } from '../records/json/read-time.ts'
 import type { TrackingRow } from './read.ts'
 

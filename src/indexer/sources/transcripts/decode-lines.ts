@@ -1,11 +1,16 @@
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import { boundJson } from '../records/json/bound-json.ts'
+import { boundJson, stringLeaves } from '../records/json/bound-json.ts'
 import { parseExactly } from '../records/json/exact-json.ts'
-import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
-import { stringLeaves } from '../records/json/string-leaves.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  firstFilledIn,
+  isBlank,
+  type JsonRecord,
+} from '../records/json/json-value.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/message/tool-payload.ts'
 import { unwrapPrompt } from '../records/message/unwrap-prompt.ts'
 import { openCall } from './open-calls.ts'

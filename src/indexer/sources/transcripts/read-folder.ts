@@ -1,13 +1,13 @@
-import { hash as digest } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { asMessageId, type ChatId } from '../../../model/ids.ts'
+import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import type { PassDepth } from '../../source.ts'
 import type { NameMessage, Piece, WholeChat, WholeContent } from '../../open-safely/whole-store.ts'
 import { decodeFacts } from '../records/chat/decode-facts.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeTranscript } from './decode-transcript.ts'
 import { listTranscripts, readTranscript, readWorkspacePath, type TranscriptFile } from './read.ts'
 import { resolveSlug } from './resolve-slug.ts'
@@ -97,8 +97,7 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 /** Not by the project: where a chat lies under two of them, its messages are the same ones. */
-export const nameMessage: NameMessage = (chatId, ordinal) =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(['transcript', chatId, ordinal])).slice(0, 32)}`)
+export const nameMessage: NameMessage = (chatId, ordinal) => madeId(['transcript', chatId, ordinal])
 
 /** Of each chat the file that holds most of it. A file without messages gives no chat. */
 function fullest(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading> {

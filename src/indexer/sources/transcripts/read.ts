@@ -1,8 +1,9 @@
 import { hash as digest } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Dirent } from 'node:fs'
+import { lstatSync, readdirSync, type Dirent } from 'node:fs'
 import { join, parse } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import { readPlainFile } from '../../open-safely/read-plain-file.ts'
 import { filledString, parsedRecord } from '../records/json/json-value.ts'
 
 /** Cursor's own limit is not known; the largest that were seen are far below. */
@@ -63,7 +64,7 @@ function listNested(folder: string): readonly Dirent[] {
     return listEntries(folder)
   } catch (error) {
     // Deleted while the folder above was listed.
-    if (codeOf(error) === 'ENOENT') return []
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   }
 }
@@ -80,31 +81,12 @@ export function folderSignature(project: string, folder: string): string | null 
   return digest('sha256', lines.join('\n'))
 }
 
-/** Everything that can be wrong with the file is an answer, not an error. */
+/** Everything that can be wrong with the file is a result, not an error. */
 export function readTranscript({ path, octets }: Pick<TranscriptFile, 'path' | 'octets'>): FileContent {
   if (octets > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
-  try {
-    const file = openSync(path, constants.O_RDONLY | noFollow)
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile() || isForeign(stat.uid)) return { kind: 'issue', reason: 'unreadable-page' }
-      if (stat.size > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
-      return { kind: 'bytes', bytes: readFileSync(file) }
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (codeOf(error) === null) throw error
-    return { kind: 'issue', reason: 'unreadable-page' }
-  }
-}
-
-// Windows has no such flag; there the listing alone tells a link.
-const noFollow = 'O_NOFOLLOW' in constants ? constants.O_NOFOLLOW : 0
-
-function isForeign(uid: number): boolean {
-  const us = process.geteuid?.()
-  return us !== undefined && uid !== us
+  const file = readPlainFile(path, FILE_BYTES_MAX)
+  if (file.kind === 'bytes') return file
+  return { kind: 'issue', reason: file.kind === 'too-large' ? 'too-large' : 'unreadable-page' }
 }
 
 /** The root folder that a project's own file names; null where there is no such file, or it says nothing. */
@@ -115,6 +97,3 @@ export function readWorkspacePath(project: string): string | null {
   const content = readTranscript({ path, octets: stat.size })
   return content.kind === 'issue' ? null : filledString(parsedRecord(content.bytes.toString('utf8'))?.['workspacePath'])
 }
-
-const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error ? String(error.code) : null

@@ -1,10 +1,10 @@
 import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'
 import { decodeChatRecord } from '../records/chat/decode-chat.ts'
-import { decodeHead } from '../records/chat/decode-head.ts'
+import { decodeHead } from '../records/chat/decode-facts.ts'
 import {
   asRecord,
   filledString,
@@ -13,10 +13,9 @@ import {
   listIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
 import { fullest, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
 
 const LIST = 'workspace-heads'
 
@@ -80,3 +79,17 @@ function decodeOpenTabs(data: JsonRecord | null): readonly ChatId[] {
   const ids = [...listIn(data, 'selectedComposerIds'), ...listIn(data, 'lastFocusedComposerIds')]
   return [...new Set(ids.flatMap((id) => filledString(id) ?? []))].map((id) => asChatId(wellFormed(id)))
 }
+
+/** What one item of the table tells, before the workspace's root is added to it. */
+export interface ItemContent {
+  readonly chats: readonly WholeChat[]
+  readonly heads: readonly HeadWrite[]
+  /** Chats that stood open in this workspace's window: they may belong to another one. */
+  readonly openTabs: readonly ChatId[]
+  /** What chats say themselves of where they belong. */
+  readonly evidence: readonly EvidenceWrite[]
+  /** Something in here could not be read; the rest stands. */
+  readonly issue: IssueReason | null
+}
+
+export const emptyItem: ItemContent = { chats: [], heads: [], openTabs: [], evidence: [], issue: null }

@@ -1,23 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type { EvidenceWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import type { EvidenceMethod } from '../../decoded.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence, type EvidenceMethod } from '../../projects/evidence.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'
 import { decodeTabs, tabKeys } from '../records/chat/decode-tabs.ts'
-import { parseJson } from '../records/json/json-value.ts'
-import { decodeComposerRow, decodeComposers } from './decode-composers.ts'
-import { decodePane } from './decode-pane.ts'
+import { parseJson, asRecord, wellFormed } from '../records/json/json-value.ts'
+import { decodeComposerRow, decodeComposers, emptyItem, type ItemContent } from './decode-composers.ts'
 import { decodePrompts } from './decode-prompts.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
-import { CHAT_ROW_PREFIX, COMPOSERS_KEY, PROMPTS_KEY } from './keys.ts'
-
-/** An item as it was read; `value` is null where it is too large to be. */
-export interface RawItem {
-  readonly key: string
-  readonly octets: number
-  readonly value: Buffer | null
-}
+import { CHAT_ROW_PREFIX, COMPOSERS_KEY, PROMPTS_KEY, type RawItem } from './read.ts'
 
 export interface Workspace {
   /** The name of its folder. */
@@ -59,4 +49,14 @@ function weighItem({ chats, heads, openTabs }: ItemContent, rootUri: string | nu
   const own = new Set([...chats.map(({ id }) => id), ...heads.map(({ chatId }) => chatId)])
   const weigh = (id: ChatId, method: EvidenceMethod) => weighEvidence(id, [{ method, uri: rootUri }], { isOnly: false })
   return [...[...own].flatMap((id) => weigh(id, 'workspace-heads')), ...openTabs.flatMap((id) => weigh(id, 'open-tab'))]
+}
+
+const VIEW_PREFIX = 'workbench.panel.aichat.view.'
+
+/** The state of a pane of the window: its keys name the chats that stood open in it. Null where it is no object. */
+function decodePane(value: unknown): ItemContent | null {
+  const pane = asRecord(value)
+  if (pane === null) return null
+  const names = Object.keys(pane).filter((name) => name.startsWith(VIEW_PREFIX) && name.length > VIEW_PREFIX.length)
+  return { ...emptyItem, openTabs: names.map((name) => asChatId(wellFormed(name.slice(VIEW_PREFIX.length)))) }
 }

@@ -5,7 +5,7 @@ import { decodeFacts } from '../records/chat/decode-facts.ts'
 import { decodeMessageRecord } from '../records/message/decode-message.ts'
 import { asRecord, filledStringIn } from '../records/json/json-value.ts'
 import { madeId } from '../records/chat/whole-chats.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
+import { emptyItem, type ItemContent } from './decode-composers.ts'
 
 /**
  * What the user typed in this workspace, oldest first, without ids, times or answers: `[{text}]`, as one chat. The

@@ -2,7 +2,7 @@ import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../
 import { normaliseRoot } from '../../projects/root-uri.ts'
 import type { Piece, WholeContent } from '../../open-safely/whole-store.ts'
 import { eachChatOnce } from '../records/chat/whole-chats.ts'
-import { readWorkspaceRoot } from '../records/chat/workspace-root.ts'
+import { readWorkspaceRoot } from '../records/chat/user-folder.ts'
 import { decodeItem, type Workspace } from './decode-item.ts'
 import { listItems, readItem } from './read.ts'
 

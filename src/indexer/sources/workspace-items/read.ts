@@ -1,7 +1,13 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
-import type { RawItem } from './decode-item.ts'
-import { itemKeys } from './keys.ts'
+import { tabKeys } from '../records/chat/decode-tabs.ts'
+
+/** An item as it was read. `value` is null if it is larger than 32 MB. */
+export interface RawItem {
+  readonly key: string
+  readonly octets: number
+  readonly value: Buffer | null
+}
 
 const LIST_TABLES = `
 select name from sqlite_master where type = 'table' and name in ('ItemTable', 'cursorDiskKV')
@@ -52,3 +58,16 @@ export function readItem(db: Database.Database, { table, key }: ItemRef): RawIte
   const row = prepared<Omit<RawItem, 'key'>>(db, sql).get(key)
   return row === undefined ? null : { key, ...row }
 }
+
+/**
+ * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it
+ * is ever asked for by a pattern.
+ */
+export const COMPOSERS_KEY = 'composer.composerData'
+const PANE_KEY = 'workbench.panel.composerChatViewPane'
+export const PROMPTS_KEY = 'aiService.prompts'
+
+export const itemKeys: readonly string[] = [...tabKeys, COMPOSERS_KEY, PANE_KEY, PROMPTS_KEY]
+
+/** Where the other table holds chats, as the global store does. */
+export const CHAT_ROW_PREFIX = 'composerData:'

@@ -1,16 +1,18 @@
-import type { HeldPosition } from '../../../../mirror/sources/source-state.ts'
 import * as held from '../../../../mirror/sources/source-state.ts'
+import { type HeldPosition, listRecentChats } from '../../../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
 import { listUnplaced } from '../../../../mirror/threads/unplaced.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { Comparison } from '../../../mass-loss.ts'
-import { tryRead } from '../../../open-safely/try-read.ts'
-import { isCanaryWell } from './canary.ts'
+import { tryRead } from '../../../open-safely/read-portion.ts'
 import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from '../read/dirty-chats.ts'
-import { listRecent } from './recent-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from '../keys.ts'
 import * as store from '../read/read.ts'
+import { findByKey, findByRowid, type RowRef } from '../read/read.ts'
+import type Database from 'better-sqlite3'
+import type { ChatId } from '../../../../model/ids.ts'
+import type { Position } from '../../../../mirror/write/batch.ts'
 
 /** Keys come out of the index, several hundred in a millisecond where it is in memory. */
 const KEYS_A_MS = 200
@@ -129,4 +131,37 @@ export function* sweepValues(
     const look: { last: number | null } = yield* compareAbove({ file, mirror, num: source }, after, 1000, dirty)
     after = look.last
   }
+}
+
+/**
+ * Whether the row at the watermark is the one that was read there, or was itself written again: then no rowid up to the
+ * watermark was used twice, and all that was inserted since lies above.
+ */
+export function isCanaryWell(db: Database.Database, watermark: number, key: string | null): boolean {
+  if (key === null) return true
+  const there = findByRowid(db, watermark)
+  if (there !== undefined) return there.key === key
+  const now = findByKey(db, key)
+  return now !== undefined && now.rowid > watermark
+}
+
+const CHATS_MAX = 50
+const DAY_MS = 86_400_000
+
+/** The chats at which the user is at work, the last active first: at these a nudge looks, and a comparison of their values. */
+export const listRecent = (mirror: Mirror, source: number, nowMs: number): ChatId[] =>
+  listRecentChats(mirror, source, nowMs - DAY_MS, CHATS_MAX)
+
+/** Where the next pass goes on. @param top the newest row seen, all that is dirty up to it being read */
+export function nextPosition(
+  { identity, signature }: Pick<OpenFile, 'identity' | 'signature'>,
+  { mirror, num }: { readonly mirror: Mirror; readonly num: number },
+  top: RowRef | null,
+  before: held.HeldPosition,
+): Position {
+  // Gone again before it could be read: a position may only stand on what is held.
+  if (top !== null && !held.isRowKnown(mirror, num, top.key)) {
+    return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
+  }
+  return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
 }

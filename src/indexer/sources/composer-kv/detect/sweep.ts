@@ -4,7 +4,7 @@ import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { Again } from '../../../source.ts'
 import { compareAbove, compareValues, type CompareStep } from './compare-values.ts'
 import type { DirtyChats } from '../read/dirty-chats.ts'
-import { listRecent } from './recent-chats.ts'
+import { listRecent } from './find-changes.ts'
 import * as store from '../read/read.ts'
 
 /** A slice of this size every `SLICE_EVERY_MS` reads 20 MB a second. */

@@ -16,7 +16,7 @@ import type { Role } from '../../../../model/message.ts'
 import type { Outline } from '../../../../model/thread.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import type { Page, RawRow } from './read.ts'
-import { EvidenceBuffer } from './evidence-buffer.ts'
+import { weighEvidence, type Evidence } from '../../../projects/evidence.ts'
 
 /** What a portion of the reading yields: ready for one transaction of the mirror. */
 export interface Portion {
@@ -149,4 +149,24 @@ function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   draft.placeholders = new Map()
   const write = { id: diff.chatId, ownRow, messages, vanished, placeholders }
   return isWhole ? write : { ...write, part: { isLast, outline } }
+}
+
+/** What messages say of where their chats belong. Those of one chat mostly say the same: it is kept once. */
+export class EvidenceBuffer {
+  readonly #told = new Map<string, readonly EvidenceWrite[]>()
+
+  add(chatId: ChatId, evidence: readonly Evidence[] = []): void {
+    for (const one of evidence) {
+      const name = `${chatId}\0${one.method}\0${one.uri}`
+      // A chat can have been in two windows, so that what one message says does not undo another's word.
+      if (!this.#told.has(name)) this.#told.set(name, weighEvidence(chatId, [one], { isOnly: false }))
+    }
+  }
+
+  /** Hands on what was told since the last time. */
+  take(): EvidenceWrite[] {
+    const evidence = [...this.#told.values()].flat()
+    this.#told.clear()
+    return evidence
+  }
 }

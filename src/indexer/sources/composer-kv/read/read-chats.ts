@@ -1,12 +1,12 @@
-import { hash as digest } from 'node:crypto'
 import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import type { Role } from '../../../../model/message.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { DecodedChatRow } from '../../../decoded.ts'
-import { weighEvidence } from '../../../projects/projects.ts'
+import { weighEvidence } from '../../../projects/evidence.ts'
 import { ITEMS_MAX } from '../../../open-safely/read-portion.ts'
 import { decodeChatRow } from '../../records/chat/decode-chat.ts'
+import { madeId } from '../../records/chat/whole-chats.ts'
 import { decodeMessageRow } from '../../records/message/decode-message.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import { PortionDraft, type ChatDraft, type Drafts, type Known, type Portion } from './portion-draft.ts'
@@ -112,7 +112,8 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
     portion.noteIssue(row, unreadReason(row))
     return
   }
-  const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeMessageId(sourceId, chatId, ordinal))
+  // For messages without an id. It uses only store, chat and ordinal, so that a rebuilt mirror gets the same ids.
+  const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeId([sourceId, chatId, ordinal]))
   if (decoded.kind === 'issue') {
     draft.ownRow = { kind: 'unreadable' }
     portion.noteIssue(row, decoded.reason)
@@ -146,11 +147,6 @@ function takeOwnRow(
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
     else portion.addMessage(draft, message)
   }
-}
-
-/** Where the store gives a message no id: made from store, chat and ordinal alone, so that a rebuild makes it again. */
-function madeMessageId(sourceId: string, chatId: ChatId, ordinal: number): MessageId {
-  return asMessageId(`made-${digest('sha256', JSON.stringify([sourceId, chatId, ordinal])).slice(0, 32)}`)
 }
 
 const unreadReason = (row: RawRow): IssueReason => (row.octets > VALUE_OCTETS_MAX ? 'too-large' : 'null-value')

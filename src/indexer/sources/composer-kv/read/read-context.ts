@@ -3,15 +3,20 @@ import type { Mirror } from '../../../../mirror/open.ts'
 import { prepared } from '../../../../mirror/prepared.ts'
 import type { ChatId } from '../../../../model/ids.ts'
 import { contextFamily, contextRange, splitContextKey } from '../keys.ts'
-import { tryRead } from '../../../open-safely/try-read.ts'
-import type { RowRef } from './read.ts'
+import { tryRead } from '../../../open-safely/read-portion.ts'
+import { type RowRef, readPage, type RawRow } from './read.ts'
+import type { EvidenceWrite } from '../../../../mirror/write/batch.ts'
+import type { OpenFile } from '../../../open-safely/cursor-file.ts'
+import { weighEvidence } from '../../../projects/evidence.ts'
+import { decodeContextEvidence } from '../../records/chat/decode-evidence.ts'
+import { parseRow } from '../../records/json/exact-json.ts'
 
 const LIST_HOMELESS = `
 select id from chats where source = ? and (project is null or project_source = 'files') order by last_activity_at desc
 `
 
 /** Chats of this source of which nothing tells where they belong, newest first. */
-export const listHomeless = (mirror: Mirror, source: number): ChatId[] =>
+const listHomeless = (mirror: Mirror, source: number): ChatId[] =>
   prepared<{ id: ChatId }>(mirror, LIST_HOMELESS)
     .all(source)
     .map(({ id }) => id)
@@ -21,7 +26,7 @@ const ROWS_A_CHAT = 8
 const LIST_CONTEXTS = `select key, rowid from cursorDiskKV where key > ? and key < ? order by key limit ${ROWS_A_CHAT}`
 
 /** The first rows of what was sent along with a chat's requests, out of the index alone. */
-export function listContexts(db: Database.Database, chatId: ChatId): RowRef[] {
+function listContexts(db: Database.Database, chatId: ChatId): RowRef[] {
   const { from, to } = contextRange(chatId)
   // The range of one chat's keys also holds those of a chat whose id goes on after a colon.
   return prepared<RowRef>(db, LIST_CONTEXTS)
@@ -35,4 +40,62 @@ const HAS_CONTEXTS = `select 1 from cursorDiskKV where key >= ? and key < ? limi
 export function hasContexts(db: Database.Database): boolean {
   const found = tryRead(() => prepared(db, HAS_CONTEXTS).get(contextFamily.from, contextFamily.to))
   return found !== null && found.value !== undefined
+}
+
+/** How many contexts are read in one pass, and of how many chats they are looked for while the store is open once. */
+const CONTEXTS_MAX = 500
+const CHATS_A_LOOK = 1000
+
+export interface ContextPage {
+  readonly evidence: readonly EvidenceWrite[]
+  readonly bytesRead: number
+  readonly elapsedMs: number
+}
+
+/**
+ * Where the chats belong that have no project yet, by what was sent along with their requests. Only the folder's path
+ * is taken from there: the rest is rules, layouts and contents of files.
+ */
+export function* readContexts(file: OpenFile, mirror: Mirror, source: number): Generator<ContextPage, void> {
+  for (let rest = findContexts(file, mirror, source); rest.length > 0;) {
+    const from = rest
+    const page = file.read((db) => readPage(db, from, file.readMsMax))
+    noteTried(mirror, from.slice(0, page.taken))
+    rest = rest.slice(page.taken)
+    yield { evidence: page.rows.flatMap(decodeContext), bytesRead: page.bytesRead, elapsedMs: page.elapsedMs }
+  }
+}
+
+/** Most homeless chats are of builds that wrote no context; looking for one is a step in the index. */
+function findContexts(file: OpenFile, mirror: Mirror, source: number): RowRef[] {
+  const chats = listHomeless(mirror, source)
+  const found: RowRef[] = []
+  for (let at = 0; at < chats.length && found.length < CONTEXTS_MAX; at += CHATS_A_LOOK) {
+    const some = chats.slice(at, at + CHATS_A_LOOK)
+    found.push(
+      ...file.read((db) => some.flatMap((chatId) => listContexts(db, chatId))).filter((row) => !isTried(mirror, row)),
+    )
+  }
+  return found.slice(0, CONTEXTS_MAX)
+}
+
+/** Rows that were read, by mirror: what told of no folder does not keep others waiting. A new process reads them again. */
+const tried = new WeakMap<Mirror, Set<string>>()
+
+/** A row that is written anew has another rowid, or says what it said. */
+const nameOf = ({ key, rowid }: RowRef): string => `${rowid} ${key}`
+
+const isTried = (mirror: Mirror, row: RowRef): boolean => tried.get(mirror)?.has(nameOf(row)) === true
+
+function noteTried(mirror: Mirror, rows: readonly RowRef[]): void {
+  const ofMirror = tried.get(mirror) ?? new Set<string>()
+  tried.set(mirror, ofMirror)
+  for (const row of rows) ofMirror.add(nameOf(row))
+}
+
+function decodeContext({ key, value }: RawRow): EvidenceWrite[] {
+  const chatId = splitContextKey(key)
+  const row = value === null ? null : parseRow(value)
+  if (chatId === null || row?.kind !== 'record') return []
+  return weighEvidence(chatId, decodeContextEvidence(row.record), { isOnly: false })
 }

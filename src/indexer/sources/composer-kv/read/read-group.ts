@@ -5,7 +5,7 @@ import { writeBatch } from '../../../../mirror/write/write-batch.ts'
 import type { ChatId } from '../../../../model/ids.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../../../source.ts'
-import type { Listing } from './full-scan-fallback.ts'
+import type { Listing } from './read-by-table.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import { readChats } from './read-chats.ts'
 

@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion } from '../../../open-safely/read-portion.ts'
-import { tryRead } from '../../../open-safely/try-read.ts'
+import { readPortion, type Portion, tryRead } from '../../../open-safely/read-portion.ts'
 import { prepared } from '../../../../mirror/prepared.ts'
 import type { ChatId } from '../../../../model/ids.ts'
 import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from '../keys.ts'

@@ -1,17 +1,22 @@
 import type { ChatFormat } from '../../../../model/chat.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { ChatId, MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { DecodedChat, DecodedChatRow } from '../../../decoded.ts'
-import { decodeEmbedded, readConversation, readConversationMap } from './decode-embedded.ts'
-import type { MakeId } from './decode-embedded.ts'
+import { decodeEmbedded, readConversation, readConversationMap, type MakeId } from './decode-embedded.ts'
 import { decodeEvidence } from './decode-evidence.ts'
 import { decodeFacts } from './decode-facts.ts'
 import { decodeHeaders, outlineOf } from './decode-outline.ts'
 import { decodePaths } from './decode-paths.ts'
-import { readStateText } from '../state/state-text.ts'
-import { asRecord, holdsSomething, listIn, parsedRecord, recordIn, wellFormed } from '../json/json-value.ts'
-import { parseRow } from '../json/parse-row.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { readStateText } from '../state/conversation-state.ts'
+import {
+  asRecord,
+  holdsSomething,
+  listIn,
+  parsedRecord,
+  recordIn,
+  wellFormed,
+  type JsonRecord,
+} from '../json/json-value.ts'
+import { parseRow } from '../json/exact-json.ts'
 
 /**
  * A `composerData:` row's value. Total: any bytes become a chat or an issue. `makeId` names an embedded message that

@@ -1,11 +1,9 @@
 import type { MessageDraft } from '../../../../mirror/write/batch.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import type { Placeholder, Placeholders } from '../../../../model/placeholder.ts'
 import { decodeMessageRecord } from '../message/decode-message.ts'
-import { asRecord, filledStringIn, listIn, recordIn, wellFormed } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { asRecord, filledStringIn, listIn, recordIn, wellFormed, type JsonRecord } from '../json/json-value.ts'
 
 /** A message's body inside its chat's row; `record` is null where the element is no object. */
 export interface EmbeddedBody {

@@ -1,4 +1,4 @@
-import type { Evidence, EvidenceMethod } from '../../../decoded.ts'
+import type { Evidence, EvidenceMethod } from '../../../projects/evidence.ts'
 import { asRecord, filledString, filledStringIn, listIn, parsedRecord, recordIn } from '../json/json-value.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 

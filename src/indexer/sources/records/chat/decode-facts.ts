@@ -1,8 +1,7 @@
-import type { ChatFacts } from '../../../../mirror/write/batch.ts'
+import type { ChatFacts, HeadWrite } from '../../../../mirror/write/batch.ts'
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../../model/chat.ts'
-import { asChatId } from '../../../../model/ids.ts'
-import type { ChatId } from '../../../../model/ids.ts'
-import { decodeTodos } from '../message/decode-todos.ts'
+import { asChatId, type ChatId } from '../../../../model/ids.ts'
+import { decodeTodos, readModelName } from '../common-fields.ts'
 import {
   asRecord,
   countIn,
@@ -12,9 +11,8 @@ import {
   numberIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readModelName } from './read-model.ts'
 import { readTime } from '../json/read-time.ts'
 
 /**
@@ -84,4 +82,32 @@ function readCost(chat: JsonRecord): number | null {
   const usage = Object.values(recordIn(chat, 'usageData') ?? {})
   const cents = usage.reduce<number>((sum, entry) => sum + (numberIn(asRecord(entry), 'costInCents') ?? 0), 0)
   return Number.isFinite(cents) && cents > 0 ? cents : null
+}
+
+/** What a list of chats says of one. `isBestOfNSubcomposer` marks a rival answer to one prompt, which is a chat like any other. */
+export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): HeadWrite {
+  const subagent = recordIn(head, 'subagentInfo')
+  const parentChatId = filledStringIn(subagent, 'parentComposerId')
+  return {
+    chatId,
+    list,
+    name: filledStringIn(head, 'name'),
+    createdAtMs: readTime(head['createdAt']),
+    updatedAtMs: readTime(head['lastUpdatedAt']),
+    mode: firstFilledIn(head, ['unifiedMode', 'forceMode']),
+    branch: filledStringIn(recordIn(head, 'createdOnBranch'), 'name') ?? filledStringIn(head, 'createdOnBranch'),
+    isArchived: readFlag(head['isArchived']),
+    isDraft: readFlag(head['isDraft']),
+    isSubagent: subagent === null ? null : true,
+    parentChatId: parentChatId === null ? null : asChatId(parentChatId),
+    linesAdded: countIn(head, 'totalLinesAdded'),
+    linesRemoved: countIn(head, 'totalLinesRemoved'),
+    filesChanged: countIn(head, 'filesChangedCount'),
+  }
+}
+
+/** Columns hold 0 and 1 where JSON holds a flag. */
+export function readFlag(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value
+  return value === 0 || value === 1 ? value === 1 : null
 }

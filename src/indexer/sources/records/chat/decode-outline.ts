@@ -1,10 +1,8 @@
-import { asMessageId } from '../../../../model/ids.ts'
-import type { MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type MessageId } from '../../../../model/ids.ts'
 import type { Role } from '../../../../model/message.ts'
 import type { Outline, OutlineEntry } from '../../../../model/thread.ts'
 import type { EmbeddedBody } from './decode-embedded.ts'
-import { asRecord, listIn, stringIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { asRecord, listIn, stringIn, type JsonRecord } from '../json/json-value.ts'
 import { readRole } from '../message/decode-message.ts'
 import { readTime } from '../json/read-time.ts'
 

@@ -3,8 +3,7 @@ import type { IssueReason } from '../../../../model/issue.ts'
 import type { WholeChat } from '../../../open-safely/whole-store.ts'
 import { decodeChatRecord } from './decode-chat.ts'
 import { decodeText } from '../message/decode-text.ts'
-import { asRecord, filledStringIn, firstFilledIn, listIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { asRecord, filledStringIn, firstFilledIn, listIn, type JsonRecord } from '../json/json-value.ts'
 import { fullest, nameMessage, octetsOf } from './whole-chats.ts'
 
 /** The items that hold tabs, in a workspace's store and in the global one. The second is the older. */

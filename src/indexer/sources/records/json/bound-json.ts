@@ -1,5 +1,5 @@
 import type { Json } from '../../../../model/json.ts'
-import { isWellFormed, wellFormed } from './json-value.ts'
+import { isWellFormed, wellFormed, isBlank } from './json-value.ts'
 
 export interface BoundedJson {
   /** Null where the value was too deep. */
@@ -37,4 +37,23 @@ function repaired(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(repaired)
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [wellFormed(key), repaired(child)]))
+}
+
+const leavesMax = 100
+const visitsMax = 10_000
+
+/** Every different filled string in a value, in its order; for objects whose field names are not known. */
+export function stringLeaves(root: unknown): readonly string[] {
+  const leaves = new Set<string>()
+  const waiting = [{ value: root, depth: 0 }]
+  for (let visits = 0; visits < visitsMax && leaves.size < leavesMax; visits += 1) {
+    const next = waiting.pop()
+    if (next === undefined) break
+    const { value, depth } = next
+    if (typeof value === 'string' && !isBlank(value)) leaves.add(wellFormed(value))
+    if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) continue
+    const children: readonly unknown[] = Object.values(value)
+    for (const child of children.slice(0, visitsMax).reverse()) waiting.push({ value: child, depth: depth + 1 })
+  }
+  return [...leaves]
 }

@@ -1,4 +1,6 @@
-import { parseJson } from './json-value.ts'
+import { parseJson, asRecord, type JsonRecord } from './json-value.ts'
+import { constants } from 'node:buffer'
+import type { IssueReason } from '../../../../model/issue.ts'
 
 /**
  * Parses JSON in which a program wrote what it liked. A number that JavaScript would round, such as the 64-bit id of a row,
@@ -63,4 +65,17 @@ function endOfString(text: string, opens: number): number {
     if (slashes % 2 === 0) return end + 1
   }
   return text.length
+}
+
+export type ParsedRow =
+  | { readonly kind: 'record'; readonly record: JsonRecord }
+  | { readonly kind: 'issue'; readonly reason: IssueReason }
+
+/** Bytes that are no UTF-8 become U+FFFD, so that one broken character does not cost the row. */
+export function parseRow(value: string | Buffer): ParsedRow {
+  if (value.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
+  const parsed = parseExactly(typeof value === 'string' ? value : value.toString('utf8'))
+  if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
+  const record = asRecord(parsed.value)
+  return record === null ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'record', record }
 }

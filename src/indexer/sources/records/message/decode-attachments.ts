@@ -8,9 +8,9 @@ import {
   listIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readItemPath } from './read-path.ts'
+import { readItemPath } from '../common-fields.ts'
 
 /** What was attached to a message, in the row itself and in its `context`, each thing once. */
 export function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {

@@ -1,7 +1,6 @@
 import type { CodePart } from '../../../../model/part.ts'
-import { asRecord, filledStringIn, listIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readUriPath } from './read-path.ts'
+import { asRecord, filledStringIn, listIn, type JsonRecord } from '../json/json-value.ts'
+import { readUriPath } from '../common-fields.ts'
 
 /** The row's code blocks, without those that the text shows already: newer builds write both. */
 export function decodeCode(record: JsonRecord, text: string): readonly CodePart[] {

@@ -1,26 +1,20 @@
 import type { MessageDraft } from '../../../../mirror/write/batch.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { ChatId, MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import { recordedTokens, type Role } from '../../../../model/message.ts'
 import type { Part } from '../../../../model/part.ts'
 import type { DecodedMessage } from '../../../decoded.ts'
-import { boundJson } from '../json/bound-json.ts'
-import { CONTENT_PREFIX, findContents } from '../state/find-contents.ts'
-import { findOmissions } from './find-omissions.ts'
+import { boundJson, stringLeaves } from '../json/bound-json.ts'
+import { CONTENT_PREFIX, findContents, findOmissions } from './find-asks.ts'
 import { decodeAttachments } from './decode-attachments.ts'
 import { decodeCode, withoutCopies } from './decode-code.ts'
 import { decodeMessageEvidence } from '../chat/decode-evidence.ts'
 import { decodeText, decodeThinking } from './decode-text.ts'
-import { decodeTodos } from './decode-todos.ts'
+import { decodeTodos, readModelName } from '../common-fields.ts'
 import { decodeTool } from './decode-tool.ts'
-import { countIn, listIn, parseJson, recordIn, stringIn } from '../json/json-value.ts'
-import { parseRow } from '../json/parse-row.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readModelName } from '../chat/read-model.ts'
+import { countIn, listIn, parseJson, recordIn, stringIn, type JsonRecord } from '../json/json-value.ts'
+import { parseRow } from '../json/exact-json.ts'
 import { readRowTimes } from '../json/read-time.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
-import { holdsUnknownText } from './unknown-text.ts'
 
 /** The key's ids. They outrank the id in the JSON, which is empty in some rows and another row's in others. */
 export interface MessageIdentity {
@@ -149,3 +143,38 @@ function decodeError(details: unknown): { readonly part: Part | null; readonly i
   const part: Part | null = leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
   return { part, isTooDeep: boundJson(parsed).isTooDeep }
 }
+
+/** Strings of a message's record that are known, and are not said in the chat or are read elsewhere. */
+const KNOWN: ReadonlySet<string> = new Set([
+  'text',
+  'richText',
+  'rawText',
+  'delegate',
+  'initText',
+  'content',
+  'message',
+  'thinking',
+  'simulatedMsgReason',
+  'workspaceProjectDir',
+  'conversationState',
+  'checkpointId',
+  'afterCheckpointId',
+  'requestId',
+  'serverBubbleId',
+  'usageUuid',
+  'unifiedMode',
+  'modelType',
+  'createdAt',
+  'promptDryRunInfo',
+])
+const LENGTH_MIN = 20
+
+/**
+ * Whether a record of which nothing can be shown holds words under a name that is not known: a version to come may have
+ * renamed a field, and its messages would be lost in silence. Ids, hashes and paths have no space between words.
+ */
+const holdsUnknownText = (record: JsonRecord): boolean =>
+  Object.entries(record).some(
+    ([name, value]) =>
+      typeof value === 'string' && value.length >= LENGTH_MIN && /\p{L}\s+\p{L}/u.test(value) && !KNOWN.has(name),
+  )

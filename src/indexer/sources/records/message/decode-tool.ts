@@ -1,6 +1,5 @@
-import type { ChatId } from '../../../../model/ids.ts'
+import { type ChatId, asChatId } from '../../../../model/ids.ts'
 import type { CodePart, ToolPart } from '../../../../model/part.ts'
-import { readBegunChats } from '../chat/begun-chats.ts'
 import { boundJson } from '../json/bound-json.ts'
 import { decodeCodeBlock } from './decode-code.ts'
 import {
@@ -11,10 +10,11 @@ import {
   listIn,
   parsedRecord,
   stringIn,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
 import { readInput, readOutput, readPayload, readToolError, readToolName, readToolPaths } from './tool-payload.ts'
 import { toolStatus } from './tool-status.ts'
+import { CALL_CHAT_PREFIX } from '../../../../model/chat.ts'
 
 export interface DecodedTool {
   readonly part: ToolPart
@@ -85,4 +85,18 @@ function diffLine(line: JsonRecord | null): string | null {
 function diffMark(type: string): string {
   if (/^(?:add|ins|\+)/i.test(type)) return '+'
   return /^(?:rem|del|-)/i.test(type) ? '-' : ' '
+}
+
+const none: readonly ChatId[] = []
+
+/**
+ * The chat of the subagent that a call sent out. Newer builds name it; older ones called it after the call, so that it is
+ * known by there being such a chat. Neither is sure to say so in the chats' own rows.
+ */
+function readBegunChats(call: JsonRecord, additional: JsonRecord | null): readonly ChatId[] {
+  const named = filledStringIn(additional, 'subagentComposerId')
+  if (named !== null) return [asChatId(named)]
+  const callId = filledStringIn(call, 'toolCallId')
+  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
+  return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : none
 }

@@ -7,11 +7,10 @@ import {
   listIn,
   parsedRecord,
   stringIn,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { pathsInPatch } from './patch-paths.ts'
-import { readUriPath } from './read-path.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
+import { readUriPath } from '../common-fields.ts'
+import { stringLeaves } from '../json/bound-json.ts'
 
 /** Cursor writes payloads as JSON strings, plain text or objects; blank text is no payload. */
 export function readPayload(value: unknown): unknown {
@@ -88,4 +87,10 @@ export function readToolPaths(name: string | null, input: unknown): readonly str
   const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
   const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
   return [...new Set([...named.filter((path) => path !== null), ...patched])]
+}
+
+/** Files that a patch names, where a call's input is the patch itself: `*** Update File: src/a.ts`. */
+function pathsInPatch(text: string): readonly string[] {
+  const named = text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
+  return [...new Set([...named].map(([, path]) => (path ?? '').trim()))].filter((path) => path !== '')
 }

@@ -1,5 +1,5 @@
 import { isBlank } from '../json/json-value.ts'
-import { readTimestamp } from '../json/read-timestamp.ts'
+import { readTimestamp } from '../json/read-time.ts'
 
 /** What a user's message holds once Cursor's wrapping is off. */
 export interface Prompt {

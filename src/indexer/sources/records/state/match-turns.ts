@@ -1,8 +1,7 @@
 import type { Role } from '../../../../model/message.ts'
 import type { ModelEntry } from './model-messages.ts'
-import { decodeEntry, type Said } from './model-parts.ts'
+import { decodeEntry, type Said, keysOfSaid } from './model-parts.ts'
 import type { DecodedItem } from './read-turns.ts'
-import { keysOfSaid } from '../message/said-keys.ts'
 
 export interface TurnMatch {
   /** So many of the items come before everything that the list holds. */

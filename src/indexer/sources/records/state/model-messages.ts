@@ -9,7 +9,7 @@ import type { Outline, OutlineEntry } from '../../../../model/thread.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import { asRecord, type JsonRecord } from '../json/json-value.ts'
 import { decodeEntry, openCall, readResults, type NamedResult } from './model-parts.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
+import { stringLeaves } from '../json/bound-json.ts'
 import { readToolName } from '../message/tool-payload.ts'
 
 export type ParsedMessages =

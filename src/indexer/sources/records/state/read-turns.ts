@@ -3,8 +3,7 @@ import type { Role } from '../../../../model/message.ts'
 import { decodeStep, decodeTurn, decodeTurnMessage, type StateStep } from './conversation-state.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 import type { ModelEntry } from './model-messages.ts'
-import { decodeEntry, unreadMessage } from './model-parts.ts'
-import { keyOfCall, keysOfSaid } from '../message/said-keys.ts'
+import { decodeEntry, unreadMessage, keyOfCall, keysOfSaid } from './model-parts.ts'
 
 /** Reads these blobs; null for one that is not there. */
 export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>

@@ -1,7 +1,33 @@
 import type { Ask } from '../../../../mirror/write/batch.ts'
+import type { Json } from '../../../../model/json.ts'
+import type { Part } from '../../../../model/part.ts'
 import { DEPTH_MAX } from '../json/bound-json.ts'
 import { asRecord, firstFilledIn, type JsonRecord } from '../json/json-value.ts'
-import { readItemPath } from '../message/read-path.ts'
+import { readItemPath } from '../common-fields.ts'
+
+/** Calls that are over and whose row does not say what they gave back: it may stand in what was sent to the model. */
+export function findOmissions(parts: readonly Part[]): readonly Ask[] {
+  const asks: Ask[] = []
+  for (const part of parts) {
+    if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
+    if (!saysSomething(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })
+  }
+  return asks
+}
+
+/** Newer rows keep counts, ids and the hashes of contents in place of a result. */
+function saysSomething(output: Json): boolean {
+  const waiting: Json[] = [output]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'string' && /\S/.test(value) && !isReference(value)) return true
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) waiting.push(each)
+  }
+  return false
+}
+
+const REFERENCE = /^(?:[\w.-]+[.:])?(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,})$/i
+
+const isReference = (text: string): boolean => REFERENCE.test(text.trim())
 
 /** Texts that were pasted or attached are kept apart, under this and their SHA-256. */
 export const CONTENT_PREFIX = 'composer.content.'
