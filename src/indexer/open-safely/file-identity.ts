@@ -1,17 +1,20 @@
 import { statSync, type BigIntStats, lstatSync } from 'node:fs'
 
-/** Device and inode: another identity means another file, however alike its name. */
+/** Device and inode. Another identity means another file, even under the same name. */
 export const identityOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`
 
-/** By `stat` alone. Null while nothing lies there. @throws Error where it may not be looked at */
+/**
+ * Uses `stat` alone. Null if nothing is at the path.
+ * @throws Error if it may not be examined
+ */
 export function identityAt(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat === undefined ? null : identityOf(stat)
 }
 
 /**
- * The folders without those that are named a second time: by a link, or, where letters of either case name one file, in
- * other letters. Read twice, a store would be told twice, and each of its issues. The first name stays.
+ * Removes folders that are named a second time: by a link, or in other letters where the file system ignores case.
+ * Otherwise a store would be read twice, with all its issues. The first name is kept.
  */
 export function eachFolderOnce(paths: readonly string[]): string[] {
   const byIdentity = new Map<string, string>()
@@ -22,7 +25,10 @@ export function eachFolderOnce(paths: readonly string[]): string[] {
   return [...byIdentity.values()]
 }
 
-/** What is not there, may not be looked at, or lies where files have no numbers, is told from others by its name alone. */
+/**
+ * A folder that does not exist, may not be examined, or is on a file system without inode numbers is identified by its
+ * name.
+ */
 function nameOf(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -33,7 +39,7 @@ function nameOf(path: string): string {
   }
 }
 
-/** False also where one may not look: what cannot be entered costs nothing beside it. A link is no folder. */
+/** False if the path may not be examined: an inaccessible folder must not affect others. A link is not a folder. */
 export function isFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

@@ -5,7 +5,7 @@ export type PlainFile =
   | { readonly kind: 'too-large' | 'unreadable' }
 
 /**
- * Reads a small file of Cursor's that is not a database. Links and other users' files are never followed or read.
+ * Reads a small file of Cursor's that is not a database. Links are not followed, and other users' files are not read.
  * Everything that can be wrong with the file is a result, not an error.
  */
 export function readPlainFile(path: string, bytesMax: number): PlainFile {

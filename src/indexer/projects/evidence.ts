@@ -3,8 +3,8 @@ import type { ChatId } from '../../model/ids.ts'
 import { normaliseRoot } from './root-uri.ts'
 
 /**
- * How an adapter came to know where a chat belongs. Best first; the first that names a root decides. Of the chats of the
- * command line, the last two, hardly anything else speaks.
+ * Which kind of data named the project of a chat. The best comes first, and the first that names a root decides. The
+ * last two are almost the only evidence for chats of the command line.
  */
 const evidenceMethods = [
   'header-table',
@@ -24,11 +24,11 @@ export type EvidenceMethod = (typeof evidenceMethods)[number]
 
 export interface Evidence {
   readonly method: EvidenceMethod
-  /** Root URI as the source writes it. */
+  /** Root URI as the source spells it. */
   readonly uri: string
 }
 
-/** Evidence that names a root, ranked: the best method decides to which project a chat belongs. */
+/** Keeps the evidence that names a root, and ranks it. The best method decides to which project a chat belongs. */
 export function weighEvidence(
   chatId: ChatId,
   evidence: readonly Evidence[],

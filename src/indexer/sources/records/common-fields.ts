@@ -11,23 +11,23 @@ import {
 } from './json/json-value.ts'
 import type { TodoItem } from '../../../model/part.ts'
 
-/** The path a URI names: VS Code's URI as an object, or a string as it stands. */
+/** The path of a URI, which is VS Code's URI object or a string. A string is returned unchanged. */
 export function readUriPath(uri: unknown): string | null {
   return filledString(uri) ?? firstFilledIn(asRecord(uri), ['fsPath', 'path', 'external', 'relativeWorkspacePath'])
 }
 
-/** The path of a thing that has a `uri`, or is one. */
+/** The path of an object that has a `uri`, or is a URI itself. */
 export function readItemPath(item: unknown): string | null {
   return readUriPath(asRecord(item)?.['uri']) ?? readUriPath(item)
 }
 
-/** `default` and `auto` name a choice left to Cursor, not a model. */
+/** `default` and `auto` leave the choice to Cursor and are not models. */
 export function readModelName(record: JsonRecord | null, field: string): string | null {
   const name = filledStringIn(record, field)
   return name === null || /^\s*(?:default|auto)\s*$/i.test(name) ? null : name
 }
 
-/** To-do items, written as objects or, by older builds, as JSON strings. One without words is dropped. */
+/** To-do items: objects or, in older builds, JSON strings. Items without text are dropped. */
 export function decodeTodos(items: readonly unknown[]): readonly TodoItem[] {
   return items.map(decodeTodo).filter((item) => item !== null)
 }

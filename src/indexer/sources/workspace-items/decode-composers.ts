@@ -15,7 +15,7 @@ import {
   wellFormed,
   type JsonRecord,
 } from '../records/json/json-value.ts'
-import { fullest, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
+import { mostComplete, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
 
 const LIST = 'workspace-heads'
 
@@ -38,7 +38,7 @@ export function decodeComposers(value: unknown): ItemContent | null {
       else if (!heads.has(chatId)) heads.set(chatId, decodeHead(entry, chatId, LIST))
     } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
   }
-  return { ...found, chats: fullest(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
+  return { ...found, chats: mostComplete(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
 }
 
 /** A chat's row of the global store, met in a workspace's. Of those only the ones that hold messages are chats here. */

@@ -16,7 +16,7 @@ import {
 import { readTime } from '../json/read-time.ts'
 
 /**
- * What a chat's row says of the chat. Its `text`, `richText` and `context` are the unsent draft in the input box and
+ * Facts about a chat from its own row. Its `text`, `richText` and `context` are the unsent draft in the input box and
  * are never read; neither is its encryption key.
  */
 export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat): ChatFacts {
@@ -51,14 +51,14 @@ function readSummary(chat: JsonRecord): string | null {
   return filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary')
 }
 
-/** While a run is in flight Cursor writes `aborted`; the run's own field tells the truth. */
+/** During a run Cursor writes the status `aborted`; only the run's own field is right. */
 function readStatus(chat: JsonRecord): string | null {
   if ((chat['unfinishedRunAt'] ?? null) !== null) return 'generating'
   const status = filledStringIn(chat, 'status')
   return status === 'none' ? null : status
 }
 
-/** Not `subComposerIds`: those are rival answers to one prompt, not chats started by this one. */
+/** Not `subComposerIds`: those are alternative answers to one prompt, not chats started by this one. */
 function readChildren(chat: JsonRecord): readonly ChatId[] {
   const ids = [...listIn(chat, 'subagentComposerIds'), ...listIn(chat, 'supersededSubagentComposerIds')]
   const named = ids.filter((id) => typeof id === 'string').filter((id) => id !== '')
@@ -77,14 +77,17 @@ function positiveIn(record: JsonRecord, name: string): number | null {
   return value !== null && value > 0 ? value : null
 }
 
-/** Cents that Cursor itself wrote down, over all models; builds since mid 2025 write none. */
+/** Cents as recorded by Cursor, over all models. Builds since mid 2025 record none. */
 function readCost(chat: JsonRecord): number | null {
   const usage = Object.values(recordIn(chat, 'usageData') ?? {})
   const cents = usage.reduce<number>((sum, entry) => sum + (numberIn(asRecord(entry), 'costInCents') ?? 0), 0)
   return Number.isFinite(cents) && cents > 0 ? cents : null
 }
 
-/** What a list of chats says of one. `isBestOfNSubcomposer` marks a rival answer to one prompt, which is a chat like any other. */
+/**
+ * Facts about a chat from a list of chats. `isBestOfNSubcomposer` marks an alternative answer to one prompt, which is a
+ * chat like any other.
+ */
 export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): HeadWrite {
   const subagent = recordIn(head, 'subagentInfo')
   const parentChatId = filledStringIn(subagent, 'parentComposerId')
@@ -106,7 +109,7 @@ export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): Head
   }
 }
 
-/** Columns hold 0 and 1 where JSON holds a flag. */
+/** Columns have 0 and 1 for a flag of JSON. */
 export function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value
   return value === 0 || value === 1 ? value === 1 : null

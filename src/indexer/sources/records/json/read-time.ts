@@ -1,14 +1,17 @@
 import { numberIn, recordIn, type JsonRecord } from './json-value.ts'
 
-/** September 2001 and February 2103: below are seconds and times since the program's start, above is garbage. */
+/**
+ * September 2001 and February 2103. Smaller numbers are seconds, or times since the program started; larger ones are
+ * garbage.
+ */
 const earliestMs = 1e12
 const latestMs = 4.2e12
 
 const isoShape = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?)?\s*(z|[+-]\d{2}(?::?\d{2})?)?$/i
 
 /**
- * Epoch milliseconds out of any spelling Cursor has used: an ISO string (UTC where it names no zone), a number,
- * whole or not, or digits as a string. Null where it is no moment at which Cursor existed.
+ * Epoch milliseconds from any format that Cursor has used: an ISO string (UTC if it names no zone), a number, with or
+ * without a fraction, or digits as a string. Null for a time at which Cursor did not exist.
  */
 export function readTime(value: unknown): number | null {
   const time = typeof value === 'string' ? timeOfText(value.trim()) : value
@@ -37,7 +40,7 @@ export interface RowTimes {
   readonly timingAtMs: number | null
 }
 
-/** A message's own times. Rows from before autumn 2025 have none but their request timings. */
+/** A message's own times. Rows from before autumn 2025 have only their request timings. */
 export function readRowTimes(record: JsonRecord): RowTimes {
   const startedAtMs = readTime(record['startedAtMs'])
   const timingAtMs = readTiming(recordIn(record, 'timingInfo'))
@@ -45,7 +48,7 @@ export function readRowTimes(record: JsonRecord): RowTimes {
   return { sentAtMs: readTime(record['createdAt']) ?? startedAtMs ?? lastResortMs, startedAtMs, timingAtMs }
 }
 
-/** `clientStartTime` counts from the window's start in many rows; the range check tells that from an epoch time. */
+/** In many rows `clientStartTime` counts from the start of the window; the range check recognises an epoch time. */
 function readTiming(timing: JsonRecord | null): number | null {
   for (const name of ['clientStartTime', 'clientRpcSendTime', 'clientSettleTime', 'clientEndTime']) {
     const atMs = readTime(numberIn(timing, name))
@@ -62,7 +65,7 @@ const spokenShape =
 
 const isoWithZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(?:z|[+-]\d{2}:?\d{2})$/i
 
-/** Epoch milliseconds; null for what names no zone, and so could be any of a day's moments, and for no time at all. */
+/** Epoch milliseconds. Null for a text that is no time, or names no zone and could be any moment of a day. */
 export function readTimestamp(text: string): number | null {
   const trimmed = text.trim()
   if (trimmed.length > 100) return null
@@ -82,7 +85,7 @@ function spokenTime(text: string): number | null {
   return midnight.getTime() + ((hours * 60 + Number(minute) - ahead) * 60 + Number(second)) * 1000
 }
 
-/** Without AM or PM the clock has 24 hours. */
+/** Without AM or PM it is a 24-hour clock. */
 function hourOfDay(hour: number, half: string | null): number | null {
   if (half === null) return hour < 24 ? hour : null
   return hour >= 1 && hour <= 12 ? (hour % 12) + (half === 'p' ? 12 : 0) : null

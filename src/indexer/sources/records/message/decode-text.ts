@@ -14,7 +14,10 @@ import {
   stringIn,
 } from '../json/json-value.ts'
 
-/** What was said, verbatim. The fields are copies of each other by age of the build: the first that is filled wins. */
+/**
+ * The text of a message, unchanged. The fields are copies of each other from different builds: the first non-blank one
+ * is used.
+ */
 export function decodeText(record: JsonRecord): TextPart | null {
   for (const read of textReaders) {
     const text = read(record)
@@ -47,12 +50,12 @@ function blockText(block: unknown): string | null {
   return filledString(block) ?? filledStringIn(asRecord(block), 'text')
 }
 
-/** Also `{a: text}`, which an exporter of the oldest builds reads; not seen on a file of our own. */
+/** Also `{a: text}`, according to an exporter for the oldest builds; we have not seen it in a file. */
 function delegateText(value: unknown): string | null {
   return plainText(value) ?? filledStringIn(asRecord(value), 'a')
 }
 
-/** The reasoning before an answer. Its signature is noise for people and is never read. */
+/** The reasoning before an answer. Its signature is never read, as it is of no use to people. */
 export function decodeThinking(record: JsonRecord): ThinkingPart | null {
   const text = thinkingText(record)
   return text === null ? null : { kind: 'thinking', text, durationMs: numberIn(record, 'thinkingDurationMs') }
@@ -69,8 +72,8 @@ function thinkingText(record: JsonRecord): string | null {
 }
 
 /**
- * The plain text of an editor state (Lexical), as a JSON string or as an object. A string that holds no editor state
- * is the text itself: some builds wrote plain text here, and it may happen to be valid JSON.
+ * The plain text of an editor state (Lexical), as a JSON string or an object. A string that is not an editor state is
+ * the text itself: some builds wrote plain text here, which may happen to be valid JSON.
  */
 function decodeRichText(value: unknown): string | null {
   const state = asRecord(typeof value === 'string' ? parseJson(value)?.value : value)
@@ -79,10 +82,10 @@ function decodeRichText(value: unknown): string | null {
   return typeof value === 'string' ? wellFormed(value) : null
 }
 
-/** These hold children and still stand within a line. */
+/** Nodes with children that are still part of a line. */
 const inlineTypes = new Set(['link', 'autolink', 'mention', 'mark'])
 
-/** Walks with a list of its own: an editor state can be nested deeper than the stack. */
+/** Iterative, because an editor state can be nested deeper than the stack. */
 function projectText(root: JsonRecord): string {
   const pieces: string[] = []
   const waiting: unknown[] = [root]
@@ -95,7 +98,7 @@ function projectText(root: JsonRecord): string {
   return wellFormed(pieces.join(''))
 }
 
-/** Empty for a node that speaks through its children. */
+/** Empty for a node whose text is in its children. */
 function leafText(node: JsonRecord | null): string {
   const type = node?.['type']
   if (type === 'linebreak') return '\n'

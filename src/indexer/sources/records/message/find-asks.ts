@@ -5,18 +5,18 @@ import { DEPTH_MAX } from '../json/bound-json.ts'
 import { asRecord, firstFilledIn, type JsonRecord } from '../json/json-value.ts'
 import { readItemPath } from '../common-fields.ts'
 
-/** Calls that are over and whose row does not say what they gave back: it may stand in what was sent to the model. */
+/** Finished calls whose row has no output: it may be in what was sent to the model. */
 export function findOmissions(parts: readonly Part[]): readonly Ask[] {
   const asks: Ask[] = []
   for (const part of parts) {
     if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
-    if (!saysSomething(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })
+    if (!hasText(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })
   }
   return asks
 }
 
-/** Newer rows keep counts, ids and the hashes of contents in place of a result. */
-function saysSomething(output: Json): boolean {
+/** Newer rows contain counts, ids and hashes of contents instead of a result. */
+function hasText(output: Json): boolean {
   const waiting: Json[] = [output]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value === 'string' && /\S/.test(value) && !isReference(value)) return true
@@ -29,14 +29,14 @@ const REFERENCE = /^(?:[\w.-]+[.:])?(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 
 const isReference = (text: string): boolean => REFERENCE.test(text.trim())
 
-/** Texts that were pasted or attached are kept apart, under this and their SHA-256. */
+/** Pasted and attached texts are stored under this prefix and their SHA-256. */
 export const CONTENT_PREFIX = 'composer.content.'
-const MENTION = /composer\.content\.([0-9a-f]{64})(?![0-9a-f])/g
+const REFERENCE_TO_CONTENT = /composer\.content\.([0-9a-f]{64})(?![0-9a-f])/g
 const CONTENTS_MAX = 100
 
 /**
- * The contents that a message's record names. Not those of its tool data: a file before and after each edit is neither
- * pasted nor attached, and the edit itself is told by its call.
+ * The contents that a message's record refers to. Tool data is skipped: the versions of a file before and after each
+ * edit are neither pasted nor attached, and the call already describes the edit.
  */
 export function findContents(record: JsonRecord): readonly Ask[] {
   const paths = new Map<string, string | null>()
@@ -45,13 +45,14 @@ export function findContents(record: JsonRecord): readonly Ask[] {
   for (let next = waiting.pop(); next !== undefined && paths.size < CONTENTS_MAX; next = waiting.pop()) {
     const { value, depth } = next
     if (typeof value === 'string') {
-      for (const [, hash] of value.matchAll(MENTION)) if (hash !== undefined) noteFirst(paths, hash, next.path)
+      for (const [, hash] of value.matchAll(REFERENCE_TO_CONTENT))
+        if (hash !== undefined) noteFirst(paths, hash, next.path)
     }
     if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) continue
     const path = nameOf(asRecord(value), depth) ?? next.path
     for (const child of Object.values(value).reverse()) waiting.push({ value: child, path, depth: depth + 1 })
     for (const key of Object.keys(value)) {
-      for (const [, hash] of key.matchAll(MENTION)) if (hash !== undefined) noteFirst(paths, hash, path)
+      for (const [, hash] of key.matchAll(REFERENCE_TO_CONTENT)) if (hash !== undefined) noteFirst(paths, hash, path)
     }
   }
   return [...paths].map(([name, path]) => ({ kind: 'content', name, path: path ?? 'pasted text' }))
@@ -61,7 +62,7 @@ function noteFirst(paths: Map<string, string | null>, hash: string, path: string
   if (!paths.has(hash)) paths.set(hash, path)
 }
 
-/** What the object around a mention calls it. The record itself is the message, and no name of anything in it. */
+/** The name in the object around a reference. The record itself is the message, so its fields name nothing in it. */
 function nameOf(record: JsonRecord | null, depth: number): string | null {
   if (record === null || depth === 0) return null
   const name = readItemPath(record) ?? firstFilledIn(record, ['relativeWorkspacePath', 'fileName', 'name', 'title'])
