@@ -17,7 +17,7 @@ export interface Comparison {
 
 /**
  * Decides which of the missing rows are gone. A store may be swapped, emptied or restored while we run. If very many
- * rows vanish at once, they are noted as missed and still count as waitingKeys, until a comparison a minute later, or a full
+ * rows vanish at once, they are noted as missed and still count as held, until a comparison a minute later, or a full
  * pass, misses them again.
  */
 export function judgeMissing(

@@ -82,7 +82,7 @@ export function removeCopies(): void {
 }
 
 /**
- * Copies a file on a network mount, to be read instead of the original: our locks do not reach Cursor existing, nor
+ * Copies a file on a network mount, to be read instead of the original: our locks do not reach Cursor there, nor
  * Cursor's us. The copy counts only if the file was the same before and after, and if SQLite finds it sound. Copying
  * costs as much as the file is large, so it happens at most every ten minutes. In between, callers get the existing
  * copy as long as the file is unchanged.
@@ -171,7 +171,7 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 
 /**
  * Sizes and times of file and WAL; the head of the WAL, which changes when the WAL restarts; and the change counter in
- * the head of the file. Null if existing is no file, or if a transaction is being written through a rollback journal.
+ * the head of the file. Null if there is no file, or if a transaction is being written through a rollback journal.
  */
 function stateOf(path: string): string | null {
   const parts = [path, `${path}-wal`].map((name) => {

@@ -53,7 +53,7 @@ export function* writeWhole(
   }
 }
 
-/** While the piece that a chat was read from cannot be read, its content is keptChats and no other piece replaces it. */
+/** While the piece that a chat was read from cannot be read, its content is kept and no other piece replaces it. */
 function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]): readonly Piece[] {
   const unread = pieces.filter(({ issue, chats }) => issue !== null && chats.length === 0)
   const keptChats = new Set(unread.flatMap(({ key }) => listRowChats(mirror, num, key)))

@@ -11,12 +11,15 @@ import { readStore } from './read-store.ts'
 
 const KIND = 'global-items'
 const DECODER = 2
-/** Its tabs are as old as those of the workspaces. */
+/** The same as for workspaces, because its tabs are as old as theirs. */
 const RANK = 2
-/** The store changes with every message, and these items hardly ever: a change of theirs can wait so long. */
+/** The store changes with every message, and these items rarely do, so their changes can wait this long. */
 const LOOK_EVERY_MS = 5000
 
-/** What the global store of one Cursor user folder holds beside the rows of chats. @param userDir Cursor's `User` folder */
+/**
+ * What the global store of one Cursor user folder contains besides the rows of chats.
+ * @param userDir Cursor's `User` folder
+ */
 export function globalItemsSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
@@ -36,27 +39,27 @@ export function globalItemsSource(userDir: string): Source {
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
       if (request.depth === 'nudge' && isSame) {
         held.saveSourceState(mirror, num, 'ok', null, null)
-        return settled
+        return done
       }
       const last = lookOf(mirror, source.id)
       return request.depth === 'nudge' && signature !== null && isFresh(last, request.now())
-        ? unsettled
+        ? countNeeded
         : yield* look(mirror, source, request)
     },
   }
   return source
 }
 
-const settled: PassEnd = { state: 'ok', detail: null, again: [] }
-/** A value rewritten in place at its old length shows in nothing but the value: that is compared later. */
-const unsettled: PassEnd = { state: 'ok', detail: null, again: [countLater] }
+const done: PassEnd = { state: 'ok', detail: null, again: [] }
+/** A value updated in place without a change of length shows only in the value itself, which is compared later. */
+const countNeeded: PassEnd = { state: 'ok', detail: null, again: [countLater] }
 
 interface Look {
   readonly glance: Glance | null
   readonly atMs: number
 }
 
-/** What was seen last, by mirror. Sources are made anew for every run; a process that starts anew reads once. */
+/** What was seen last, by mirror. Source objects are rebuilt for every run; a new process reads once. */
 const looks = new WeakMap<Mirror, Map<SourceId, Look>>()
 
 const lookOf = (mirror: Mirror, id: SourceId): Look | undefined => looks.get(mirror)?.get(id)
@@ -87,5 +90,5 @@ function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<
   else yield* writeWhole(mirror, source, found.content, request)
   noteLook(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
   held.saveSourceState(mirror, num, 'ok', null, request.now())
-  return found.kind === 'same' ? unsettled : settled
+  return found.kind === 'same' ? countNeeded : done
 }

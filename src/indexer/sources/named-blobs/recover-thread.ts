@@ -15,8 +15,8 @@ import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed } from './read.ts'
 
 /**
- * The thread of a chat whose messages are gone, as the model saw it. Its messages have ids of their own making and no
- * times; should the chat's own messages come back, these are copies of them.
+ * Recovers the thread of a chat whose messages are gone, as the model saw it. Its messages have made-up ids and no
+ * times. If the chat's own messages come back, these are copies of them.
  */
 export function* recoverThread(
   pass: BlobPass,
@@ -38,16 +38,16 @@ export function* recoverThread(
   const read = walked.entries.flatMap(({ key, message }) => (message === unreadMessage ? [] : key))
   const before = readBefore(pass, chat, [...reading.octets.keys(), ...read], name)
   const write = messages.length === 0 ? goneChat(chat.id) : chatWrite(chat.id, facts, thread.outline, messages)
-  const isTold = messages.length > 0 || before !== undefined
-  const chats = isTold ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
+  const isWritten = messages.length > 0 || before !== undefined
+  const chats = isWritten ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
   yield foundStep(pass, reading, { chats, issues, rows })
 }
 
 type NameMessage = (key: string, occurrence: number) => MessageId
 
 /**
- * What an older decoder read of the chat; undefined where none did. The store is as it was where everything that told a
- * message then was read now: what of it yields no message any more never was one.
+ * What an older decoder read of the chat; undefined if none did. The store counts as untouched if everything that had a
+ * message then was read now: if part of it yields no message any more, it never was one.
  */
 function readBefore(
   pass: BlobPass,
@@ -82,7 +82,7 @@ interface Reading {
   bytesRead: number
   /** Of the longest transaction. */
   elapsedMs: number
-  /** Of each blob that was read. */
+  /** Size of each blob that was read. */
   readonly octets: Map<string, number>
 }
 
@@ -102,6 +102,6 @@ function readBlobs(pass: BlobPass, ids: readonly string[], reading: Reading): Ma
   return found
 }
 
-/** The same words can be said twice: the same blob then stands at two places of the thread. */
+/** The same text can be sent twice: then the same blob is at two places of the thread. */
 const nameMessage = (chatId: ChatId, key: string, occurrence: number): MessageId =>
   madeId(['agent-blobs', chatId, key, occurrence])

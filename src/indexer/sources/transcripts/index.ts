@@ -14,10 +14,13 @@ import { readFolder, type Memory, type Place } from './read-folder.ts'
 
 const KIND = 'transcripts'
 const DECODER = 2
-/** A transcript has no ids, no times and no results of calls: whatever else holds a chat knows it better. */
+/** A transcript has no ids, no times and no results of calls: every other source of a chat is more complete. */
 const RANK = 3
 
-/** The transcripts of every project in one of Cursor's home folders. @param home such as `~/.cursor` */
+/**
+ * The transcripts of every project in one of Cursor's home folders.
+ * @param home such as `~/.cursor`
+ */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
   return listProjects(root).map((slug) => {
@@ -26,7 +29,7 @@ export function transcriptSources(home: string): Source[] {
   })
 }
 
-/** The folder in which Cursor makes one for each project. */
+/** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
 function listProjects(root: string): string[] {
@@ -36,7 +39,7 @@ function listProjects(root: string): string[] {
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // No agent ran yet, or the folder is not ours to read.
+    // No agent has run yet, or we may not read the folder.
     if (error instanceof Error && 'code' in error) return []
     throw error
   }
@@ -51,7 +54,7 @@ function transcriptSource(place: Place): Source {
     path: folder,
     rank: RANK,
     folder,
-    // Each chat has a folder of its own: a new one shows as it is made, what grows in it by its state.
+    // Each chat has its own folder. Watching the parent shows new ones; `signature` shows changes inside.
     files: [],
     isAlwaysWarm: false,
     signature: () => folderSignature(project, folder),
@@ -79,7 +82,7 @@ const untouched: PassEnd = { state: 'ok', detail: null, again: [] }
 
 type Look = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
 
-/** Null where nothing changed since the last pass, whose signature is `known`. */
+/** Null if nothing has changed since the last pass, whose signature is `known`. */
 function lookInto(
   source: Source,
   place: Place,
@@ -95,7 +98,9 @@ function lookInto(
   }
 }
 
-/** Sources are made anew for each run; what was read lasts as long as the mirror it went to is open. */
+/**
+ * Source objects are rebuilt for each run. What was read is remembered as long as the mirror it was written to is open.
+ */
 const memories = new WeakMap<Mirror, Map<string, Memory>>()
 
 function memoryOf(mirror: Mirror, folder: string): Memory {

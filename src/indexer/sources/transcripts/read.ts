@@ -6,19 +6,19 @@ import type { IssueReason } from '../../../model/issue.ts'
 import { readPlainFile } from '../../open-safely/read-plain-file.ts'
 import { filledString, parsedRecord } from '../records/json/json-value.ts'
 
-/** Cursor's own limit is not known; the largest that were seen are far below. */
+/** Cursor's own limit is unknown; the largest known transcripts are far smaller. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
-/** A transcript's file, as listed. */
+/** A transcript's file, from the directory listing. */
 export interface TranscriptFile {
-  /** From the folder of transcripts on, with slashes. */
+  /** Path relative to the folder of transcripts, with slashes. */
   readonly key: string
   readonly path: string
   readonly chatId: ChatId
-  /** The chat in whose folder a subagent's transcript lies. */
+  /** The chat in whose folder a subagent's transcript is. */
   readonly parentChatId: ChatId | null
   readonly octets: number
-  /** Equal for a file that was not touched in between. */
+  /** Equal as long as the file is unchanged. */
   readonly state: string
 }
 
@@ -27,9 +27,9 @@ export type FileContent =
   | { readonly kind: 'issue'; readonly reason: IssueReason }
 
 /**
- * All forms in which transcripts lie in their folder, by `stat` alone: `<id>`, `<id>/<id>` and
- * `<id>/subagents/<sid>`, each as `.txt`, `.json` or `.jsonl`. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
- * is not seen would be taken for deleted.
+ * All transcripts in their folder, from `stat` alone: `<id>`, `<id>/<id>` and `<id>/subagents/<sid>`, each as `.txt`,
+ * `.json` or `.jsonl`. Links are skipped.
+ * @throws Error if a folder cannot be listed; otherwise its files would count as deleted
  */
 export function listTranscripts(folder: string): readonly TranscriptFile[] {
   const files: TranscriptFile[] = []
@@ -63,7 +63,7 @@ function listNested(folder: string): readonly Dirent[] {
   try {
     return listEntries(folder)
   } catch (error) {
-    // Deleted while the folder above was listed.
+    // Deleted while the parent folder was listed.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   }
@@ -71,7 +71,7 @@ function listNested(folder: string): readonly Dirent[] {
 
 const trustFile = (project: string): string => join(project, '.workspace-trusted')
 
-/** The state of a project's transcripts and of the file that names its root. Null while there is no such folder. */
+/** The state of a project's transcripts and of the file that names its root. Null if there is no such folder. */
 export function folderSignature(project: string, folder: string): string | null {
   const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null
@@ -89,7 +89,7 @@ export function readTranscript({ path, octets }: Pick<TranscriptFile, 'path' | '
   return { kind: 'issue', reason: file.kind === 'too-large' ? 'too-large' : 'unreadable-page' }
 }
 
-/** The root folder that a project's own file names; null where there is no such file, or it says nothing. */
+/** The root folder according to the project's own file; null if there is no such file, or it names none. */
 export function readWorkspacePath(project: string): string | null {
   const path = trustFile(project)
   const stat = lstatSync(path, { throwIfNoEntry: false })

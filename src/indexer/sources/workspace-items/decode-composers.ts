@@ -20,9 +20,9 @@ import { mostComplete, nameMessage, octetsOf } from '../records/chat/whole-chats
 const LIST = 'workspace-heads'
 
 /**
- * `composer.composerData`: `{allComposers: […]}`, or a bare array. Its entries are whole chats in builds of late 2024,
- * and only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only
- * what stands open is told. Null where it is neither object nor array.
+ * `composer.composerData`: `{allComposers: […]}`, or an array. Its entries are whole chats in builds of late 2024, and
+ * only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only the open
+ * tabs are left. Null if the value is neither an object nor an array.
  */
 export function decodeComposers(value: unknown): ItemContent | null {
   const data = asRecord(value)
@@ -41,7 +41,7 @@ export function decodeComposers(value: unknown): ItemContent | null {
   return { ...found, chats: mostComplete(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
 }
 
-/** A chat's row of the global store, met in a workspace's. Of those only the ones that hold messages are chats here. */
+/** A row that belongs in the global store but is in a workspace's. It counts as a chat only if it contains messages. */
 export function decodeComposerRow(value: unknown, chatId: ChatId): ItemContent | null {
   const record = asRecord(value)
   if (record === null) return null
@@ -59,7 +59,7 @@ interface WholeFound {
 function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
   const decoded = decodeChatRecord(record, id, (at) => nameMessage(id, at))
   const { facts, outline, embedded: messages, placeholders, evidence, issue } = decoded
-  // A chat without a message yet has no mark of its kind; its being here is one.
+  // A chat without messages does not show its format; its location does.
   const format = holdsMessages(record) ? facts.format : 'inline'
   found.chats.push({ id, facts: { ...facts, format }, outline, messages, placeholders, octets: octetsOf(record) })
   found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
@@ -69,7 +69,7 @@ function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
 const holdsMessages = (record: JsonRecord | null): boolean =>
   listIn(record, 'conversation').length > 0 || holdsSomething(recordIn(record, 'conversationMap'))
 
-/** An empty list of messages makes a chat too, an unsent one, unless the entry says that its messages are elsewhere. */
+/** An empty list of messages is also a chat, an unsent one, unless the entry says that its messages are elsewhere. */
 function isWhole(entry: JsonRecord): boolean {
   const isElsewhere = entry['type'] === 'head' || holdsSomething(listIn(entry, 'fullConversationHeadersOnly'))
   return holdsMessages(entry) || (Array.isArray(entry['conversation']) && !isElsewhere)
@@ -80,15 +80,15 @@ function decodeOpenTabs(data: JsonRecord | null): readonly ChatId[] {
   return [...new Set(ids.flatMap((id) => filledString(id) ?? []))].map((id) => asChatId(wellFormed(id)))
 }
 
-/** What one item of the table tells, before the workspace's root is added to it. */
+/** The content of one item, before the workspace's root is added. */
 export interface ItemContent {
   readonly chats: readonly WholeChat[]
   readonly heads: readonly HeadWrite[]
-  /** Chats that stood open in this workspace's window: they may belong to another one. */
+  /** Chats that were open in this workspace's window; they may belong to another workspace. */
   readonly openTabs: readonly ChatId[]
-  /** What chats say themselves of where they belong. */
+  /** Where chats belong according to their own records. */
   readonly evidence: readonly EvidenceWrite[]
-  /** Something in here could not be read; the rest stands. */
+  /** Why a part could not be read; everything else was decoded. */
   readonly issue: IssueReason | null
 }
 

@@ -15,7 +15,7 @@ export interface Workspace {
   readonly rootUri: string | null
 }
 
-/** One item of a workspace's store. Total: any bytes become chats, evidence, nothing, or an issue. */
+/** Decodes one item of a workspace's store. Total: any bytes become chats, evidence, nothing, or an issue. */
 export function decodeItem({ key, octets, value }: RawItem, workspace: Workspace): Piece {
   const content = value === null ? { ...emptyItem, issue: 'too-large' as const } : decodeValue(key, value, workspace.id)
   const { chats, heads, issue } = content
@@ -23,7 +23,7 @@ export function decodeItem({ key, octets, value }: RawItem, workspace: Workspace
   return { key, octets, checksum: value === null ? null : checksumOf(value, workspace), chats, heads, evidence, issue }
 }
 
-/** Of the root, too: what an unchanged item says of its chats changes when `workspace.json` does. */
+/** It includes the root: an unchanged item places its chats elsewhere when `workspace.json` changes. */
 const checksumOf = (value: Buffer, { rootUri }: Workspace): number => crc32(value, crc32(rootUri ?? ''))
 
 function decodeValue(key: string, value: Buffer, workspaceId: string): ItemContent {
@@ -43,7 +43,7 @@ function decodeParsed(key: string, value: unknown, workspaceId: string): ItemCon
   return decodePane(value)
 }
 
-/** What a workspace holds or lists is its own; what was open in its window may only have been looked at there. */
+/** The chats in a workspace's store belong to it; chats that were only open in its window may belong elsewhere. */
 function weighItem({ chats, heads, openTabs }: ItemContent, rootUri: string | null): EvidenceWrite[] {
   if (rootUri === null) return []
   const own = new Set([...chats.map(({ id }) => id), ...heads.map(({ chatId }) => chatId)])
@@ -53,7 +53,9 @@ function weighItem({ chats, heads, openTabs }: ItemContent, rootUri: string | nu
 
 const VIEW_PREFIX = 'workbench.panel.aichat.view.'
 
-/** The state of a pane of the window: its keys name the chats that stood open in it. Null where it is no object. */
+/**
+ * The state of a pane of the window. Its keys name the chats that were open in it. Null if the value is not an object.
+ */
 function decodePane(value: unknown): ItemContent | null {
   const pane = asRecord(value)
   if (pane === null) return null

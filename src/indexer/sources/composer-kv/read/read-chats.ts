@@ -13,12 +13,12 @@ import { PortionDraft, type ChatDraft, type Drafts, type Known, type Portion } f
 import { chatKey, splitKey } from '../keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
-/** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
+/** Decoded data is written when it reaches this length, so that memory does not grow with a chat's size. */
 const PORTION_LENGTH_MAX = 2 * 1024 * 1024
 
 /**
- * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
- * Yields a portion whenever enough was read; every portion stands for itself.
+ * Reads the changes in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
+ * Yields a portion whenever enough was read; every portion is complete in itself.
  */
 export function* readChats(
   file: OpenFile,
@@ -81,8 +81,8 @@ function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> 
 }
 
 /**
- * Changed rows; rows for which the chat's own row holds tool data that they lack themselves; and, where that row changed,
- * rows that are held under another role than its list gives them: one that does not say its role takes it from there.
+ * Changed rows; rows without tool data whose tool data is in the chat's own row; and, if that row changed, rows whose
+ * role in the mirror differs from the chat's list, because a row without a role takes it from there.
  */
 function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
   const own = chatKey(diff.chatId)
@@ -125,7 +125,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths })
 }
 
-/** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */
+/** A message's own row is newer than the copy in the chat's row; the copy replaces an unreadable row. */
 function takeOwnRow(
   portion: PortionDraft,
   draft: ChatDraft,
@@ -133,7 +133,7 @@ function takeOwnRow(
   octets: number,
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
-  // Of a chat whose messages are gone, the copy may be named by a row of its own.
+  // If the messages of a chat are gone, a row of its own may name the copy.
   const keys = [...draft.diff.refs.map((ref) => ref.key), ...draft.diff.missedKeys]
   const isBare = outline !== null && outline.length > 0 && ids.size === 0 && keys.length === 1
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
