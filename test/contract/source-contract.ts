@@ -97,13 +97,13 @@ export function describeSource(format: SourceCase): void {
     }
     const titleOf = (id: string): unknown => mirror.prepare('select title from chats where id = ?').pluck().get(id)
 
-    test('where there is no store yet, nothing is thrown and nothing is made up', () => {
+    test('without a store, nothing is thrown and nothing is invented', () => {
       for (const { end } of runAll('nudge')) expect(['missing', 'ok']).toContain(end.state)
       expect(mirror.prepare('select count(*) from chats').pluck().get()).toBe(0)
       expect(existsSync(home())).toBe(false)
     })
 
-    test('every word of every chat is found, once', () => {
+    test('every word of every chat is found, exactly once', () => {
       const chats = format.write(home())
       for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
       expect(all('select id from chats order by id')).toEqual(chats.map(({ id }) => ({ id })).sort(byId))
@@ -116,7 +116,7 @@ export function describeSource(format: SourceCase): void {
       expect(all('select key, reason from row_issues')).toEqual([])
     })
 
-    test('nothing that is written is called unknown', ({ skip }) => {
+    test('none of the test data is reported as unknown', ({ skip }) => {
       format.write(home())
       const surveys = format.sources(home()).flatMap((source) => source.survey?.() ?? [])
       skip(surveys.length === 0, 'stores of this kind are not surveyed')
@@ -134,7 +134,7 @@ export function describeSource(format: SourceCase): void {
       expect(kept()).toEqual(before)
     })
 
-    test('ended after any step, the next pass comes to the same', () => {
+    test('if a pass stops after any step, the next pass leads to the same result', () => {
       const chats = format.write(home())
       for (const source of format.sources(home())) for (const stop of [1, 2, 3]) run(source, 'nudge', stop)
       runAll('reconcile')
@@ -142,7 +142,7 @@ export function describeSource(format: SourceCase): void {
       for (const word of chats.flatMap(({ words }) => words)) expect([word, found(word)]).toEqual([word, 1])
     })
 
-    test('nothing of the store is written, and no handle is left open', () => {
+    test('nothing is written to the store, and no handle is left open', () => {
       format.write(home())
       format.release?.()
       const before = bytesBelow(home())
@@ -152,7 +152,7 @@ export function describeSource(format: SourceCase): void {
       expect(openBelow(home())).toEqual([])
     })
 
-    test('a store that vanished keeps what was seen, and is welcome back', () => {
+    test('a vanished store keeps what was read, and is read again when it is back', () => {
       const chats = format.write(home())
       runAll('nudge')
       const before = kept()
@@ -166,20 +166,17 @@ export function describeSource(format: SourceCase): void {
       for (const { counts } of runAll('full')) expect(counts).toEqual({ added: 0, changed: 0, gone: 0 })
     })
 
-    test.runIf(format.change !== undefined)(
-      'what changes in the store changes in the mirror; what goes is kept',
-      () => {
-        format.write(home())
-        runAll('nudge')
-        const { come, gone } = format.change?.(home()) ?? { come: [], gone: [] }
-        runAll('nudge')
-        expect(come.map((word) => [word, found(word)])).toEqual(come.map((word) => [word, 1]))
-        expect(gone.map((word) => [word, found(word)])).toEqual(gone.map((word) => [word, 1]))
-        expect(mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()).toBe(gone.length)
-      },
-    )
+    test.runIf(format.change !== undefined)('a change in the store changes the mirror; a deletion is kept', () => {
+      format.write(home())
+      runAll('nudge')
+      const { come, gone } = format.change?.(home()) ?? { come: [], gone: [] }
+      runAll('nudge')
+      expect(come.map((word) => [word, found(word)])).toEqual(come.map((word) => [word, 1]))
+      expect(gone.map((word) => [word, found(word)])).toEqual(gone.map((word) => [word, 1]))
+      expect(mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()).toBe(gone.length)
+    })
 
-    test.runIf(format.spoil !== undefined)('what is spoilt is an issue, and costs no neighbour', () => {
+    test.runIf(format.spoil !== undefined)('damaged data is an issue, and does not affect other data', () => {
       const chats = format.write(home())
       format.spoil?.(home())
       for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })

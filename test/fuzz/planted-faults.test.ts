@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type * as Canary from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
 import type * as Changes from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
 import type * as Values from '../../src/indexer/sources/composer-kv/detect/compare-values.ts'
 import type * as Reading from '../../src/indexer/sources/composer-kv/read/read.ts'
@@ -37,17 +36,11 @@ vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), 
   return { ...actual, findByKeys }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), async (original) => {
-  const actual: typeof Canary = await original()
-  return {
-    isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),
-  }
-})
-
 vi.mock(import('../../src/indexer/sources/composer-kv/read/read.ts'), async (original) => {
   const actual: typeof Reading = await original()
   return {
     ...actual,
+    isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),
     listTail: (...given: Parameters<typeof actual.listTail>) => (off.tail ? [] : actual.listTail(...given)),
   }
 })
@@ -56,7 +49,7 @@ afterEach(() => {
   Object.assign(off, { values: false, keys: false, canary: false, tail: false })
 })
 
-describe('the fuzz turns red without', () => {
+describe('the fuzz test fails without', () => {
   test.each([
     ['the comparison of values', { values: true }],
     ['the comparison of keys', { keys: true, values: true }],
@@ -69,7 +62,7 @@ describe('the fuzz turns red without', () => {
   })
 })
 
-describe('within seconds, and without a comparison of keys or values,', () => {
+describe('within seconds, and without comparing keys or values,', () => {
   let home: CursorHome
   let writer: Writer
   let clock: FakeClock
@@ -127,7 +120,7 @@ describe('within seconds, and without a comparison of keys or values,', () => {
   test.each([
     ['rowids that were used again', reuseRowids],
     ['a late row that was updated in place', rewriteLast],
-  ])('%s: nothing is missed otherwise', async (_, act) => {
+  ])('%s: otherwise nothing is missed', async (_, act) => {
     act()
     await clock.advance(5000)
     expect(differences(home.globalPath, daemon.mirror)).toEqual([])

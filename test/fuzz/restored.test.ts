@@ -79,7 +79,7 @@ async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => und
   }
 }
 
-test(`${SEEDS} seeds: a mirror that is restored while it follows its store is equal to it at rest, and nothing is lost`, async () => {
+test(`${SEEDS} seeds: a mirror that is restored while it follows its store equals the store at rest, and nothing is lost`, async () => {
   const wrong: string[] = []
   for (let seed = 1; seed <= SEEDS; seed += 1)
     wrong.push(...(await runSeed(seed)).map((line) => `seed ${seed}: ${line}`))
@@ -92,7 +92,7 @@ test.each([
   ['what is restored counted as held by Cursor', `update messages set is_live = 1 where ${ofArchives}`],
   ['what is restored were forgotten', `delete from messages where ${ofArchives}`],
 ])(
-  'if %s, it would be noticed',
+  'the test notices if %s',
   async (_, sql) => {
     const found: string[] = []
     for (let seed = 1; seed <= SEEDS && found.length === 0; seed += 1) {

@@ -34,11 +34,11 @@ function proofsIn(cell: string): Proof[] {
 const isTitled = (source: string, title: string): boolean =>
   [`'`, '`', '"'].some((quote) => source.includes(`${quote}${title}${quote}`))
 
-test('the table of edge cases numbers its rows, each once and in order', () => {
+test('the rows of the table of edge cases are numbered in order', () => {
   expect(cases.map(({ number }) => number)).toEqual(Array.from({ length: 56 }, (_, index) => index + 1))
 })
 
-test('each edge case is held by a test, and none waits for a format that is not read yet', () => {
+test('each edge case has a test, and no test is skipped', () => {
   expect(cases.filter(({ proofs }) => proofs.length === 0).map(({ number }) => number)).toEqual([])
   expect(cases.filter(({ isNext }) => isNext).map(({ number }) => number)).toEqual([])
 })
@@ -51,7 +51,7 @@ test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => 
   },
 )
 
-test('a title is missed where only a part of it stands', () => {
+test('a part of a title does not count as the title', () => {
   expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is kept')).toBe(true)
   expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is')).toBe(false)
   expect(isTitled('// a chat is kept', 'a chat is kept')).toBe(false)

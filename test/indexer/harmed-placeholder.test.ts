@@ -78,7 +78,7 @@ const isCut = ([name]: (typeof harmed)[number]): boolean => /^cut off|^nothing/.
 test.each([
   ['a row of its own', false, harmed],
   ["its chat's row", true, harmed.filter((each) => !isCut(each))],
-] as const)('counts that are harmed, in %s, cost one issue at most, and nothing beside them', (_, isInline, all) => {
+] as const)('damaged counts, in %s, cost at most one issue and affect nothing else', (_, isInline, all) => {
   for (const [name, tokenCount] of all) writeChat(name, tokenCount, isInline)
   writeChat('sound', '{"inputTokens":9,"outputTokens":5}', isInline)
   indexer.pass()

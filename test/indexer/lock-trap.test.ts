@@ -101,7 +101,7 @@ describe.each([
   ['delete', 40],
   ['delete', 200_000],
 ] as const)('a home in %s mode with texts of %i characters', (mode, textLength) => {
-  test('no database is opened by a plain call while SQLite has it open', () => {
+  test('no plain file call opens a database while SQLite has it open', () => {
     fillHome(mode, textLength)
     for (const depth of ['nudge', 'recent', 'sweep', 'count', 'reconcile', 'full'] as const) {
       home.global(mode).message('chat-2', `m-${depth}`, { type: 1, text: `said before ${depth}` })
@@ -116,7 +116,7 @@ describe.each([
   })
 })
 
-test('what follows the files in the main thread opens none of them', () => {
+test('the watcher on the main thread opens none of the files', () => {
   fillHome('wal', 40)
   seen.plain.length = 0
   const world = { now: Date.now, later: () => undefined, nudge: () => undefined, watch: () => undefined }
@@ -130,7 +130,7 @@ test('what follows the files in the main thread opens none of them', () => {
   expect(seen.everOpen).toBe(0)
 })
 
-test('a plain call on a database that SQLite has open is noticed', () => {
+test('the trap notices a plain file call on an open database', () => {
   fillHome('wal', 40)
   const file = openCursorFile(home.globalPath)
   if (file.kind === 'closed') throw new Error(file.state)

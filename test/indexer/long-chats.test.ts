@@ -84,7 +84,7 @@ function cutShort(after: { readonly steps: number; readonly changed?: number }):
   indexer.restart()
 }
 
-test('a chat that is read in several portions stands as one that is read at once', () => {
+test('a chat that is read in several portions is the same as one that is read at once', () => {
   writeLong()
   expect(indexer.pass()).toMatchObject({ added: MESSAGES, gone: 0 })
   const read = places()
@@ -95,7 +95,7 @@ test('a chat that is read in several portions stands as one that is read at once
   expectDigested()
 })
 
-test('while a long chat is read, each message that is there stands at its place in the chat', () => {
+test('while a long chat is read, each message is at its place in the chat', () => {
   writeLong()
   cutShort({ steps: 3 })
   expect(waiting()).toHaveLength(1)
@@ -105,20 +105,17 @@ test('while a long chat is read, each message that is there stands at its place 
   for (const [id, position] of thread) expect(id).toBe(named[position ?? -1])
 })
 
-test.each([1, 2, 4])(
-  'a long chat whose reading was cut short after %i portions is finished by the next pass',
-  (portions) => {
-    writeLong()
-    cutShort({ steps: portions })
-    indexer.pass()
-    const read = places()
-    expect(waiting()).toEqual([])
-    expectDigested()
-    expect(placeAllAgain()).toEqual(read)
-  },
-)
+test.each([1, 2, 4])('a long chat that was interrupted after %i portions is finished by the next pass', (portions) => {
+  writeLong()
+  cutShort({ steps: portions })
+  indexer.pass()
+  const read = places()
+  expect(waiting()).toEqual([])
+  expectDigested()
+  expect(placeAllAgain()).toEqual(read)
+})
 
-test('what was read of a long chat kept its makeshift places when the rest was deleted before the next pass', () => {
+test('the messages of a partly read long chat get their final places even if the rest is deleted before the next pass', () => {
   writeLong()
   cutShort({ steps: 3 })
   const held = indexer.mirror.prepare<[], string>('select id from messages').pluck().all()
@@ -131,7 +128,7 @@ test('what was read of a long chat kept its makeshift places when the rest was d
   expect(placeAllAgain()).toEqual(read)
 })
 
-test('a long chat that was written anew, of which a kill left the last rows unread, is finished by the next pass', () => {
+test('a rewritten long chat whose last rows were not read because of a kill is finished by the next pass', () => {
   writeLong()
   indexer.pass()
   store.db.transaction(() => {

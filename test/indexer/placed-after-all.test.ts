@@ -18,7 +18,7 @@ const projectOf = ({ mirror }: Indexer, chatId: string): unknown =>
     .pluck()
     .get(chatId)
 
-test('a chat that was written by a run that failed later stayed without its project', () => {
+test('a chat that was written in a run that failed later gets its project in the next one', () => {
   const home = new CursorHome()
   onTestFinished(() => home.remove())
   const store = home.global()

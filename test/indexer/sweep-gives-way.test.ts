@@ -32,7 +32,7 @@ function sweep(act: () => void): number {
   return bytes
 }
 
-test('a comparison of values is not kept up while Cursor writes, and goes on where it stood', () => {
+test('a comparison of values stops while Cursor writes, and continues later', () => {
   const whole = MESSAGES * TEXT_LENGTH
   let written = 0
   let slices = 0
@@ -44,6 +44,6 @@ test('a comparison of values is not kept up while Cursor writes, and goes on whe
   expect(slices).toBeGreaterThan(3)
 })
 
-test('left alone it takes what a slice may hold', () => {
+test('undisturbed, it takes a whole slice', () => {
   expect(sweep(() => undefined)).toBeGreaterThan(MESSAGES * TEXT_LENGTH)
 })

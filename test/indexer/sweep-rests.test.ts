@@ -53,25 +53,25 @@ function endSweep(): number | undefined {
   }
 }
 
-test('a comparison that takes longer than a moment is followed by a rest of ten minutes', () => {
+test('a long comparison is followed by a pause of ten minutes', () => {
   beginSweep()
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('the next comparison waited for a month after the machine had slept for three days amid one', () => {
+test('the next comparison does not wait for a month after the machine slept for three days during one', () => {
   beginSweep()
   nowMs += 3 * DAY_MS
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('a daemon that was ended amid a comparison, and started days later, did not compare again for weeks', () => {
+test('a daemon that ended during a comparison and started days later compares again soon', () => {
   beginSweep()
   indexer.restart()
   nowMs += 2 * DAY_MS
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('after the clock was set back the next comparison waited until the old time came again', () => {
+test('after the clock was set back, the next comparison does not wait for the old time', () => {
   beginSweep()
   nowMs += 30 * DAY_MS
   endSweep()

@@ -48,7 +48,7 @@ const doctor = (...flags: readonly string[]): Promise<Run> =>
 const found = (word: string): unknown =>
   indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
 
-test('a store of an unknown version is read, whatever else stands in it', () => {
+test('a store of an unknown version is read, whatever else it contains', () => {
   expect(indexer.pass().ends).toMatchObject([
     { kind: 'composer-kv', state: 'ok' },
     { kind: 'agent-blobs', state: 'ok' },
@@ -65,20 +65,20 @@ test('a store of an unknown version is read, whatever else stands in it', () => 
   ])
 })
 
-test('messages whose names are known are found, and stand by time where the list has another name', () => {
+test('messages in known fields are found, and are ordered by time if the list has another name', () => {
   indexer.pass()
   const known = ['appletree', 'peartree', 'figtree', 'plumtree', 'cherrytree']
   expect(known.map((word) => [word, found(word)])).toEqual(known.map((word) => [word, 1]))
   expect(indexer.thread('renamed').map(([id]) => id)).toEqual(['m1', 'm2', 'm4'])
 })
 
-test('what has no known name is not guessed at, and a second look changes nothing', () => {
+test('unknown fields are not guessed at, and a second pass changes nothing', () => {
   indexer.pass()
   for (const word of ['quincetree', 'walnuttree', 'beechtree']) expect([word, found(word)]).toEqual([word, 0])
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a row that is rewritten under its old names is read', () => {
+test('a row that is rewritten with its old field names is read', () => {
   indexer.pass()
   const row = { _v: VERSION, type: 1, text: 'a quincetree under its old name' }
   home.global().message('renamed', 'm3', row)
@@ -86,7 +86,7 @@ test('a row that is rewritten under its old names is read', () => {
   expect(found('quincetree')).toBe(1)
 })
 
-test('doctor names the unknown family, the unknown table and the unknown version, and ends with 1', async () => {
+test('doctor names the unknown family, table and version, and exits with 1', async () => {
   indexer.pass()
   const { exitCode, out, err } = await doctor('--json')
   expect(exitCode).toBe(1)
@@ -103,7 +103,7 @@ test('doctor names the unknown family, the unknown table and the unknown version
   expect(store).toMatchObject({ state: 'ok', accounting: { rows: 9, read: 7, unknown: 1, unaccounted: 0 } })
 })
 
-test('doctor says it in words, and none of them is from a chat', async () => {
+test('doctor says so in sentences, without any text of a chat', async () => {
   indexer.pass()
   const { out, err } = await doctor()
   for (const told of [

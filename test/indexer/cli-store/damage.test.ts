@@ -23,7 +23,7 @@ const NO_BLOB = 'ab'.repeat(32)
 const ENCRYPTED = { blobEncryptionKey: 'c2VjcmV0' }
 const long = (index: number) => user(`word${index} ${'filling '.repeat(2000)}`)
 
-test('a store that is cut off is an issue, and what was held of it stays', () => {
+test('a truncated store is an issue, and what was read of it before stays', () => {
   const store = home.chat(
     'a',
     Array.from({ length: 20 }, (_, index) => long(index)),
@@ -36,7 +36,7 @@ test('a store that is cut off is an issue, and what was held of it stays', () =>
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual(Array.from({ length: 20 }, () => 1))
 })
 
-test('a damaged page costs the messages on it, and not the chat', () => {
+test('a damaged page affects only the messages on it', () => {
   const said = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
   const store = home.chat('a', said)
   home.close()
@@ -51,7 +51,7 @@ test('a damaged page costs the messages on it, and not the chat', () => {
 test.each([
   ['words', (path: string) => writeFileSync(path, 'this is no database')],
   ['nothing', (path: string) => truncateSync(path)],
-])('a store of %s is an issue, and what was held of it stays until it can be read again', (_, spoil) => {
+])('a store of %s is an issue, and what was read of it stays until it can be read again', (_, spoil) => {
   const store = home.chat('a', [user('one')])
   home.close()
   home.pass()
@@ -67,13 +67,13 @@ test.each([
   expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], []])
 })
 
-test('a root that is not there is an issue', () => {
+test('a missing root is an issue', () => {
   home.store('a').facts({ latestRootBlobId: NO_BLOB })
   home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a missing-blob']])
 })
 
-test('no root at all is an issue where blobs are there that nobody names', () => {
+test('a store without a root is an issue if it has blobs', () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: '' })
   home.pass()
@@ -83,7 +83,7 @@ test('no root at all is an issue where blobs are there that nobody names', () =>
   expect(home.issues).toEqual(['a missing-blob'])
 })
 
-test('a blob that is not there is an issue, and keeps the place of its message', () => {
+test('a missing blob is an issue, and its message keeps its place', () => {
   const store = home.chat('a', [user('one'), assistant(say('two')), user('three')])
   home.pass()
   const two = store.blob(assistant(say('two')))
@@ -102,7 +102,7 @@ test('a blob that is not there is an issue, and keeps the place of its message',
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual([1, 1, 1])
 })
 
-test('a store of which no blob can be read keeps what was held', () => {
+test('a store without any readable blob keeps what was read before', () => {
   const store = home.chat('a', [user('one')])
   home.pass()
   store.drop(store.blob(user('one')))
@@ -124,7 +124,7 @@ test.each<[string, unknown, string]>([
   expect(home.held('a').map(({ position }) => position)).toEqual([0, 2])
 })
 
-test('a part of no known kind is an issue, and the others of its message are told', () => {
+test('an unknown kind of part is an issue, and the other parts of its message are read', () => {
   const store = home.store('a')
   const odd = store.blob(assistant(say('one'), { type: 'hologram', text: 'two' }, say('three')))
   home.say(store, { entries: [odd] })
@@ -136,7 +136,7 @@ test('a part of no known kind is an issue, and the others of its message are tol
   expect(home.issues).toEqual([`a#${odd} unknown-shape`])
 })
 
-test('arguments and results too deep to be kept are an issue', () => {
+test('arguments and results that are nested too deep are an issue', () => {
   const deep = `${'['.repeat(600)}${']'.repeat(600)}`
   const store = home.chat('a', [assistant(call('c1', 'Read', deep)), result('c1', 'Read', deep)])
   home.pass()
@@ -145,14 +145,14 @@ test('arguments and results too deep to be kept are an issue', () => {
   expect(home.held('a')[0]?.parts).toMatchObject([{ name: 'Read', input: null, output: null, status: 'completed' }])
 })
 
-test('a store whose blobs are encrypted is an issue that says so', () => {
+test('a store with encrypted blobs is an issue with that reason', () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED })
   home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a encrypted']])
 })
 
-test('so is one of which only the messages are, and of one with a key and plain blobs all is told', () => {
+test('a store is also encrypted if only its messages are; a store with a key and plain blobs is read completely', () => {
   const store = home.store('a')
   home.say(store, { entries: [store.blob(randomEncrypted())] }, ENCRYPTED)
   home.chat('b', [user('one')], ENCRYPTED)
@@ -194,13 +194,13 @@ test.each([
   expect(home.issues).toEqual([`a ${reason}`])
 })
 
-test('what is torn beside the store is an issue, and the store is read', () => {
+test('a torn file beside the store is an issue, and the store is read', () => {
   home.chat('a', [user('one')]).sidecar('{"title":"to')
   home.pass()
   expect([home.texts('a'), home.issues]).toEqual([['one'], ['a#meta.json bad-json']])
 })
 
-test('a store in the middle of a write is busy, is tried again, and keeps no other waiting', () => {
+test('a store in the middle of a write is busy, is tried again, and does not delay the others', () => {
   const store = home.store('a', { mode: 'delete' })
   home.say(store, { entries: [store.blob(user('one'))] })
   home.pass()

@@ -58,7 +58,7 @@ describe('the old list of turns', () => {
   test.each([
     ['beside the new one', true],
     ['alone', false],
-  ])('%s is no issue and tells nothing twice, also where a blob of it is gone', (_, hasNew) => {
+  ])('%s is no issue and duplicates nothing, even if one of its blobs is missing', (_, hasNew) => {
     const store = home.store('a')
     const turns = [MISSING, turnBefore(store), turnAfter(store)]
     const entries = put(store, [user('zero'), assistant(say('none')), ...before, user('three'), assistant(say('four'))])
@@ -71,7 +71,7 @@ describe('the old list of turns', () => {
 })
 
 describe('times of turns and steps', () => {
-  test('date the messages that say the same, and no other', () => {
+  test('give their time to the message with the same content, and to no other', () => {
     const store = home.store('a')
     const steps = [textStep('I look.', T0 + 4), shellStep('ls', 'call-1', T0 + 3), textStep('else', T0 + 9)]
     const turns = [writeTurn(store, { prompt: 'one', steps, atMs: T0 + 1 })]
@@ -80,7 +80,7 @@ describe('times of turns and steps', () => {
     expect(times('a')).toEqual([1, 3, null])
   })
 
-  test('of the same words go to the messages in their order', () => {
+  test('with equal texts give their times in order', () => {
     const store = home.store('a')
     const turns = [1, 2, 3].map((at) =>
       writeTurn(store, { prompt: 'go on', steps: [textStep(`${at}`)], atMs: T0 + at }),
@@ -95,7 +95,7 @@ describe('times of turns and steps', () => {
     ['seconds', Math.floor(T0 / 1000)],
     ['microseconds', T0 * 1000],
     ['before Cursor', Date.UTC(2022, 0)],
-  ])('in %s are none', (_, atMs) => {
+  ])('in %s are ignored', (_, atMs) => {
     const store = home.store('a')
     home.say(store, {
       entries: put(store, [user('one')]),
@@ -123,7 +123,7 @@ describe('after a summary', () => {
   test.each([
     ['the turns tell', () => ({})],
     ['an archive names', archived],
-  ])('what was held stays in its place with its outputs where %s it', (_, more) => {
+  ])('messages in the mirror stay in place with their outputs if %s the summary', (_, more) => {
     summarise(more)
     const ids = home.held('a').map(({ id }) => id)
     expect(home.pass()).toMatchObject({ added: 3, gone: 0 })
@@ -136,7 +136,7 @@ describe('after a summary', () => {
     expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('a mirror made anew has from the archive all that an old one holds', () => {
+  test('a rebuilt mirror reads from the archive everything that an old one has', () => {
     summarise(archived)
     home.pass()
     const held = home.held('a')
@@ -147,7 +147,7 @@ describe('after a summary', () => {
     expect(home.held('a')).toEqual(held)
   })
 
-  test('a mirror made anew has from the turns what they tell', () => {
+  test('a rebuilt mirror reads from the turns what they contain', () => {
     const store = home.store('a')
     home.say(store, { entries: put(store, after), turns: [turnBefore(store), turnAfter(store)] })
     home.pass()
@@ -170,7 +170,7 @@ describe('after a summary', () => {
     expect(home.texts('a')).toEqual(['one', 'I look.', null, 'what was', 'two'])
   })
 
-  test('what was taken back is not held for what the turns tell', () => {
+  test('a message that was taken back does not count as part of a turn', () => {
     const store = home.store('a')
     home.say(store, { entries: put(store, [...before, user('undone'), assistant(say('undone too'))]) })
     home.pass()
@@ -181,7 +181,7 @@ describe('after a summary', () => {
 })
 
 describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
-  'a %s that is harmed costs at most an issue:',
+  'a damaged %s costs at most an issue:',
   (place) => {
     test.each(harmedBlobs)('%s', (_, bytes) => {
       const store = home.store('a')
@@ -212,18 +212,21 @@ describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
   },
 )
 
-test.each(harmedBlobs)('in field 2 of the root, where ids of turns belong, no issue and no message: %s', (_, bytes) => {
-  const store = home.store('a')
-  const root = encodeState({ entries: put(store, after), turns: [turnAfter(store)] })
-  store.facts({ latestRootBlobId: store.blob(Buffer.concat([root, bytesField(2, bytes ?? Buffer.alloc(32, 0xcd))])) })
-  home.chat('z', [user('neighbour')])
-  home.pass()
-  expect([home.texts('a'), home.issues]).toEqual([['what was', 'three', 'four'], []])
-  expect(home.texts('z')).toEqual(['neighbour'])
-  expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-})
+test.each(harmedBlobs)(
+  'an invalid id in field 2 of the root, the list of turns, is no issue and no message: %s',
+  (_, bytes) => {
+    const store = home.store('a')
+    const root = encodeState({ entries: put(store, after), turns: [turnAfter(store)] })
+    store.facts({ latestRootBlobId: store.blob(Buffer.concat([root, bytesField(2, bytes ?? Buffer.alloc(32, 0xcd))])) })
+    home.chat('z', [user('neighbour')])
+    home.pass()
+    expect([home.texts('a'), home.issues]).toEqual([['what was', 'three', 'four'], []])
+    expect(home.texts('z')).toEqual(['neighbour'])
+    expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  },
+)
 
-test('turns and archives that name themselves and each other end', () => {
+test('turns and archives that name themselves or each other do not loop forever', () => {
   const store = home.store('a')
   const [one, two] = ['11'.repeat(32), '22'.repeat(32)]
   const hex = (id: string) => Buffer.from(id, 'hex')

@@ -63,7 +63,7 @@ const outputsOf = (id: string): unknown[] =>
     .all(id)
     .flatMap((parts) => (JSON.parse(parts) as Part[]).map((part) => (part.kind === 'tool' ? part.output : part)))
 
-test.each(places)('%s that is harmed in any way costs one issue at most, and no output beside it', (...place) => {
+test.each(places)('a damaged %s costs at most one issue, and no other output', (...place) => {
   for (const [at, [, bytes]] of harmed.entries()) {
     writeChat(`bytes-${at}`, bytes === null ? 'cd'.repeat(32) : keepBlob(store, bytes), place)
     // The same under the id of another, as the text in which older builds kept it.

@@ -51,7 +51,7 @@ const heldTexts = (): string[] =>
     .map(({ text, isLive }) => (isLive === 1 ? text : `gone: ${text}`))
 const issues = (): unknown[] => indexer.mirror.prepare('select key from row_issues').pluck().all()
 
-test('a prompt that only the older decoder yielded is removed without a loss, as often as it was said', () => {
+test('a prompt that only the older decoder produced is removed without a loss, every time it occurs', () => {
   const links = keepBlob(store, onlyLinks)
   const ids = [links, keepBlob(store, user('why')), keepBlob(store, answer('because')), links]
   putBlob(links, user('see the links'))
@@ -66,7 +66,7 @@ test('a prompt that only the older decoder yielded is removed without a loss, as
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a thread that only the older decoder yielded is removed without a loss, and its chat stays', () => {
+test('a thread that only the older decoder produced is removed without a loss, and its chat stays', () => {
   const links = keepBlob(store, onlyLinks)
   putBlob(links, user('see the links'))
   chat(stateOf([links]))
@@ -81,7 +81,7 @@ test('a thread that only the older decoder yielded is removed without a loss, an
   ])
 })
 
-test('what the older decoder told by turns gives way to the archive that a newer one reads', () => {
+test('messages that the older decoder read from turns are replaced by those that a newer one reads from the archive', () => {
   const said = [user('why'), answer('because'), answer('because')].map((message) => keepBlob(store, message))
   const archive = keepBlob(store, stateOf(said))
   const steps = [textStep('because'), textStep('because')]
@@ -124,7 +124,7 @@ test('what only the older decoder could not read is no issue any more', () => {
   expect(issues()).toEqual([])
 })
 
-test('a purged phrase does not come back by an archive that a newer decoder reads', async () => {
+test('a purged phrase does not come back through an archive that a newer decoder reads', async () => {
   const first = [user('the word is mellon'), answer('noted')].map((message) => keepBlob(store, message))
   const before = [user('is mellon safe'), answer('noted')].map((message) => keepBlob(store, message))
   const archive = keepBlob(store, stateOf(before))
@@ -143,7 +143,7 @@ test('a purged phrase does not come back by an archive that a newer decoder read
   expect(heldTexts()).toEqual(['noted', 'noted'])
 })
 
-test('an output is looked for once more in the blobs that an older decoder read', () => {
+test('a newer decoder looks again for outputs in the blobs that the older one read', () => {
   const blob = keepBlob(store, toolResult('call-1', 'what it gave'))
   putBlob(blob, answer('no output'))
   chat(stateOf([blob]), ['m1'])

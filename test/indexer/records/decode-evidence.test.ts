@@ -9,7 +9,7 @@ import { bytes, chatOf, decodeBubble, halfCharacter, halvedJson } from './rows.t
 const told = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
   (evidence ?? []).map(({ method, uri }) => `${method} ${uri}`)
 
-describe('a chat says where it belongs', () => {
+describe('a chat names its place', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     [
       'by its repository',
@@ -49,7 +49,7 @@ describe('a chat says where it belongs', () => {
   })
 })
 
-describe('a message says where its chat belongs', () => {
+describe('a message names the place of its chat', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['by its window', { workspaceUris: ['file:///w'] }, ['workspace-uris file:///w']],
     [
@@ -76,21 +76,21 @@ describe('a message says where its chat belongs', () => {
     expect(told(decodeMessageEvidence(message))).toEqual(expected)
   })
 
-  it('and one that says nothing shares its nothing with all others', () => {
+  it('messages without evidence share one empty array', () => {
     expect(decodeMessageEvidence({ text: 'a' })).toBe(decodeMessageEvidence({ workspaceUris: [] }))
   })
 
   test.each([
     ['a message', { type: 1, text: 'hello' }, 'message'],
     ['a placeholder', { type: 2, text: '' }, 'nothing'],
-  ])('even where its row is %s', (_, bubble, kind) => {
+  ])('evidence is also read if the row is %s', (_, bubble, kind) => {
     const decoded = decodeBubble({ ...bubble, workspaceUris: ['file:///w'] })
     expect(decoded).toMatchObject({ kind, evidence: [{ method: 'workspace-uris', uri: 'file:///w' }] })
     expect(decodeBubble(bubble)).not.toHaveProperty('evidence')
   })
 })
 
-describe('what a request sent along says where its chat belongs', () => {
+describe('a request context names the place of its chat', () => {
   test.each<[string, unknown, string[]]>([
     ['by a layout as JSON text', ['{"rootPath":"/w","content":"tree"}'], ['request-context file:///w']],
     ['by a layout as an object', [{ absPath: '/w' }], ['request-context file:///w']],
@@ -124,7 +124,7 @@ describe('what a request sent along says where its chat belongs', () => {
   })
 })
 
-test('evidence is read out of anything, and is well-formed', () => {
+test('any value yields valid evidence', () => {
   fc.assert(
     fc.property(halvedJson, (value) => {
       const record = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }

@@ -65,7 +65,7 @@ describe('text', () => {
     expect(partsOf({ type: 1, ...fields })).toEqual([{ kind: 'text', text }])
   })
 
-  it('survives an editor state deeper than the stack, and one wider than an argument list', () => {
+  it('is read from an editor state deeper than the stack, and from one wider than an argument list', () => {
     const deep = `{"root":${'{"type":"link","children":['.repeat(50_000)}{"text":"deep"}${']}'.repeat(50_000)}}`
     expect(decodeMessageRow(Buffer.from(`{"richText":${deep}}`), identity, 1)).toMatchObject({
       message: { parts: [{ text: 'deep' }] },
@@ -74,7 +74,7 @@ describe('text', () => {
     expect(partsOf({ richText: wide })).toEqual([{ kind: 'text', text: 'w'.repeat(200_000) }])
   })
 
-  it('replaces broken UTF-8 and half characters, and nothing else', () => {
+  it('has only broken UTF-8 and half surrogates replaced', () => {
     const broken = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from([0xff]), Buffer.from('b"}')])
     expect(decodeMessageRow(broken, identity, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb' }] } })
     const half = Buffer.from('{"text":"a\\ud800b \\ud83d\\ude00 \\u0000"}')
@@ -131,7 +131,7 @@ describe('code', () => {
     expect(partsOf({ type: 2, ...fields })).toEqual(expected)
   })
 
-  it('is left out where the text shows it', () => {
+  it('is left out if the text shows it', () => {
     const text = 'so:\n```ts\nlet a = 1\n```'
     expect(partsOf({ text, codeBlocks: [{ content: 'let a = 1\n' }] })).toEqual([{ kind: 'text', text }])
   })
@@ -228,11 +228,11 @@ test.each<[unknown, string]>([
   ['no network', 'no network'],
   ['{"message":"m"}', 'm'],
   [{ error: 'e', details: [{ title: 't', detail: 'e' }], code: 5, hint: 'h' }, 'e\nt\nh'],
-])('error details %j are told once each', (errorDetails, text) => {
+])('error details %j appear once each', (errorDetails, text) => {
   expect(partsOf({ errorDetails })).toEqual([{ kind: 'error', text }])
 })
 
-describe('a row that holds everything at once', () => {
+describe('a row with every kind of part', () => {
   const everything = {
     thinking: { text: 'think' },
     text: 'say',
@@ -246,7 +246,7 @@ describe('a row that holds everything at once', () => {
     const kinds = partsOf({ type: 2, ...everything }).map((part) => part.kind)
     expect(kinds).toEqual(['thinking', 'text', 'code', 'tool', 'attachment', 'todo', 'error'])
   })
-  it('gives the words of the user first, then what was attached', () => {
+  it('gives the user’s text first, then the attachments', () => {
     const kinds = partsOf({ type: 1, ...everything }).map((part) => part.kind)
     expect(kinds.slice(0, 2)).toEqual(['text', 'attachment'])
     expect(kinds).toHaveLength(7)

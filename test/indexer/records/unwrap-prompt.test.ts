@@ -48,7 +48,7 @@ test.each([
     '<attached_files>\n<code_selection path="src/a.ts" lines="1-2">\nx\n</code_selection>\n</attached_files>',
     ['src/a.ts'],
   ],
-])('the paths of %s are told', (_, wrapper, paths) => {
+])('the paths of %s are read', (_, wrapper, paths) => {
   expect(unwrapPrompt(`${wrapper}\n${query('a')}`).paths).toEqual(paths)
 })
 
@@ -75,7 +75,7 @@ test.each([
   ['Tuesday, Jun 2, 2026, 12:05 PM (UTC)', Date.UTC(2026, 5, 2, 12, 5)],
   ['2026-06-02T11:20:00+08:00', elevenTwentyInUtcPlus8],
   ['2026-06-02T03:20:00.000Z', elevenTwentyInUtcPlus8],
-])('%s is a moment', (given, atMs) => {
+])('%s is a time', (given, atMs) => {
   expect(readTimestamp(` ${given}\n`)).toBe(atMs)
 })
 
@@ -92,6 +92,6 @@ test.each([
   'Jun 2, 1926, 11:20 AM (UTC)',
   'yesterday',
   '',
-])('"%s" is no moment for certain', (given) => {
+])('"%s" is no certain time', (given) => {
   expect(readTimestamp(given)).toBeNull()
 })

@@ -145,15 +145,15 @@ test.each<[string, string[], unknown[]]>([
     ['[REDACTED]', '[Thinking] [REDACTED]', '[Tool call] T'],
     [tool('T', { status: 'running' })],
   ],
-])('an answer holds %s', (_, words, parts) => {
+])('an answer contains %s', (_, words, parts) => {
   expect(partsOf(answer(...words))).toEqual([['assistant', ...parts]])
 })
 
-test('a call is over once another message follows', () => {
+test('a call has ended once another message follows', () => {
   expect(partsOf(`${answer('[Tool call] T')}${answer('a')}`)[0]).toEqual(['assistant', tool('T')])
 })
 
-test('a result in a later answer belongs to the call, and not past the next prompt', () => {
+test('a result in a later answer belongs to the call, but not across the next prompt', () => {
   const first = `${answer('[Tool call] T')}${answer('[Tool result] T', '  a')}`
   expect(partsOf(first)).toEqual([['assistant', tool('T', { output: 'a' })]])
   expect(partsOf(`${answer('[Tool call] T')}${ask('b')}${answer('[Tool result] T', '  a')}`)).toEqual([
@@ -182,11 +182,11 @@ test.each<[string, string[], unknown[]]>([
     [text('Write `<think>a</think>`:\n```\n<think>b</think>\n```')],
   ],
   ['that is only spoken of', ['The tag <think> is left out.'], [text('The tag <think> is left out.')]],
-])('an answer holds a thought in tags, %s', (_, words, parts) => {
+])('an answer contains thinking in tags, %s', (_, words, parts) => {
   expect(partsOf(answer(...words))).toEqual([['assistant', ...parts]])
 })
 
-test('several prompts follow one another, of which one may be nothing but wrapping', () => {
+test('several prompts follow one another, and one may be only wrapping', () => {
   const wrapping = [
     '<external_links>',
     '### Potters',
@@ -218,7 +218,7 @@ describe('a line that looks like a role', () => {
     ['a key of a YAML file', ['```yaml', 'a: 1', '', 'user:', '  name: a', '```']],
     ['a line below another', ['a', 'assistant:', 'user:', 'b']],
     ['no more than the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
-  ])('opens nothing where it is %s', (_, words) => {
+  ])('opens no message if it is %s', (_, words) => {
     expect(partsOf(`${answer(...words)}${ask('b')}`)).toEqual([
       ['assistant', text(words.join('\n'))],
       ['user', text('b')],
@@ -228,7 +228,7 @@ describe('a line that looks like a role', () => {
   test.each([
     ['the words', ['```', 'a'], text('```\na')],
     ['an argument', ['[Tool call] Write', '  contents=```js', 'a'], tool('Write', { input: { contents: '```js\na' } })],
-  ])('opens a message though a fence in %s was never closed', (_, words, part) => {
+  ])('opens a message after an unclosed fence in %s', (_, words, part) => {
     expect(partsOf(`${answer(...words)}user:\nb\n\n${answer('c')}`)).toEqual([
       ['assistant', part],
       ['user', text('b')],
@@ -236,7 +236,7 @@ describe('a line that looks like a role', () => {
     ])
   })
 
-  test('opens a message where a prompt never ended', () => {
+  test('opens a message after a prompt that was never closed', () => {
     expect(partsOf(`user:\n<user_query>\na\n\n${answer('b')}${ask('c')}`)).toEqual([
       ['user', text('a')],
       ['assistant', text('b')],
@@ -245,7 +245,7 @@ describe('a line that looks like a role', () => {
   })
 })
 
-test('a `user:` line in the arguments of a call opens no message where prompts are tagged', () => {
+test('a `user:` line in the arguments of a call opens no message if prompts are tagged', () => {
   const call = answer('[Tool call] Write', '  contents=# Log', '```', 'header', '', 'user:', 'hello', '```')
   const [, written] = partsOf(`${ask('a')}${call}${ask('b')}`)
   expect(written).toEqual([
@@ -260,7 +260,7 @@ test('an answer of very many parts is read', () => {
   expect(parts).toHaveLength(399_999)
 })
 
-test('lines of Windows are read', () => {
+test('Windows line ends are read', () => {
   const content = `${ask('a\nb')}${answer('c', 'd', '[Tool call] T', '  x=1', '  y=2')}${ask('e')}`.replaceAll(
     '\n',
     '\r\n',

@@ -46,13 +46,13 @@ test.each([
   expect(resolveSlug(slug, 'win32', disk(['c:\\Users\\me\\shop'], '\\'))).toBe(expected)
 })
 
-test('a folder that cannot be listed leaves a doubt', () => {
+test('a folder that cannot be listed makes the result uncertain', () => {
   const open = disk(['/home/me/my-shop', '/home/me/my'])
   expect(resolveSlug('home-me-my-shop', 'linux', open)).toBe('/home/me/my-shop')
   expect(resolveSlug('home-me-my-shop', 'linux', (path) => (path === '/home/me/my' ? null : open(path)))).toBeNull()
 })
 
-test('a search without an end is given up', () => {
+test('an endless search is given up', () => {
   let listings = 0
   const endless = () => {
     listings += 1

@@ -1,5 +1,4 @@
 import * as held from '../../../../mirror/sources/source-state.ts'
-import { type HeldPosition, listRecentChats } from '../../../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
 import { listUnplaced } from '../../../../mirror/threads/unplaced.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
@@ -9,8 +8,6 @@ import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from '../read/dirty-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from '../keys.ts'
 import * as store from '../read/read.ts'
-import { findByKey, findByRowid, type RowRef } from '../read/read.ts'
-import type Database from 'better-sqlite3'
 import type { ChatId } from '../../../../model/ids.ts'
 import type { Position } from '../../../../mirror/write/batch.ts'
 
@@ -45,14 +42,14 @@ export function findNew(
   file: OpenFile,
   mirror: Mirror,
   source: number,
-  position: HeldPosition,
+  position: held.HeldPosition,
   { nowMs, isThorough }: Look,
 ): Found {
   const dirty = new DirtyChats()
   const watermark = position.watermark ?? 0
   const recent = listRecent(mirror, source, nowMs)
   const seen = file.read((db) => ({
-    isCanaryWell: tryRead(() => isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
+    isCanaryWell: tryRead(() => store.isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
     above: store.listAbove(db, watermark, NEW_ROWS_MAX),
     tail: store.listTail(db, watermark, TAIL_ROWS),
     recent: recent.flatMap((chatId) => [
@@ -133,18 +130,6 @@ export function* sweepValues(
   }
 }
 
-/**
- * Whether the row at the watermark is the one that was read there, or was itself rewritten. Then no rowid up to the
- * watermark was reused, and everything inserted since is above it.
- */
-export function isCanaryWell(db: Database.Database, watermark: number, key: string | null): boolean {
-  if (key === null) return true
-  const there = findByRowid(db, watermark)
-  if (there !== undefined) return there.key === key
-  const now = findByKey(db, key)
-  return now !== undefined && now.rowid > watermark
-}
-
 const CHATS_MAX = 50
 const DAY_MS = 86_400_000
 
@@ -153,7 +138,7 @@ const DAY_MS = 86_400_000
  * their values.
  */
 export const listRecent = (mirror: Mirror, source: number, nowMs: number): ChatId[] =>
-  listRecentChats(mirror, source, nowMs - DAY_MS, CHATS_MAX)
+  held.listRecentChats(mirror, source, nowMs - DAY_MS, CHATS_MAX)
 
 /**
  * Where the next pass continues.
@@ -162,7 +147,7 @@ export const listRecent = (mirror: Mirror, source: number, nowMs: number): ChatI
 export function nextPosition(
   { identity, signature }: Pick<OpenFile, 'identity' | 'signature'>,
   { mirror, num }: { readonly mirror: Mirror; readonly num: number },
-  top: RowRef | null,
+  top: store.RowRef | null,
   before: held.HeldPosition,
 ): Position {
   // It was deleted before it could be read, and a position may only be on a row in the mirror.

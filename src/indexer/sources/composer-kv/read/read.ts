@@ -110,6 +110,18 @@ export function findByRowid(db: Database.Database, rowid: number): (SizedRef & {
   return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
 }
 
+/**
+ * Whether the row at the watermark is the one that was read there, or was itself rewritten. Then no rowid up to the
+ * watermark was reused, and everything inserted since is above it.
+ */
+export function isCanaryWell(db: Database.Database, watermark: number, key: string | null): boolean {
+  if (key === null) return true
+  const there = findByRowid(db, watermark)
+  if (there !== undefined) return there.key === key
+  const now = findByKey(db, key)
+  return now !== undefined && now.rowid > watermark
+}
+
 const withOctets = ({ key, rowid, octets }: SizedRef): SizedRef => withRowid({ key, rowid, octets: octets ?? 0 })
 
 const LIST_SIZES = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key >= ? and key < ?`
