@@ -32,7 +32,7 @@ const diaryPath = (name: string): string => join(open.folder, 'diaries', name)
 const writeDiary = (name: string, ...lines: readonly string[]): void =>
   writeFileSync(diaryPath(name), ['diary', ...lines].join('\n'))
 
-/** @param stepsMax after so many steps the pass is ended, as by a kill */
+/** @param stepsMax the pass stops after this many steps, as if it were killed */
 function pass(decoder: number, depth: PassDepth = 'nudge', stepsMax = Infinity): number {
   let changes = 0
   for (const source of diarySources(open.folder, decoder)) {
@@ -126,7 +126,7 @@ test('a purged message stays out when a newer decoder numbers the messages of it
   db = openWriter(open.path)
   expect(heldLines()).toHaveLength(4)
   pass(2)
-  // The newer decoder counts one message less: the barred id is now that of the last message.
+  // The newer decoder counts one message less, so the purged id now belongs to the last message.
   expect(heldLines()).toEqual(['monday line-0 held: first second', 'tuesday line-0 held: > prune the roses'])
   pass(2, 'full')
   expect(heldLines()).toHaveLength(2)

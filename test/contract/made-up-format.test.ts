@@ -11,7 +11,7 @@ import { diarySources } from './made-up/index.ts'
 let home: CursorHome
 let indexer: Indexer
 let places: Places
-/** What a new format costs in `discover.ts`. */
+/** The line that a new format adds to `discover.ts`. */
 let added: readonly StoreFormat[]
 
 beforeEach(() => {

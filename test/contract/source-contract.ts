@@ -9,28 +9,28 @@ import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import type { Message } from '../../src/model/message.ts'
 
-/** A chat that a case wrote, and what must come of it. */
+/** A chat that a case writes, and the expected result. */
 export interface ExpectedChat {
   readonly id: string
   readonly title?: string
-  /** Words of which each is said in exactly one message of the chat; `tool : word` where it is said in a call alone. */
+  /** Words that each occur in exactly one message of the chat; `tool : word` if it occurs only in a call. */
   readonly words: readonly string[]
-  /** Each message of its thread as the api tells it, as far as it matters. */
+  /** The expected messages of its thread in the API's form, as far as they matter here. */
   readonly messages?: readonly object[]
 }
 
 /**
- * One format of a store, as the suite meets it. Everything happens below `root`, which is empty at first. A format
- * without chats writes none, and must then tell something of chats that are elsewhere.
+ * One store format in this suite. Everything happens below `root`, which is empty at first. A format without chats
+ * writes none, and must then have facts about chats of other stores.
  */
 export interface SourceCase {
   readonly name: string
-  /** Writes a store that holds these chats. Whatever it leaves open it closes in `release`. */
+  /** Writes a store with these chats. `release` closes whatever it leaves open. */
   write(root: string): readonly ExpectedChat[]
   sources(root: string): readonly Source[]
-  /** Changes the store: of these words the first come and the second go. Left out where a format has no chats. */
+  /** Changes the store: of these words the first is added and the second deleted. Left out if a format has no chats. */
   change?(root: string): { readonly come: readonly string[]; readonly gone: readonly string[] }
-  /** Spoils a part of the store, so that this many issues are told and the other chats stay. */
+  /** Damages a part of the store. This many issues must be reported, and the other chats must stay. */
   spoil?(root: string): void
   release?(): void
 }
@@ -41,7 +41,7 @@ interface Summary {
   readonly counts: { readonly added: number; readonly changed: number; readonly gone: number }
 }
 
-/** What every source owes, whatever its format. */
+/** The tests that every source must pass, whatever its format. */
 export function describeSource(format: SourceCase): void {
   describe(`the source of ${format.name}`, () => {
     let root: string
@@ -60,7 +60,7 @@ export function describeSource(format: SourceCase): void {
 
     const home = (): string => join(root, 'home')
     const run = (source: Source, depth: PassDepth, stopAfter = Infinity): Summary | null => {
-      // A pass that looks seldom is never too early here.
+      // Far apart, so that a pass with a minimum interval is never too early.
       clockMs += 120_000
       const pass = source.pass(mirror, { depth, now: () => clockMs })
       const steps: PassStep[] = []
@@ -84,7 +84,7 @@ export function describeSource(format: SourceCase): void {
         .get(word) ?? 0
     const all = (sql: string): unknown[] => mirror.prepare(sql).all()
     const heads = (): unknown[] => [...all('select * from heads'), ...all('select * from tracked')]
-    /** What the mirror holds, but for the times at which it was noted. */
+    /** The content of the mirror, without the times at which it was written. */
     const kept = (): unknown[] => [
       ...all('select key, chat, id, position, content_hash, is_live from messages'),
       ...all('select chat_id, method, project, rank from evidence'),
@@ -202,7 +202,7 @@ function bytesBelow(folder: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(path).toString('base64')]))
 }
 
-/** What this process holds open of the folder; nothing where the system does not tell. */
+/** Files of the folder that this process has open; empty if the system does not report them. */
 function openBelow(folder: string): string[] {
   if (!existsSync('/proc/self/fd')) return []
   return readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -210,7 +210,7 @@ function openBelow(folder: string): string[] {
       const target = readlinkSync(`/proc/self/fd/${fd}`)
       return target.startsWith(folder) ? [target] : []
     } catch {
-      // The descriptor by which the list itself was read.
+      // The descriptor through which the list itself was read.
       return []
     }
   })

@@ -10,7 +10,7 @@ import { differences } from './compare-at-rest.ts'
 import { runSeed } from './run-seed.ts'
 import { SimulatedDaemon } from './simulated-daemon.ts'
 
-/** The steps of the algorithm, each of which can be switched off. */
+/** The steps of the algorithm; each can be switched off. */
 const off = vi.hoisted(() => ({ values: false, keys: false, canary: false, tail: false }))
 
 vi.mock(import('../../src/indexer/sources/composer-kv/detect/compare-values.ts'), async (original) => {
@@ -94,7 +94,7 @@ describe('within seconds, and without comparing keys or values,', () => {
       Array.from({ length: 10 }, (_, at) => [`m${at + 1}`, `${start}${letter(chat)}${letter(at)}`] as const),
     )
 
-  /** More rows than the tail has go, not so many that it may be an accident, and others come at their rowids. */
+  /** Deletes more rows than the tail has, but too few for a mass loss, and writes others at their rowids. */
   function reuseRowids(): void {
     const gone = Array.from({ length: 12 }, (_, at) => 68 + at)
     writer.atOnce(() => {

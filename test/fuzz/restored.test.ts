@@ -18,8 +18,8 @@ const STEPS = 150
 const REST_MS = 1_500_000
 
 /**
- * A mirror follows a store that is written at random, is archived, and is lost. A new one follows the store on, and is
- * restored at random moments, the first of them before or after its first pass.
+ * A mirror follows a store that is written at random, is archived, and is lost. A new one continues to follow the
+ * store, and is restored at random moments, the first of them before or after its first pass.
  */
 async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => undefined): Promise<string[]> {
   const home = new CursorHome()

@@ -8,7 +8,7 @@ import { openCursorFile } from '../../src/indexer/open-safely/cursor-file.ts'
 import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
-/** What the system would say of the mount, and what happens to the file while it is copied. */
+/** The reported type of the mount, and what happens to the file while it is copied. */
 const world = vi.hoisted(() => ({
   type: 0x01021997,
   freeBytes: 1e12,
@@ -85,7 +85,7 @@ test('a store on a network mount is read from a copy with its WAL, which only we
   const copies = join(data, 'copies')
   const made = readdirSync(copies, { recursive: true }).map(String)
   expect(made.filter((name) => name.endsWith('store.db'))).toHaveLength(1)
-  // Windows keeps no such mode.
+  // Windows has no such file mode.
   expect(process.platform === 'win32' ? 0o700 : statSync(copies).mode & 0o777).toBe(0o700)
   removeCopies()
   expect(readdirSync(data)).toEqual([])

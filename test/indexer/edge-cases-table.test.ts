@@ -14,7 +14,7 @@ interface EdgeCase {
   readonly proofs: readonly Proof[]
 }
 
-/** The rows of the table: number, case, what is right, and the tests that hold it. */
+/** The rows of the table: number, case, correct behaviour, and the tests for it. */
 const cases = read('../../src/indexer/sources/README.md')
   .split('\n')
   .flatMap((row): EdgeCase[] => {
@@ -30,7 +30,7 @@ function proofsIn(cell: string): Proof[] {
   })
 }
 
-/** Whether a text stands there as a whole string, as the title of a test does. */
+/** Whether the source contains the text as a whole string, as a test title is. */
 const isTitled = (source: string, title: string): boolean =>
   [`'`, '`', '"'].some((quote) => source.includes(`${quote}${title}${quote}`))
 

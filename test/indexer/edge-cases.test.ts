@@ -199,7 +199,7 @@ test('a store of many megabytes is read a few at a time', () => {
   for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
   const reads = [...indexer.steps()].map(({ bytesRead }) => bytesRead)
   expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(count * length)
-  // One read is 1 MB and the value that goes beyond; a portion is as many reads as make up 2 MB of text.
+  // One read is 1 MB plus the value that exceeds it; a portion is as many reads as make up 2 MB of text.
   expect(Math.max(...reads)).toBeLessThan(4 * 1024 * 1024)
 })
 
@@ -244,7 +244,7 @@ test('what was sent to the model does not count as messages', () => {
   expect(found('appletree')).toBe(1)
 })
 
-/** As the command line leaves it behind, with all that it sent to the model. */
+/** As the command line leaves it, with everything that it sent to the model. */
 function writeOrchard(id: string): string {
   const cursor = join(home.root, '.cursor')
   const [createdAtMs, updatedAtMs] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 2)]
@@ -309,7 +309,7 @@ test('a chat that Cursor deleted, with or without a tombstone, is kept, found an
     { id: 'kept', isLive: 1 },
   ])
   expect(found('planted')).toBe(3)
-  // A tombstone is a row, and says so; where nothing is left there is nothing to note.
+  // A tombstone is a row, and is recorded; if nothing is left there is nothing to record.
   expect(indexer.mirror.prepare(`select key from row_issues where reason = 'null-value' order by key`).all()).toEqual([
     { key: 'bubbleId:entombed:m' },
     { key: 'composerData:entombed' },

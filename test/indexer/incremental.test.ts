@@ -58,7 +58,7 @@ test('the newest chat is read first', () => {
 test('in a store never read before, the newest chats are read completely, and once', () => {
   const old = Array.from({ length: 20 }, (_, at) => `m${at}`)
   for (let chat = 0; chat < 260; chat += 1) writeChat(`chat-${chat}`, old)
-  // Begun before all others, and gone on with.
+  // Started before all others, and continued.
   store.message('chat-0', 'late', { type: 1, text: 'said last of all' })
   const steps = indexer.steps()
   const seen = new Set<string>()

@@ -11,9 +11,9 @@ import { fillStore } from '../helpers/fill-store.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 /**
- * Closing a file drops every lock that the process holds on it, whichever handle took them: whoever reads a database with
- * plain file calls while SQLite has it open takes SQLite's locks away. Here every plain open is written down, and whether
- * SQLite had the same database open at that moment.
+ * Closing a file drops every lock that the process has on it, through any handle. A plain file call on a database that
+ * SQLite has open would therefore remove SQLite's locks. This test records every plain open, and whether SQLite had the
+ * same database open at that moment.
  */
 const seen = vi.hoisted(() => ({
   root: '',
@@ -80,7 +80,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** A store of each kind, in which messages ask for outputs and for pasted texts. */
+/** A store of each kind, with messages that refer to outputs and to pasted texts. */
 function fillHome(mode: JournalMode, textLength: number): void {
   const store = home.global(mode)
   fillStore(store, { chats: 10, messagesPerChat: 20, textLength })
@@ -110,7 +110,7 @@ describe.each([
     for (const source of discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })) source.survey?.()
     expect(seen.trapped).toEqual([])
     expect(seen.plain).toContain(home.globalPath)
-    // A small store without a WAL is read from a copy alone.
+    // A small store without a WAL is read only from a copy.
     expect(seen.everOpen > 0).toBe(mode === 'wal' || textLength > 40)
     expect([...seen.open].filter(([file, handles]) => file.startsWith(home.root) && handles > 0)).toEqual([])
   })

@@ -27,7 +27,7 @@ const START_MS = Date.UTC(2026, 4, 1)
 const said = (id: string): string => `what ${id} says, `.repeat(2000)
 
 function writeMessage(at: number, text = said(`m${at}`)): void {
-  // Most say when they were sent, as new rows do; the times of the others are their neighbours'.
+  // Most have a time, as new rows do; the others get the times of their neighbours.
   const time = at % 7 < 3 ? {} : { createdAt: new Date(START_MS + at * 60_000).toISOString() }
   store.message('long', `m${at}`, { type: at % 5 === 0 ? 1 : 2, text, ...time })
 }
@@ -35,7 +35,7 @@ function writeMessage(at: number, text = said(`m${at}`)): void {
 const writeOwnRow = (named: readonly string[], name = 'Long'): void =>
   store.chat('long', { name, createdAt: START_MS, fullConversationHeadersOnly: headers(named) })
 
-/** Written neither in the order of the chat nor in its reverse; every fiftieth is named by nobody, and repeats another. */
+/** Written neither in the order of the chat nor in reverse. Every fiftieth is not in the list, and repeats another. */
 function writeLong(): void {
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
@@ -52,13 +52,13 @@ select id, position, created_at, created_at_source, is_orphan, is_shadowed, key 
 const places = (): unknown[] => indexer.mirror.prepare(PLACES).all()
 const waiting = (): unknown[] => indexer.mirror.prepare('select * from unplaced').all()
 
-/** Whether statistics count what the messages say: the digest that is held, and one made of them now. */
+/** Whether statistics count the messages correctly: compares the stored digest with a new one. */
 function expectDigested(): void {
   const num = indexer.mirror.prepare<[], number>(`select num from chats where id = 'long'`).pluck().get() ?? 0
   expect(readDigest(indexer.mirror, num)).toEqual(digestOf(indexer.mirror, num, new DigestWords(indexer.mirror)))
 }
 
-/** The chat's own row anew, the same but for its name: all of its messages are placed at once. */
+/** Rewrites the chat's own row with another name: all of its messages get new places at once. */
 function placeAllAgain(): unknown[] {
   store.delete('composerData:long')
   writeOwnRow(
@@ -69,7 +69,7 @@ function placeAllAgain(): unknown[] {
   return places()
 }
 
-/** Ends the program amid a pass, once so many steps wrote messages and so many messages were written anew. */
+/** Ends the program during a pass, after this many steps with messages and this many rewritten messages. */
 function cutShort(after: { readonly steps: number; readonly changed?: number }): void {
   const steps = indexer.steps()
   let [read, changed] = [0, 0]
@@ -134,7 +134,7 @@ test('a rewritten long chat whose last rows were not read because of a kill is f
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
       store.delete(`bubbleId:long:m${at}`)
-      // All an hour later, so that each has a new time; the last ones as they were.
+      // All an hour later, so that each has a new time; the last ones are unchanged.
       const createdAt = new Date(START_MS + at * 60_000 + 3_600_000).toISOString()
       store.message('long', `m${at}`, { type: 2, text: said(`m${at} again`), createdAt })
     }

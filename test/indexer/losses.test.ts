@@ -32,7 +32,7 @@ function writeChat(chatId: string, ids: readonly string[], rows: readonly string
 const drop = (chatId: string, id: string): void => store.delete(`bubbleId:${chatId}:${id}`)
 const dropChat = (chatId: string): void => store.delete(`composerData:${chatId}`)
 
-/** What the next comparison enters in the ledger. */
+/** What the next comparison adds to the ledger. */
 function lostByNow(): string[] {
   const steps = indexer.steps('reconcile')
   const told: string[] = []

@@ -25,7 +25,7 @@ function newIndexer(): Indexer {
   return made
 }
 
-/** The stores of two profiles of one Cursor, and what reads both. */
+/** The stores of two profiles of one Cursor, and the sources that read both. */
 function twoProfiles() {
   const profile = new CursorHome()
   profiles.push(profile)
@@ -76,7 +76,7 @@ const chat = (id: string, of = indexer): unknown =>
     .get(id)
 const found = (word: string, of = indexer): unknown =>
   of.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
-/** Messages that are shown, or could be, and that Cursor is said to have lost. */
+/** Messages that are shown, or could be, and are marked as deleted by Cursor. */
 const lost = (): unknown => one('select count(*) from messages where is_live = 0 and is_orphan <> 2')
 
 test('two workspaces with the same chat do not take it from each other in every pass', () => {

@@ -22,7 +22,10 @@ afterEach(() => {
   home.remove()
 })
 
-/** Bytes of the next slice of a comparison. @param act what happens once it has begun to read */
+/**
+ * Bytes of the next slice of a comparison.
+ * @param act runs once it has begun to read
+ */
 function sweep(act: () => void): number {
   let bytes = 0
   for (const step of indexer.steps('sweep')) {

@@ -15,7 +15,7 @@ let nowMs: number
 beforeEach(() => {
   home = new CursorHome()
   store = home.global('wal')
-  // More than two slices hold, most of it in a field that is not read.
+  // More than fits in two slices, most of it in a field that is not read.
   const supportedTools = 'x'.repeat(40_000)
   store.db.transaction(() => {
     for (let at = 0; at < 720; at += 1)
@@ -33,7 +33,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** When the next slice, or the next comparison of all values, is asked for. */
+/** When the next slice, or the next comparison of all values, is due. */
 const nextSweepMs = ({ ends }: RunOutcome): number | undefined =>
   ends.flatMap(({ again }) => again).find(({ depth }) => depth === 'sweep')?.inMs
 

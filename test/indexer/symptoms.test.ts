@@ -7,7 +7,7 @@ import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { spoilPage } from '../helpers/spoil-page.ts'
 
-// Each of these was a bug once, and is named after what a user would have seen.
+// Each of these was a bug once.
 
 let home: CursorHome
 let store: Store
@@ -37,7 +37,7 @@ function writeChat(chatId: string, texts: Readonly<Record<string, string>>, more
   for (const [id, text] of Object.entries(texts)) store.message(chatId, id, { type: 2, text, createdAt: now })
 }
 
-/** 600 rows of 200 chats, all in the one file. */
+/** 600 rows of 200 chats, all in one file. */
 function writeManyAndClose(said: string): void {
   for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
   store.db.pragma('journal_mode = delete')

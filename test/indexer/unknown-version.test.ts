@@ -4,7 +4,7 @@ import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts
 import { run, type Run } from '../cli/fake-world.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
-// A store of a Cursor that is still to come: what can be known again is read, and what cannot is told.
+// A store of a future Cursor: known fields are read, and unknown ones are reported.
 
 const VERSION = 99
 
@@ -24,17 +24,17 @@ afterEach(() => {
 function writeFuture(store: Store): void {
   const at = (minute: number): string => new Date(Date.UTC(2028, 0, 1, 9, minute)).toISOString()
   const future = { _v: VERSION, flavour: { isNew: true } }
-  // The list of messages has another name: they stand by time.
+  // The list of messages has another name, so they are ordered by time.
   store.chat('renamed', { ...future, heading: 'Orchard', threadOrder: headers(['m1', 'm2', 'm3', 'm4']) })
   store.message('renamed', 'm2', { ...future, type: 2, text: 'planted a peartree', createdAt: at(2) })
   store.message('renamed', 'm1', { ...future, type: 1, text: 'plant an appletree', createdAt: at(1) })
   store.message('renamed', 'm3', { ...future, type: 1, body: 'a quincetree under a new name', createdAt: at(3) })
   const call = { name: 'read_file', status: 'completed', result: 'a figtree', verdict: { isFinal: true } }
   store.message('renamed', 'm4', { ...future, type: 2, body: 'too', toolFormerData: call, createdAt: at(4) })
-  // All its names are known, in a version that is not.
+  // All its names are known, but its version is not.
   store.chat('intact', { ...future, name: 'Hedge', fullConversationHeadersOnly: headers(['m1']) })
   store.message('intact', 'm1', { ...future, type: 1, text: 'cut the plumtree' })
-  // Of a time before, as they stay in the file of a newer Cursor.
+  // From an earlier version; such chats stay in the file of a newer Cursor.
   store.chat('older', { name: 'Meadow', conversation: [{ bubbleId: 'i1', type: 1, text: 'an inline cherrytree' }] })
   const turns = [{ role: 'user', text: 'the words of a walnuttree' }]
   store.put('threadData:0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9', { _v: 1, messages: turns })

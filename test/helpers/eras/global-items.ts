@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import type { EraChat } from './workspace-items.ts'
 
-/** What a list says of one chat, as far as a fixture sets it. */
+/** Facts about one chat in a list, as far as a fixture sets them. */
 export interface EraHead {
   readonly chatId: string
   readonly name: string | null
@@ -11,20 +11,20 @@ export interface EraHead {
   readonly parentChatId: string | null
 }
 
-/** What one age of Cursor left beside the chats of its global store, and what is to be found in it. */
+/** What one version of Cursor left beside the chats of its global store, and the expected content. */
 export interface GlobalEra {
   readonly name: string
   readonly list: 'header-list' | 'header-table' | null
   readonly heads: readonly EraHead[]
   /** `<chat> <method> <root>`. */
   readonly evidence: readonly string[]
-  /** Chats that it holds itself. */
+  /** Chats in the items themselves. */
   readonly chats: readonly EraChat[]
-  /** Writes it into a store that has its tables, in place of what stood there. */
+  /** Writes it into a store that has its tables, in place of the former content. */
   write(db: Database.Database): void
 }
 
-/** Stands beside the items, where tokens do, and must be read by no one. */
+/** Stored beside the items, where tokens are; it must never be read. */
 export const canary = 'canary-token-that-nobody-may-read'
 
 const at = (day: number): number => Date.UTC(2026, 3, day, 9)
@@ -121,7 +121,7 @@ export function makeHeaderTable(db: Database.Database, version: '3.9' | '3.19'):
   db.exec(version === '3.9' ? tableOf39 : tableOf319)
 }
 
-/** Cursor 3.9: a table. A row without a time of its last change has the one by which it is sorted. */
+/** Cursor 3.9: a table. A row without a time of its last change has the time by which it is sorted. */
 export const headerTableOf39: GlobalEra = {
   name: 'the table of 3.9',
   list: 'header-table',
@@ -157,7 +157,7 @@ export const headerTableOf39: GlobalEra = {
   },
 }
 
-/** Cursor 3.19: the table again, its columns in another order and one more. */
+/** Cursor 3.19: the table again, with its columns in another order and one more. */
 export const headerTableOf319: GlobalEra = {
   name: 'the table of 3.19',
   list: 'header-table',
@@ -266,6 +266,6 @@ export const globalTabs: GlobalEra = {
   },
 }
 
-/** Ages that tell of chats and hold none. */
+/** Versions with facts about chats but without chats. */
 export const listEras: readonly GlobalEra[] = [headerListOf30, headerTableOf39, headerTableOf319, agentProjects]
 export const globalEras: readonly GlobalEra[] = [...listEras, globalTabs]

@@ -3,20 +3,20 @@ import type { Store } from '../../../src/sample/cursor-home.ts'
 import { asBase64, keepBlob, stub, toolResult } from '../blob-store.ts'
 import { encodeArchive, writeTurn } from './cli-store.ts'
 
-/** A chat in rows of the global store, and what is to be found in it. */
+/** A chat in rows of the global store, and the expected content. */
 export interface RowEra {
   readonly name: string
   readonly id: string
-  /** Words of which each is said in exactly one of its messages. */
+  /** Words that each occur in exactly one of its messages. */
   readonly words: readonly string[]
-  /** Each message as the api tells it, as far as it matters here. */
+  /** Its messages in the API's form, as far as they matter here. */
   readonly messages: readonly object[]
   write(store: Store): void
 }
 
 type Rows = Readonly<Record<string, { readonly type: 1 | 2 } & Record<string, unknown>>>
 
-/** Writes a chat that lists these rows, by their ids, in their order. */
+/** Writes a chat that lists these rows, by their ids, in order. */
 function writeChat(store: Store, id: string, rows: Rows, more: object = {}): void {
   const fullConversationHeadersOnly = Object.entries(rows).map(([bubbleId, { type }]) => ({ bubbleId, type }))
   store.chat(id, { name: `Chat ${id}`, fullConversationHeadersOnly, ...more })
@@ -31,7 +31,7 @@ const review = (reviewData: object, more: object = {}) => ({
 })
 const byDefault = { status: 'None', selectedOption: 'rejectAndTellWhatToDoDifferently' }
 
-/** Calls of which a dialog asked the user, and what became of each. */
+/** Calls for which a dialog asked the user, and how each ended. */
 const reviewed: readonly (readonly [status: string, call: object])[] = [
   ['completed', review({ status: 'Done', selectedOption: 'accept' })],
   ['completed', review({ status: 'Done', selectedOption: 'run' })],
@@ -97,7 +97,7 @@ export const eraOverlong: RowEra = {
   },
 }
 
-/** Rows that keep a count in place of what was read, and the outputs in what was sent to the model. */
+/** Rows with a count instead of the output, and the outputs in what was sent to the model. */
 export const eraOutputs: RowEra = {
   name: 'outputs in the list that the model saw, in what a summary replaced, and in a turn',
   id: 'era-outputs',
@@ -122,12 +122,12 @@ export const eraOutputs: RowEra = {
   },
 }
 
-/** Those of which the rows themselves tell all. */
+/** Chats that are complete in their own rows. */
 export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraOverlong]
 
 const UUID = '3b2f8c1e-5a4d-4e6f-9a7b-0c1d2e3f4a5b'
 
-/** Rows that hold no chat and that nobody reads, in both tables. */
+/** Rows without chats that are never read, in both tables. */
 export function writeNoise(store: Store): void {
   store.put(`inlineDiffUndoRedo-${UUID}-${UUID}`, { edits: [{ text: 'undone' }] })
   store.put('composer.autoAccept.lastSeenHead.main', 'abc')

@@ -4,27 +4,27 @@ import type { Role } from '../../../src/model/message.ts'
 
 export interface TranscriptMessage {
   readonly role: Role
-  /** The first of its texts; null where it holds none, but a call or an error. */
+  /** The first of its texts; null if it has none, but a call or an error. */
   readonly text: string | null
   readonly sentAtMs: number | null
   /** Names of the tools it calls. */
   readonly tools: readonly string[]
 }
 
-/** A form in which Cursor left a transcript, and what is to be found in it. */
+/** A format in which Cursor left a transcript, and the expected content. */
 export interface TranscriptEra {
   readonly name: string
   /** The project's folder below `projects`. */
   readonly slug: string
-  /** From the folder of transcripts on. */
+  /** Relative to the folder of transcripts. */
   readonly file: string
-  /** Null where the file gives no chat. */
+  /** Null if the file gives no chat. */
   readonly chatId: string | null
   readonly parentChatId: string | null
-  /** Normalised; null where nothing names it. */
+  /** Normalised; null if no root is named. */
   readonly rootUri: string | null
   readonly messages: readonly TranscriptMessage[]
-  /** Writes it into one of Cursor's home folders, in place of what stood there. */
+  /** Writes it into one of Cursor's home folders, in place of the former content. */
   write(home: string): void
 }
 
@@ -34,7 +34,7 @@ interface Left extends Partial<Omit<TranscriptEra, 'write'>> {
   readonly content: string
 }
 
-/** The root that the project's own file names. */
+/** The root according to the project's own file. */
 const trustedPath = '/yard/kiln'
 
 const eraOf = ({ content, ...told }: Left): TranscriptEra => {
@@ -54,7 +54,7 @@ const eraOf = ({ content, ...told }: Left): TranscriptEra => {
   }
 }
 
-/** @param file from the folder of transcripts on */
+/** @param file relative to the folder of transcripts */
 export function writeTranscript(home: string, slug: string, file: string, content: string | Uint8Array): string {
   const path = join(home, 'projects', slug, 'agent-transcripts', file)
   mkdirSync(dirname(path), { recursive: true })
@@ -62,7 +62,7 @@ export function writeTranscript(home: string, slug: string, file: string, conten
   return path
 }
 
-/** Says of a project where its root is. */
+/** Names the root of a project. */
 export function trust(home: string, slug: string, workspacePath: string): void {
   mkdirSync(join(home, 'projects', slug), { recursive: true })
   const told = { trustedAt: '2026-06-02T03:20:00.000Z', workspacePath, trustMethod: 'user' }
@@ -227,7 +227,7 @@ export const eraRecords = eraOf({
   ],
 })
 
-/** What it quotes looks like messages, so that it seems to hold more of them than the list does. */
+/** The quoted text looks like messages, so that it seems to have more of them than the list. */
 export const eraTwin = eraOf({
   name: 'the old form of the chat that a JSON list holds too',
   file: 'era-records.txt',

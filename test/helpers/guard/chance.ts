@@ -1,6 +1,6 @@
 import { Chance } from '../../../src/sample/chance.ts'
 
-/** The same numbers for the same seed, each at least 0 and below 1. */
+/** Pseudorandom numbers, the same for the same seed; each is at least 0 and below 1. */
 export function chanceOf(seed: number): () => number {
   const chance = new Chance(`seed ${seed}`)
   return () => chance.next()

@@ -47,12 +47,12 @@ export class Original {
     return this.bytes.subarray((num - 1) * PAGE, num * PAGE)
   }
 
-  /** Of another table: a piece of a text in place of another reads as well, and only the text itself would tell. */
+  /** Of another table: a wrong piece of text can be read just as well, and only the text itself would show it. */
   isAlike(page: number, other: number): boolean {
     return this.#owners.get(page) === this.#owners.get(other)
   }
 
-  /** The lost messages of which no page is among these. Of a chat both of whose names are lost only the words are known. */
+  /** The lost messages whose pages are all intact. If both names of a chat are lost, only its words are known. */
   survivors(damaged: ReadonlySet<number>): string[] {
     if (this.#chatPages.filter((page) => damaged.has(page)).length > 1) return []
     const isWhole = (pages: readonly number[]): boolean => pages.every((page) => !damaged.has(page))
@@ -81,7 +81,7 @@ export interface DamageRound {
   readonly bytes: Buffer
 }
 
-/** Overwrites a few pages with garbage, with nothing, or with what belongs elsewhere. */
+/** Overwrites a few pages with garbage, with zeros, or with other pages. */
 export function damagePages(original: Original, seed: number): DamageRound {
   const chance = chanceOf(seed)
   const bytes = Buffer.from(original.bytes)
@@ -99,13 +99,13 @@ export function damagePages(original: Original, seed: number): DamageRound {
 
 export interface Healed {
   readonly faults: readonly string[]
-  /** Messages that another page held and that are not as they were. */
+  /** Messages on other pages that have changed. */
   readonly wrong: readonly string[]
   readonly survivors: number
   readonly isSetAside: boolean
 }
 
-/** Lets the mirror look after itself and a pass run, and compares what it holds with what it should. */
+/** Lets the mirror repair itself and a pass run, and compares the result with the expected content. */
 export function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Healed {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
@@ -133,7 +133,7 @@ type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 const byName = (rows: readonly Readonly<Record<string, unknown>>[]): Rows =>
   new Map(rows.map((row) => [String(row['name']).split(' ').slice(0, 2).join(' '), row]))
 
-/** A message that Cursor holds is as it was; one that it lost, too, where its pages are whole. */
+/** A message that Cursor has must be unchanged; one that it lost, too, if its pages are intact. */
 function differences(
   original: Original,
   healed: ReturnType<typeof dumpMirror>,
@@ -151,7 +151,7 @@ function differences(
   })
 }
 
-/** How many rows SQLite reads from first to last before it meets damage: what a salvage would save that stops there. */
+/** How many rows SQLite reads before it meets damage: a salvage that stops there would save these. */
 export function readUntilDamage(bytes: Buffer): number {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
@@ -166,7 +166,7 @@ export function readUntilDamage(bytes: Buffer): number {
       db.close()
     }
   } catch {
-    // What was read before is what counts.
+    // Only what was read before counts.
   }
   rmSync(folder, { recursive: true, force: true })
   return rows

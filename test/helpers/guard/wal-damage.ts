@@ -12,15 +12,15 @@ import { dumpMirror, findFaults } from './dump.ts'
 import { keepSound, passOver } from './healed.ts'
 import { writeChat } from './lossy-home.ts'
 
-/** A mirror whose WAL holds many commits, as a power cut would find it. */
+/** A mirror whose WAL has many commits, as a power cut would leave it. */
 export class WalMirror {
   readonly home = new CursorHome()
   readonly main: Buffer
   readonly wal: Buffer
-  /** What a mirror holds that never failed. */
+  /** The content of a mirror that never failed. */
   readonly wanted: ReturnType<typeof dumpMirror>
 
-  /** @param write what is done to the mirror while its WAL grows, one call a chat */
+  /** @param write changes the mirror while its WAL grows, one call per chat */
   constructor(chats: number, write: (indexer: Indexer) => void = (indexer) => indexer.pass()) {
     const store = this.home.global()
     const indexer = new Indexer(this.home.userDir)
@@ -45,7 +45,7 @@ export class WalMirror {
   }
 }
 
-/** The WAL cut off, zeroed or filled with garbage at a place of its own for each seed. */
+/** The WAL truncated, zeroed or filled with garbage at a different place for each seed. */
 export function damageWal(wal: Buffer, seed: number): Buffer {
   const chance = chanceOf(seed)
   const at = Math.floor(chance() * wal.length)

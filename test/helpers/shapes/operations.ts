@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 import { pause } from '../wait-until.ts'
 import type { Writer } from './writer.ts'
 
-/** Something done to a store, by words that stand nowhere else. */
+/** A change of a store, with words that occur nowhere else. */
 interface Operation {
   readonly name: string
-  /** What the store holds before. */
+  /** The content of the store before. */
   readonly chats: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly act: (writer: Writer) => void | Promise<void>
   readonly found?: readonly string[]
-  /** Found where it is and where it was: each chat keeps what it held. */
+  /** The message is found in both places: each chat keeps what it had. */
   readonly foundTwice?: readonly string[]
   readonly lost?: readonly string[]
 }
@@ -225,7 +225,7 @@ export const upheavals: readonly Operation[] = [
   },
 ]
 
-/** A step's number in letters, since digits would be a word of their own. */
+/** A step's number in letters, because digits would be a word of their own. */
 function letters(step: number): string {
   return String.fromCharCode(97 + Math.floor(step / 10), 97 + (step % 10))
 }

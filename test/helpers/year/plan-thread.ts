@@ -2,12 +2,12 @@ import type { Chance } from '../../../src/sample/chance.ts'
 import type { PlannedCall, PlannedMessage } from './plan-year.ts'
 
 export const DAY_MS = 86_400_000
-/** Beyond this Cursor recorded no tokens. */
+/** After this, Cursor recorded no tokens. */
 const LAST_TOKENS_MS = Date.UTC(2026, 1, 6)
 
 interface ThreadFrame {
   readonly startMs: number
-  /** Of a build that wrote no times but those of its requests. */
+  /** From a build that wrote no times but those of its requests. */
   readonly isOld: boolean
   readonly hasNoTimes: boolean
   readonly isEmpty: boolean
@@ -15,7 +15,7 @@ interface ThreadFrame {
 
 const models = ['gpt-5', 'claude-4-sonnet', 'default', null] as const
 const files = ['src/app.ts', 'src/cart/total.ts', 'README.md', '/home/ada/shop/src/app.ts', 'docs/メモ.md'] as const
-/** Its name, and the argument in which it names its file. */
+/** Its name, and the argument that names its file. */
 type Tool = readonly [name: string, field: string | null]
 const tools: readonly [Tool, ...Tool[]] = [
   ['read_file', 'relativeWorkspacePath'],
@@ -30,7 +30,7 @@ const tools: readonly [Tool, ...Tool[]] = [
 ]
 const statuses = ['completed', 'completed', 'completed', 'error', 'cancelled', 'rejected', 'running'] as const
 
-/** Turns: what a user asks, what is called for it, what is answered. */
+/** A turn: a prompt, the calls for it, and the answer. */
 export function planThread(chance: Chance, frame: ThreadFrame): PlannedMessage[] {
   const messages: PlannedMessage[] = []
   const turns = frame.isEmpty ? 0 : Math.ceil(chance.next() ** 3 * 12)

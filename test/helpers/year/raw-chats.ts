@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 
 type Fields = Record<string, unknown>
 
-/** A message of a thread, as a person reading the store would tell it. */
+/** A message of a thread, as a person who reads the store would describe it. */
 export interface RawMessage {
   readonly id: string
   readonly isUser: boolean
@@ -24,8 +24,9 @@ export interface RawChat {
 }
 
 /**
- * A store read a second time, as simply and as slowly as can be; it shares nothing with the program.
- * @param globalPath Cursor's global store. @param workspaces stores of windows, with the root of each
+ * Reads a store a second time, as simply and as slowly as possible, without any code of the program.
+ * @param globalPath Cursor's global store
+ * @param workspaces stores of windows, with the root of each
  */
 export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string, string>): RawChat[] {
   const rows = new Map<string, { value: Fields; octets: number }>()
@@ -50,7 +51,7 @@ export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string,
       .sort((one, other) =>
         own === undefined ? timeOf(one) - timeOf(other) : named.indexOf(one.header) - named.indexOf(other.header),
       )
-    // Orphans are no part of a thread, and of a chat's size all the same; a row that says nothing is not.
+    // Orphans are not part of a thread but count for a chat's size; an empty row does not.
     const weighed = bubbles.filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
     const octets = (own?.octets ?? 0) + weighed.reduce((sum, each) => sum + each.octets, 0)
     return { id, row: own?.value ?? {}, octets, root: roots.get(id) ?? null, thread: dated(ordered, own?.value ?? {}) }
@@ -83,7 +84,7 @@ function listRoots(workspaces: ReadonlyMap<string, string>): Map<string, string>
   return roots
 }
 
-/** A message without a time has that of the next one, else of the one before, else of the chat. */
+/** A message without a time gets that of the next one, otherwise of the previous one, otherwise of the chat. */
 function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
   const own = bubbles.map(ownTime)
   const created = typeof chat['createdAt'] === 'number' ? chat['createdAt'] : null
@@ -110,7 +111,7 @@ function ownTime({ value, header }: Bubble): number | null {
   return typeof sentMs === 'number' ? sentMs : null
 }
 
-/** Of a chat whose row is gone the messages stand by their times, what has none at the end. */
+/** If a chat's row is gone, its messages are ordered by time, with those without a time at the end. */
 const timeOf = (bubble: Bubble): number => ownTime(bubble) ?? 1e15
 
 function modelOf(value: Fields): string | null {

@@ -8,7 +8,7 @@ import { CliHome } from './cli-home.ts'
 
 let home: CliHome
 
-/** In every case a neighbour lies beside the store, which is read whatever happens to that. */
+/** In every case there is another store, which must be read whatever happens to the first. */
 beforeEach(() => {
   home = new CliHome()
   home.chat('z', [user('neighbour')])
@@ -160,7 +160,7 @@ test('a store is also encrypted if only its messages are; a store with a key and
   expect([home.chatIds, home.texts('b'), home.issues]).toEqual([['b', 'z'], ['one'], ['a encrypted']])
 })
 
-/** No length of a field fits: it begins with one that goes beyond the end. */
+/** No field length is valid: the first one goes beyond the end. */
 const randomEncrypted = (): Buffer => Buffer.concat([Buffer.from([0x0a, 0xff, 0x7f]), randomBytes(100)])
 
 test.each<[string, (store: CliStore) => void, string]>([

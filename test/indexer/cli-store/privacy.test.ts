@@ -14,7 +14,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** What the mirror's files hold, after everything was read as thoroughly as it can be. */
+/** The content of the mirror's files after the most thorough passes. */
 function mirrorBytes(): string {
   home.close()
   home.pass()

@@ -31,7 +31,7 @@ function chat(begunIn: string, sidecar: object = {}, workspaceUris: readonly str
   store.close()
 }
 
-/** A message of another chat, so that there is something to be told. */
+/** A message of another chat, so that there is something to show. */
 const sayElsewhere = (text: string) => cursor.global().message('other', text, { type: 1, text })
 
 const project = (): unknown =>

@@ -40,7 +40,7 @@ const before = [
 ]
 const put = (store: CliStore, messages: readonly unknown[]): string[] => messages.map((message) => store.blob(message))
 
-/** The turn that `before` was said in. */
+/** The turn in which `before` was sent. */
 const turnBefore = (store: CliStore): string =>
   writeTurn(store, { prompt: 'one', steps: [textStep('I look.'), shellStep('ls', 'call-1'), textStep('two')] })
 const turnAfter = (store: CliStore): string => writeTurn(store, { prompt: 'three', steps: [textStep('four')] })
@@ -107,7 +107,7 @@ describe('times of turns and steps', () => {
 })
 
 describe('after a summary', () => {
-  /** The chat before its summary, read, and then the summary. */
+  /** The chat is read before its summary, and then summarised. */
   function summarise(more: (store: CliStore) => object): CliStore {
     const store = home.store('a')
     home.say(store, { entries: put(store, [system, ...before]), turns: [turnBefore(store)] })

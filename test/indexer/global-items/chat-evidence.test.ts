@@ -4,7 +4,7 @@ import type { PassDepth } from '../../../src/indexer/source.ts'
 import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
-// What the rows of chats and messages say of where the chats belong, from the store to the mirror.
+// Evidence from the rows of chats and messages, from the store to the mirror.
 
 let home: CursorHome
 let store: Store

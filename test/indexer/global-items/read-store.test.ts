@@ -172,7 +172,7 @@ test.each<[string, unknown, string | null, readonly string[]]>([
 
 test('all versions can be in one store', () => {
   for (const era of globalEras) era.write(store.db)
-  // Of the two tables the later one stands.
+  // Of the two tables only the later one stays.
   const lists = globalEras.filter((era) => era !== headerTableOf39).flatMap((era) => era.evidence)
   expect(evidenceOf(pieces()).sort()).toEqual([...lists].sort())
 })

@@ -385,7 +385,7 @@ test('the amount read depends on what is requested, not on the number of blobs',
   expect(bytesRead()).toBe(few)
   expect(toolOf('chat-990', 'call-999')).toMatchObject({ outputFrom: 'blob' })
   console.log(`blobs: ${few} bytes read for ${wanted} wanted, and the same beside 100,000 others`)
-  // Nothing new: nothing read.
+  // Nothing new: nothing is read.
   expect(bytesRead()).toBe(0)
 })
 

@@ -30,13 +30,13 @@ function chat(state: Buffer, ids: readonly string[] = ['gone-1']): void {
   store.chat('chat', { name: 'A chat', fullConversationHeadersOnly: headers(ids), conversationState })
 }
 
-/** What lies under this hash from now on: an older decoder is told another value, of which it yields what it would. */
+/** The value of this hash from now on: the older decoder gets another value, with the result that it would have. */
 function putBlob(id: string, message: unknown): void {
   store.delete(`agentKv:blob:${id}`)
   store.put(`agentKv:blob:${id}`, Buffer.isBuffer(message) ? message : JSON.stringify(message))
 }
 
-/** Makes the mirror one that an older decoder wrote. */
+/** Makes the mirror look as if an older decoder had written it. */
 const makeOld = (): void => {
   indexer.mirror.exec(`update sources set decoder = 1 where kind = 'agent-blobs'`)
 }

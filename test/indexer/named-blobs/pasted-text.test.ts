@@ -22,7 +22,10 @@ afterEach(() => {
   home.remove()
 })
 
-/** Keeps a text as Cursor does, and gives the name by which a message may mention it. */
+/**
+ * Stores a text as Cursor does.
+ * @returns the name by which a message may refer to it
+ */
 function keep(text: string | Buffer): string {
   const name = `composer.content.${digest('sha256', text)}`
   store.put(name, text)
@@ -84,7 +87,7 @@ test('a rewritten message keeps its joined texts, and loses those it no longer n
 })
 
 test('of a long text the beginning is stored, and marked as such', () => {
-  // Signs of three bytes, so that the cut falls into one.
+  // Characters of three bytes, so that the cut falls into one.
   const text = '数'.repeat(TEXT_OCTETS_MAX)
   write({ a: keep(text) })
   indexer.pass()

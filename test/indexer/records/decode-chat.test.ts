@@ -100,7 +100,7 @@ describe('facts', () => {
     const { paths, ...chat } = chatOf(row)
     expect(JSON.stringify({ ...chat, toolData: [...chat.toolData] })).not.toContain(secret)
     expect(chat.embedded).toHaveLength(1)
-    // Where the draft's files lie helps to tell the chat's project; it goes nowhere else.
+    // The paths of the draft's files help to find the chat's project, and are used for nothing else.
     expect(paths).toEqual([`file:///${secret}`])
   })
 })

@@ -113,7 +113,7 @@ describe('a request context names the place of its chat', () => {
     ['by no list: not', { rootPath: '/w' }, []],
   ])('%s', (_, projectLayouts, expected) => {
     expect(told(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
-    // Older builds kept the same in the message's own row, and there it placed no chat.
+    // Older builds store the same in the message's own row; it must place the chat from there too.
     expect(told(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
     expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
       expected,

@@ -11,7 +11,7 @@ import { unreadMessage } from '../../../src/indexer/sources/records/state/model-
 import { asMessageId } from '../../../src/model/ids.ts'
 import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
 
-/** Messages are called `0`, `1` and so on by their places, with how often the key stood before. */
+/** Messages are named `0`, `1` and so on by their places, with the number of earlier occurrences of the key. */
 const decode = (...messages: readonly unknown[]): DecodedThread =>
   decodeModelThread(
     messages.map((message, at) => ({ key: String(at), message: message as JsonRecord })),

@@ -38,7 +38,7 @@ export function chatOf(composer: unknown, id: string = chatId): DecodedChatRow {
   return decoded
 }
 
-/** Any JSON, rich in halves of surrogate pairs; `JSON.stringify` writes those as escapes, into a row and out of one. */
+/** Any JSON, with many half surrogate pairs. `JSON.stringify` writes those as escapes, and parsing brings them back. */
 export const halvedJson = fc.jsonValue({
   maxDepth: 4,
   stringUnit: fc.constantFrom('a', ' ', '\ud83d', '\ude00', '/', '.'),

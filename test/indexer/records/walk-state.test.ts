@@ -12,7 +12,7 @@ import { bytesField, encodeState, numberField, type StatePlan } from '../../../s
 import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 
-/** Blobs by their ids, and what was asked of them. */
+/** Blobs by their ids, and which were read. */
 class Blobs {
   readonly held = new Map<string, Buffer>()
   readonly asked: string[][] = []

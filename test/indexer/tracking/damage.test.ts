@@ -14,7 +14,10 @@ const HUGE = 'x'.repeat(3_000_000)
 let home: CursorHome
 let indexer: Indexer
 
-/** A chat lies beside the file, which is read whatever happens to that; it takes its model from it where it can. */
+/**
+ * There is a chat beside the file, which is read whatever happens to the file; it gets its model from the file if
+ * possible.
+ */
 beforeEach(() => {
   home = new CursorHome()
   indexer = new Indexer(home.userDir)
@@ -38,9 +41,9 @@ const rowOf = (more: object) => (store: TrackingStore) =>
 const sql = (text: string) => (store: TrackingStore) => store.db.exec(text)
 
 interface Harm {
-  /** What is done to a sound store. */
+  /** How a sound store is damaged. */
   readonly harm: (store: TrackingStore) => unknown
-  /** What is done to its file, after it was closed. */
+  /** How its file is damaged, after it was closed. */
   readonly harmFile?: (path: string) => unknown
   readonly state?: string
   readonly issues: readonly string[]

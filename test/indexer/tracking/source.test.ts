@@ -53,7 +53,7 @@ const transcript = (id: string): string =>
     lines(line('user', said(query(`asked in ${id}`))), line('assistant', said(`answered in ${id}`))),
   )
 
-/** A pass, after so long that none is too early. */
+/** A pass, late enough that it is never too early. */
 function pass(depth: PassDepth = 'nudge') {
   nowMs += 2 * MINUTE_MS
   return indexer.pass(depth)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { decode } from './decoded.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 
-/** Bits of all forms, whole and torn, so that their readers meet one another. */
+/** Pieces of all formats, complete and torn, so that each decoder meets the others' input. */
 const scraps = [
   'user:\n',
   'assistant:\n',

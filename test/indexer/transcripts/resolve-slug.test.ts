@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { resolveSlug } from '../../../src/indexer/sources/transcripts/resolve-slug.ts'
 
-/** A disk on which only these folders are, and those above them. */
+/** A disk with only these folders and their parents. */
 function disk(paths: readonly string[], separator = '/') {
   const folders = new Map<string, Set<string>>()
   for (const path of paths) {

@@ -272,7 +272,7 @@ describe('a root', () => {
     expect(rootOf('a')).toBeNull()
   })
 
-  // There the path of a folder for the time being holds a drive, and a name made short.
+  // On Windows the path of the temporary folder contains a drive and a shortened name.
   test.skipIf(process.platform === 'win32')('is found on the disk where the name can be one folder only', () => {
     const root = join(folder, 'my shop')
     mkdirSync(root)
@@ -347,7 +347,7 @@ describe('a file', () => {
   })
 })
 
-// Windows gives links to few, and keeps no such rights; root may read what nobody may.
+// Windows lets few users make links, and has no such permissions; root may read everything.
 describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
   test('a link to a file or a folder is skipped', () => {
     const outside = join(folder, 'outside')
@@ -364,7 +364,7 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     expect([transcriptSources(home).length, chatIds()]).toEqual([1, ['c']])
   })
 
-  // Only root can give a file away.
+  // Only root can give a file to another user.
   test.skipIf(process.getuid?.() !== 0)('a file of another user is an issue', () => {
     chownSync(write('a.jsonl', chat('one')), 65_534, 65_534)
     pass()

@@ -26,7 +26,7 @@ interface Changes {
   gone: number
 }
 
-/** A pass over these workspaces, else over every one there is. */
+/** A pass over these workspaces, or over all of them. */
 function pass(depth: PassDepth = 'nudge', sources = workspaceItemsSources(userDir)): Changes {
   const changes = { added: 0, changed: 0, gone: 0 }
   for (const source of sources) {
