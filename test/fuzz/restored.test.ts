@@ -89,8 +89,8 @@ test(`${SEEDS} seeds: a mirror that is restored while it follows its store equal
 const ofArchives = `source in (select num from sources where kind = 'archive')`
 
 test.each([
-  ['what is restored counted as held by Cursor', `update messages set is_live = 1 where ${ofArchives}`],
-  ['what is restored were forgotten', `delete from messages where ${ofArchives}`],
+  ['restored messages counted as present in Cursor', `update messages set is_live = 1 where ${ofArchives}`],
+  ['restored messages were forgotten', `delete from messages where ${ofArchives}`],
 ])(
   'the test notices if %s',
   async (_, sql) => {

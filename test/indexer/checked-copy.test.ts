@@ -142,12 +142,12 @@ test('a damaged copy does not count, even if the file did not change', () => {
 
 test.each([
   [
-    'beyond two gigabytes',
+    'larger than two gigabytes',
     () => world.sizes.set(home.globalPath, 2 * 1024 ** 3 + 1),
     /^refused: .*9p mount.*2\.0 GB it is too large.*machine that runs Cursor/,
   ],
   [
-    'whose copy has no room',
+    'whose copy does not fit on the disk',
     () => (world.freeBytes = 1000),
     /^refused: .*no space for a copy.*free some space, or run/,
   ],

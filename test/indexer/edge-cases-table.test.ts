@@ -44,7 +44,7 @@ test('each edge case has a test, and no test is skipped', () => {
 })
 
 test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => [number, file, title] as const)))(
-  'edge case %i is held in %s: %s',
+  'edge case %i is tested in %s: %s',
   (_, file, title) => {
     expect(existsSync(new URL(`../${file}`, import.meta.url))).toBe(true)
     expect(isTitled(read(`../${file}`), title)).toBe(true)

@@ -138,9 +138,9 @@ test('a tombstone in the store does not mark the chat of a transcript as deleted
 })
 
 test.each([
-  ['first', true],
-  ['later', false],
-])('a chat that Cursor deleted stays as complete as it was, %s the transcript was read', (_, isFirst) => {
+  ['with the transcript read first', true],
+  ['with the transcript read later', false],
+])('a chat that Cursor deleted stays as complete as it was, %s', (_, isFirst) => {
   const store = home.global()
   const told = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
   const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`

@@ -208,8 +208,8 @@ test('a workspace on another disk, behind a link, is read', () => {
 })
 
 test.each([
-  ['the greatest rowid', '9223372036854775807'],
-  ['a rowid beyond what a number holds', '5000000000000000001'],
+  ['the largest rowid', '9223372036854775807'],
+  ['a rowid too large for a number', '5000000000000000001'],
 ])('a row at %s is read and does not stop its store', (_, rowid) => {
   writeChat('a', { m1: 'first' })
   store.db.exec(

@@ -78,12 +78,12 @@ export function findFaults(db: Mirror): string[] {
  */
 const FAULTS: readonly (readonly [fault: string, sql: string])[] = [
   [
-    'a source says it is read beyond the rows that are held',
+    'the position of a source is beyond its rows in the mirror',
     `select count(*) from sources where kind = 'composer-kv' and watermark >
        (select coalesce(max(source_rowid), 0) from source_rows where source = sources.num and is_live = 1)`,
   ],
   [
-    'a row counts as read whose message is not held',
+    'a row counts as read, but its message is missing',
     `select count(*) from source_rows join sources on sources.num = source and kind = 'composer-kv'
      where key glob 'bubbleId:*' and is_live = 1 and source_rowid > 0 and not exists (
        select 1 from messages join chats on chats.num = chat

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
-import { chanceOf, garbage } from './chance.ts'
+import { Chance } from '../../../src/sample/chance.ts'
 import { dumpMirror, findFaults } from './dump.ts'
 import { keepSound, passOver } from './healed.ts'
 import { chatIdOf, messageIdOf, wordOf, type LossyHome } from './lossy-home.ts'
@@ -170,4 +170,16 @@ export function readUntilDamage(bytes: Buffer): number {
   }
   rmSync(folder, { recursive: true, force: true })
   return rows
+}
+
+/** Pseudorandom numbers, the same for the same seed; each is at least 0 and below 1. */
+export function chanceOf(seed: number): () => number {
+  const chance = new Chance(`seed ${seed}`)
+  return () => chance.next()
+}
+
+export function garbage(chance: () => number, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE(Math.floor(chance() * 2 ** 32), at)
+  return bytes
 }

@@ -111,9 +111,9 @@ test('a store without any readable blob keeps what was read before', () => {
 })
 
 test.each<[string, unknown, string]>([
-  ['a role that is not known', { role: 'oracle', content: 'hidden' }, 'unknown-shape'],
+  ['an unknown role', { role: 'oracle', content: 'hidden' }, 'unknown-shape'],
   ['a message without a role', { content: 'hidden' }, 'unknown-shape'],
-  ['a list in which not all are messages', [user('hidden'), 7], 'not-an-object'],
+  ['a list with an entry that is not a message', [user('hidden'), 7], 'not-an-object'],
   ['bytes that are no JSON', Buffer.from('{"role":"user","con'), 'bad-json'],
 ])('%s is an issue', (_, blob, reason) => {
   const store = home.store('a')
@@ -168,7 +168,7 @@ test.each<[string, (store: CliStore) => void, string]>([
   ['facts that are no object', (store) => store.fact('0', Buffer.from('[1]').toString('hex')), 'bad-json'],
   ['a root that is no state', (store) => store.facts({ latestRootBlobId: store.blob('no state') }), 'unknown-shape'],
   [
-    'a root of which nothing is known',
+    'a root without any known field',
     (store) => store.facts({ latestRootBlobId: store.blob(bytesField(99, Buffer.from('new'))) }),
     'unknown-shape',
   ],
@@ -180,7 +180,7 @@ test.each<[string, (store: CliStore) => void, string]>([
 
 test.each([
   ['no tables is about to be written', [], 'null-value'],
-  ['other tables is of no known form', ['messages'], 'unknown-shape'],
+  ['other tables is in an unknown format', ['messages'], 'unknown-shape'],
 ])('a store with %s', (_, tables, reason) => {
   const { path } = home.store('a')
   home.pass()

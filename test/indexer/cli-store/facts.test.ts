@@ -32,14 +32,14 @@ function chatOf({ facts = {}, sidecar, startedAtMs }: Told): Record<string, unkn
 test.each<[string, Told, string, string]>([
   ['beside the store', { facts: { name: 'Inner' }, sidecar: { title: 'Outer' } }, 'Outer', 'cursor'],
   ['in the store', { facts: { name: 'Inner' }, sidecar: { title: '' } }, 'Inner', 'cursor'],
-  ['the first words, where it has none yet', {}, 'What is slag?', 'first-message'],
+  ['the first words, if it has none yet', {}, 'What is slag?', 'first-message'],
 ])('the title is the one %s', (_, told, title, source) => {
   expect(chatOf(told)).toMatchObject({ title, title_source: source })
 })
 
 test.each<[string, Told, number | null]>([
   ['the store', { facts: { createdAt }, sidecar: { createdAtMs: updatedAt } }, createdAt ?? null],
-  ['what stands beside it', { sidecar: { createdAtMs: updatedAt }, startedAtMs: startedAt ?? 0 }, updatedAt ?? null],
+  ['the file beside it', { sidecar: { createdAtMs: updatedAt }, startedAtMs: startedAt ?? 0 }, updatedAt ?? null],
   ['its state', { startedAtMs: startedAt ?? 0 }, startedAt ?? null],
   ['nothing', { facts: { createdAt: 7 }, sidecar: { createdAtMs: 'soon' } }, null],
 ])('the time of creation comes from %s', (_, told, atMs) => {

@@ -121,9 +121,9 @@ describe('after a summary', () => {
   const whole = ['one', 'I look.', 'two', 'what was', 'three', 'four']
 
   test.each([
-    ['the turns tell', () => ({})],
+    ['the turns have', () => ({})],
     ['an archive names', archived],
-  ])('messages in the mirror stay in place with their outputs if %s the summary', (_, more) => {
+  ])('messages in the mirror stay in place with their outputs if %s them', (_, more) => {
     summarise(more)
     const ids = home.held('a').map(({ id }) => id)
     expect(home.pass()).toMatchObject({ added: 3, gone: 0 })

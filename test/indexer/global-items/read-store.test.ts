@@ -185,7 +185,7 @@ test('an empty store has no pieces', () => {
 
 test.each<[string, (db: Store['db']) => void]>([
   ['a new list', (db) => putItem(db, 'composer.composerHeaders', { allComposers: [] })],
-  ['a list written anew at the same length', (db) => putItem(db, 'glass.localAgentProjects.v1', '[1]')],
+  ['a list rewritten with the same length', (db) => putItem(db, 'glass.localAgentProjects.v1', '[1]')],
   ['a new row', (db) => putHeader(db, { composerId: 'b', lastUpdatedAt: atMs })],
   ['a later change', (db) => db.exec(`update composerHeaders set lastUpdatedAt = ${atMs + 1}`)],
   ['a later use', (db) => db.exec(`update composerHeaders set recency = ${atMs + 1}`)],

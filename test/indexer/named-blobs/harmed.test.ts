@@ -63,7 +63,7 @@ const outputsOf = (id: string): unknown[] =>
     .all(id)
     .flatMap((parts) => (JSON.parse(parts) as Part[]).map((part) => (part.kind === 'tool' ? part.output : part)))
 
-test.each(places)('a damaged %s costs at most one issue, and no other output', (...place) => {
+test.each(places)('damage to %s costs at most one issue, and no other output', (...place) => {
   for (const [at, [, bytes]] of harmed.entries()) {
     writeChat(`bytes-${at}`, bytes === null ? 'cd'.repeat(32) : keepBlob(store, bytes), place)
     // The same under another id, as hex text, which older builds wrote.

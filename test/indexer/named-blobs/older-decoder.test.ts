@@ -99,7 +99,7 @@ test('messages that the older decoder read from turns are replaced by those that
 })
 
 test.each([
-  ['that the state names no more', (ids: readonly string[]) => chat(stateOf(ids.slice(1)))],
+  ['that the state no longer names', (ids: readonly string[]) => chat(stateOf(ids.slice(1)))],
   ['whose blob is gone', ([first]: readonly string[]) => store.delete(`agentKv:blob:${first}`)],
 ])('a message %s is kept, and is a loss', (_, remove) => {
   const ids = [keepBlob(store, user('why')), keepBlob(store, answer('because'))]

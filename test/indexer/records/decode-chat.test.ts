@@ -43,7 +43,7 @@ describe('facts', () => {
     ['to-do items', { todos: ['{"content":"a"}'] }, { todos: [{ id: null, content: 'a', status: null }] }],
     ['the unified mode first', { unifiedMode: 'plan', forceMode: 'chat' }, { mode: 'plan' }],
     ['the forced mode next', { unifiedMode: 2, forceMode: 'chat' }, { mode: 'chat' }],
-    ['agent where only that is said', { isAgentic: true }, { mode: 'agent' }],
+    ['agent if only that is set', { isAgentic: true }, { mode: 'agent' }],
     ['a model', { modelConfig: { modelName: 'gpt-5' } }, { model: 'gpt-5' }],
     ['auto is no model', { modelConfig: { modelName: 'AUTO' } }, { model: null }],
     ['a status', { status: 'aborted' }, { status: 'aborted' }],
@@ -68,7 +68,7 @@ describe('facts', () => {
       { contextTokens: { used: 10.5, limit: null } },
     ],
     [
-      'context tokens where only their breakdown is there',
+      'context tokens from their breakdown alone',
       { promptTokenBreakdown: { totalUsedTokens: 9000, categories: [] }, contextTokenLimit: 200_000 },
       { contextTokens: { used: 9000, limit: 200_000 } },
     ],

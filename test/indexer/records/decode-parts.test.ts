@@ -12,11 +12,7 @@ describe('text', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['is verbatim', { text: '  a\r\n ' }, '  a\r\n '],
     ['wins over its editor state', { text: 'a', richText: lexical([word('b')]) }, 'a'],
-    [
-      'comes from the editor state where it is blank',
-      { text: ' ', richText: JSON.stringify(tabbed) },
-      'see app.ts\tok',
-    ],
+    ['comes from the editor state if it is blank', { text: ' ', richText: JSON.stringify(tabbed) }, 'see app.ts\tok'],
     ['comes from an editor state that is an object', { richText: tabbed }, 'see app.ts\tok'],
     [
       'joins paragraphs by line',
@@ -107,11 +103,7 @@ describe('code', () => {
       { codeBlocks: [{ content: 'x = 1\n', languageId: 'python', uri: { fsPath: '/a.py' } }] },
       [['x = 1\n', 'python', '/a.py']],
     ],
-    [
-      'takes a URI string as it stands',
-      { codeBlocks: [{ content: 'x', uri: 'file:///b' }] },
-      [['x', null, 'file:///b']],
-    ],
+    ['uses a URI string unchanged', { codeBlocks: [{ content: 'x', uri: 'file:///b' }] }, [['x', null, 'file:///b']]],
     [
       'comes from suggestions too',
       { suggestedCodeBlocks: [{ content: 's', uri: { path: '/s' } }] },
@@ -148,7 +140,7 @@ describe('attachments', () => {
       ],
     ],
     [
-      'files that no URI names, with what they held',
+      'files without a URI, with their content',
       { context: { fileSelections: [{ fileName: 'auth.py', content: 'def login' }, { fileName: ' ' }] } },
       [['auth.py', 'def login']],
     ],

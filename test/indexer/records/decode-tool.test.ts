@@ -63,7 +63,7 @@ describe('input and output', () => {
   test.each<[string, Record<string, unknown>, unknown, unknown]>([
     ['objects are taken as they are', { params: { a: 1 }, result: { b: 2 } }, { a: 1 }, { b: 2 }],
     ['torn arguments stay a string', { params: '', rawArgs: '{"path":"/a' }, '{"path":"/a', null],
-    ['raw arguments stand in for empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
+    ['raw arguments replace empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
     ['plain text stays a string', { result: ' plain\n' }, null, ' plain\n'],
     [
       'a number within that would be rounded, too',
@@ -75,7 +75,7 @@ describe('input and output', () => {
     ],
     ['a number that would be rounded stays a string', { result: '12345678901234567890' }, null, '12345678901234567890'],
     [
-      'additional data tells what the result leaves out',
+      'additional data adds what the result leaves out',
       { additionalData: { status: 'success', totalFiles: 3, composerData: '{"a":1}' } },
       null,
       { totalFiles: 3 },
@@ -275,8 +275,8 @@ describe('what a call wrote', () => {
 })
 
 test.each([
-  ['as an argument', { params: { patch: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
-  ['as all there is', { rawArgs: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' }],
+  ['an argument', { params: { patch: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
+  ['the whole input', { rawArgs: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' }],
   ['under another name', { params: { input: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
 ])('the files of a patch are named if it is %s', (_, call) => {
   expect(toolOf({ name: 'apply_patch', ...call })).toMatchObject({ paths: ['src/a.ts'] })

@@ -70,8 +70,8 @@ test('a number that JavaScript would round is exact', () => {
 
 test.each([
   ['the end of a turn', { type: 'turn_ended', status: 'success' }],
-  ['a line of no known kind', { kind: 'other' }],
-  ['a role of the machine', { role: 'system', message: { content: 'You are' } }],
+  ['a line of an unknown kind', { kind: 'other' }],
+  ['another role', { role: 'system', message: { content: 'You are' } }],
   ['an error without words', { type: 'error' }],
 ])('%s is no message and takes no place', (_, record) => {
   const decoded = decode(lines(record, line('user', said('a')), record))
@@ -81,9 +81,9 @@ test.each([
 })
 
 test.each([
-  ['withheld reasoning alone', line('assistant', said(' [REDACTED]\n'))],
+  ['redacted reasoning alone', line('assistant', said(' [REDACTED]\n'))],
   ['blank text', line('assistant', said(' '))],
-  ['a block of no known kind', line('assistant', { type: 'image', source: 'inline' })],
+  ['a block of an unknown kind', line('assistant', { type: 'image', source: 'inline' })],
   ['no content', { role: 'assistant' }],
 ])('%s is no message and keeps its place', (_, record) => {
   const decoded = decode(lines(line('user', said('a')), record, line('assistant', said('b'))))
@@ -117,9 +117,9 @@ describe('a line that cannot be read', () => {
   test.each([
     ['is named in the middle', `${whole}{"role":\n${whole}`, 'bad-json', ['chat/0', 'chat/2']],
     ['is named at the end', `${whole}{"role":\n`, 'bad-json', ['chat/0']],
-    ['is named where it is no object', `${whole}7\n${whole}`, 'not-an-object', ['chat/0', 'chat/2']],
+    ['is reported if it is not an object', `${whole}7\n${whole}`, 'not-an-object', ['chat/0', 'chat/2']],
     ['is not there yet while its end is missing', `${whole}{"role":`, null, ['chat/0']],
-    ['is not there yet where it is the only one', '{"role":', null, []],
+    ['does not count yet if it is the only one', '{"role":', null, []],
   ])('%s', (_, content, issue, ids) => {
     const decoded = decode(content)
     expect([decoded.issue, decoded.messages.map(({ id }) => id)]).toEqual([issue, ids])

@@ -62,7 +62,7 @@ test('results belong to the calls of their tool, in order, and never to calls be
 })
 
 test.each([
-  ['is over once its result is there', [result({ toolName: 'T' })], 'completed'],
+  ['has ended once it has a result', [result({ toolName: 'T' })], 'completed'],
   ['runs while nothing follows', [], 'running'],
 ])('a call %s', (_, after, status) => {
   expect(decode(list(calls(call('T', null)), ...after)).messages[0]?.parts).toMatchObject([{ status }])
@@ -73,10 +73,10 @@ const deep = `${'['.repeat(600)}${']'.repeat(600)}`
 test.each([
   ['no object', [7], 'not-an-object'],
   ['no role', [{ text: 'x' }], 'unknown-shape'],
-  ['a role that is no word', [{ role: 7, text: 'x' }], 'unknown-shape'],
-  ['a text that is none', [{ role: 'user', text: ['x'] }], 'unknown-shape'],
-  ['calls that are no list', [{ role: 'assistant', text: '', toolCalls: { toolName: 'T' } }], 'unknown-shape'],
-  ['a call that is no object', [calls('T')], 'unknown-shape'],
+  ['a role that is not a string', [{ role: 7, text: 'x' }], 'unknown-shape'],
+  ['a text that is not a string', [{ role: 'user', text: ['x'] }], 'unknown-shape'],
+  ['calls that are not a list', [{ role: 'assistant', text: '', toolCalls: { toolName: 'T' } }], 'unknown-shape'],
+  ['a call that is not an object', [calls('T')], 'unknown-shape'],
   ['arguments that are too deep', [calls(call('T', deep))], 'too-deep'],
   ['a result that is too deep', [result({ toolName: 'T', result: deep })], 'too-deep'],
   ['several of these', [null, { role: 1 }], 'not-an-object'],

@@ -42,13 +42,13 @@ test.each<[string, string[], unknown[]]>([
     [tool('T', { input: { a: 1 }, status: 'running' })],
   ],
   [
-    'arguments of no known form',
+    'arguments in an unknown format',
     ['[Tool call] T', '  a', '  b=c'],
     [tool('T', { input: 'a\nb=c', status: 'running' })],
   ],
   ['a call without arguments', ['[Tool call] T'], [tool('T', { status: 'running' })]],
   [
-    'an argument that goes on at the margin, to the letter',
+    'an argument that continues at the left margin, unchanged',
     ['[Tool call] Write', '  path=a.ini', '  contents=[a]', '', 'x = 1', 'key=value', '    path=b', '', '  merge=true'],
     [
       tool('Write', {
@@ -59,7 +59,7 @@ test.each<[string, string[], unknown[]]>([
     ],
   ],
   [
-    'arguments that begin with one sign alone',
+    'arguments that begin with a single separator',
     ['[Tool call] Write', '  contents=interface A {', '  name: string', '}', '  path=a.ts'],
     [
       tool('Write', {
@@ -86,7 +86,7 @@ test.each<[string, string[], unknown[]]>([
     ],
   ],
   [
-    'words that are glued to the name, which its result tells',
+    'text directly after the name, which its result shows',
     ['[Tool call] Shellls -l', '[Tool call] ReadLints', '[Tool result] Shell', '[Tool result] ReadLints'],
     [tool('Shell', { input: 'ls -l' }), tool('ReadLints')],
   ],
@@ -96,7 +96,7 @@ test.each<[string, string[], unknown[]]>([
     [tool('Read', { input: 'me' }), tool('ReadLints')],
   ],
   [
-    'words that are glued to a name without a result, where a sign tells them apart',
+    'text directly after a name without a result, if a special character separates them',
     ['[Tool call] Shell{"command":"ls"}', '[Tool call] mcp.a:b-c"x'],
     [
       tool('Shell', { input: { command: 'ls' }, status: 'running' }),
@@ -132,7 +132,7 @@ test.each<[string, string[], unknown[]]>([
     [tool('A', { output: '1 a' }), tool('B', { output: '2 b' })],
   ],
   ['a result without a call', ['[Tool result] T', '  a'], [tool('T', { output: 'a' })]],
-  ['a result without words, which ends its call', ['[Tool call] T', '[Tool result] T', ''], [tool('T')]],
+  ['a result without text, which ends its call', ['[Tool call] T', '[Tool result] T', ''], [tool('T')]],
   [
     'a result whose tool no call has, by their order',
     ['[Tool call] A', '[Tool call] B', '[Tool result] C', '  1 a'],
@@ -141,7 +141,7 @@ test.each<[string, string[], unknown[]]>([
   ['a mark that is not at the margin', ['a', '  [Thinking] b'], [text('a\n  [Thinking] b')]],
   ['a word that begins like a mark', ['[Thinking]s'], [text('[Thinking]s')]],
   [
-    'withheld reasoning, which is nothing',
+    'redacted reasoning, which is left out',
     ['[REDACTED]', '[Thinking] [REDACTED]', '[Tool call] T'],
     [tool('T', { status: 'running' })],
   ],
@@ -217,7 +217,7 @@ describe('a line that looks like a role', () => {
   test.each([
     ['a key of a YAML file', ['```yaml', 'a: 1', '', 'user:', '  name: a', '```']],
     ['a line below another', ['a', 'assistant:', 'user:', 'b']],
-    ['no more than the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
+    ['only the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
   ])('opens no message if it is %s', (_, words) => {
     expect(partsOf(`${answer(...words)}${ask('b')}`)).toEqual([
       ['assistant', text(words.join('\n'))],
@@ -273,10 +273,10 @@ test('Windows line ends are read', () => {
 })
 
 test.each([
-  ['that opens no message is named', 'some notes\nof mine\n', 'bad-json'],
-  ['that may be a first line in the making is not there yet', 'use', null],
-  ['that is empty is not there yet', '', null],
-  ['that is blank is not there yet', ' \n\n', null],
+  ['without any message is reported', 'some notes\nof mine\n', 'bad-json'],
+  ['that may be an incomplete first line does not count yet', 'use', null],
+  ['that is empty does not count yet', '', null],
+  ['that is blank does not count yet', ' \n\n', null],
 ])('a file %s', (_, content, issue) => {
   expect(decode(content)).toEqual({ messages: [], outline: [], issue, hasOnlyControl: false })
 })

@@ -189,21 +189,17 @@ describe('of a chat in several formats', () => {
   const old = `user:\n${query('one')}\n\nassistant:\ntwo\n[Tool call] T\n  x=a\n\n${quoted}\n\n`
 
   test.each([
-    ['the list, where the text only seems to hold more', { 'a.txt': old, 'a.json': listed('one', 'zwei') }, 'zwei'],
+    ['the list, if the text only seems to have more', { 'a.txt': old, 'a.json': listed('one', 'zwei') }, 'zwei'],
     [
-      'the text, where it holds a later prompt',
+      'the text, if it has a later prompt',
       { 'a.txt': `${old}user:\n${query('d')}\n`, 'a.json': listed('one', 'zwei') },
       'two',
     ],
-    ['the text, where it alone holds the answer', { 'a.txt': old, 'a.json': listed('one') }, 'two'],
+    ['the text, if only it has the answer', { 'a.txt': old, 'a.json': listed('one') }, 'two'],
     ['the text, while the list is torn', { 'a.txt': old, 'a.json': listed('one', 'zwei').slice(0, -4) }, 'two'],
+    ['the lines, if both have the same', { 'a.json': listed('one', 'zwei'), 'a.jsonl': answered('one', 'due') }, 'due'],
     [
-      'the lines, where both hold the same',
-      { 'a.json': listed('one', 'zwei'), 'a.jsonl': answered('one', 'due') },
-      'due',
-    ],
-    [
-      'the list, where it holds more than the lines',
+      'the list, if it has more than the lines',
       { 'a.json': listed('one', 'zwei', '3'), 'a.jsonl': answered('one', 'due') },
       'zwei',
     ],

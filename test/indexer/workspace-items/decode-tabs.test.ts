@@ -133,7 +133,7 @@ describe('an unsent draft', () => {
     ['that names files', draft],
     ['that names nothing', { type: 'user', followup: true }],
     ['with an empty editor state', { ...draft, initText: '{"root":{"children":[]}}' }],
-    ['with words under a name that is not known', { ...draft, scribble: 'typed and not sent' }],
+    ['with text in an unknown field', { ...draft, scribble: 'typed and not sent' }],
     ['of blanks', { ...draft, text: ' \n' }],
   ])('%s is no message and no issue', (_, bubble) => {
     const chat = only(said, bubble)
