@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RunOutcome } from '../../src/engine/writer-messages.ts'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import type { RunOutcome } from '../../../src/engine/writer-messages.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 const SLICE_MS = 400
 const REST_MS = 600_000

@@ -3,12 +3,12 @@ import type * as Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
-import { openCursorFile } from '../../src/indexer/open-safely/cursor-file.ts'
-import { discoverSources } from '../../src/indexer/discover.ts'
-import { CursorHome, type JournalMode } from '../../src/sample/cursor-home.ts'
-import { fillStore } from '../helpers/fill-store.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { SourceMonitor } from '../../../src/daemon/follow/source-monitor.ts'
+import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { discoverSources } from '../../../src/indexer/discover.ts'
+import { CursorHome, type JournalMode } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 /**
  * Closing a file drops every lock that the process has on it, through any handle. A plain file call on a database that
@@ -43,7 +43,7 @@ vi.mock(import('node:fs'), async (original) => {
   return { ...actual, ...noted }
 })
 
-vi.mock('../../src/sqlite.ts', async (original) => {
+vi.mock('../../../src/sqlite.ts', async (original) => {
   const { default: Actual } = await original<{ default: typeof Sqlite.default }>()
   class Noted extends Actual {
     constructor(file?: string | Buffer, options?: Sqlite.Options) {

@@ -2,8 +2,8 @@ import { copyFileSync, readdirSync, renameSync, statSync, writeFileSync } from '
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../src/indexer/open-safely/cursor-file.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
 
 let home: CursorHome
 

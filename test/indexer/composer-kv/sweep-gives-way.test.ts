@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
-import { fillStore } from '../helpers/fill-store.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 let home: CursorHome
 let store: Store
