@@ -146,8 +146,8 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
       longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
     }
   }
-  const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
-  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
+  const checks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
+  return { kind: 'open', ...facts, ...checks, read, close: () => undefined }
 }
 
 /** The copy is kept for other sources that read the same file, until the run is over. */

@@ -12,7 +12,7 @@ import type { StoreFile, StoreGroup } from './list-stores.ts'
 import type { ReadStore, StoreReading } from './read-store.ts'
 
 /** A store and the result of reading it. */
-export interface Look {
+export interface StoreResult {
   readonly store: StoreFile
   readonly reading: Exclude<StoreReading, { readonly kind: 'busy' }>
 }
@@ -28,8 +28,8 @@ export type ListHeld = (chatId: ChatId) => readonly HeldMessage[]
  * One piece for each store of a chat, and one for each blob that could not be read. The chat comes from the most
  * complete store.
  */
-export function piecesOf({ stamp }: StoreGroup, looks: readonly Look[], listHeld: ListHeld): readonly Piece[] {
-  const decoded = looks.map(decodeStore)
+export function piecesOf({ stamp }: StoreGroup, results: readonly StoreResult[], listHeld: ListHeld): readonly Piece[] {
+  const decoded = results.map(decodeStore)
   const chosen = decoded.reduce<DecodedStore | null>((best, next) => (isMoreComplete(next, best) ? next : best), null)
   return decoded.flatMap((each) => storePieces(each, each === chosen ? listHeld : null, stamp))
 }
@@ -45,7 +45,7 @@ interface DecodedStore {
 
 const emptyThread: DecodedThread = { messages: [], outline: [], turnIds: new Set(), issues: [] }
 
-function decodeStore({ store, reading }: Look): DecodedStore {
+function decodeStore({ store, reading }: StoreResult): DecodedStore {
   if (reading.kind === 'issue') return { store, read: null, thread: emptyThread, issues: [], issue: reading.reason }
   const entries = reading.state?.entries ?? []
   const thread = decodeModelThread(entries, (key, occurrence) => nameMessage(store.chatId, key, occurrence))

@@ -5,7 +5,7 @@ import { listLiveMessages } from '../../../mirror/write/messages/held-messages.t
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { groupStores, type Listing, type StoreGroup } from './list-stores.ts'
-import { piecesOf, storeKeyOf, type ListHeld, type Look } from './pieces.ts'
+import { piecesOf, storeKeyOf, type ListHeld, type StoreResult } from './pieces.ts'
 import { readStore } from './read-store.ts'
 
 /** Sorts after every key. */
@@ -37,9 +37,9 @@ export function* syncStores(whole: Whole): Generator<PassStep, number> {
   let done = 0
   let busy = 0
   for (const group of touched) {
-    const looks = yield* lookAt(group)
-    if (looks === null) busy += 1
-    else portion = extended(portion, group, looks, listLive)
+    const results = yield* readGroup(group)
+    if (results === null) busy += 1
+    else portion = extended(portion, group, results, listLive)
     if (portion.octets < PORTION_OCTETS_MAX) continue
     yield* withTotals(writeWhole(mirror, source, portionContent(whole, portion), request), done, touched.length)
     done += portion.keys.size
@@ -65,10 +65,10 @@ const emptyPortion: Portion = { pieces: [], keys: new Set(), octets: 0 }
 function extended(
   { pieces, keys, octets }: Portion,
   group: StoreGroup,
-  looks: readonly Look[],
+  results: readonly StoreResult[],
   listLive: ListHeld,
 ): Portion {
-  const more = piecesOf(group, looks, listLive)
+  const more = piecesOf(group, results, listLive)
   return {
     pieces: [...pieces, ...more],
     keys: new Set([...keys, ...group.stores.map(({ key }) => key)]),
@@ -80,16 +80,16 @@ function extended(
  * Reads the stores of one chat.
  * @returns null if one of them cannot be read at the moment
  */
-function* lookAt({ stores }: StoreGroup): Generator<PassStep, readonly Look[] | null> {
-  const looks: Look[] = []
+function* readGroup({ stores }: StoreGroup): Generator<PassStep, readonly StoreResult[] | null> {
+  const results: StoreResult[] = []
   for (const store of stores) {
     const reading = readStore(store)
     const { bytesRead, longestReadMs } = reading
     yield { ...readingStep, bytesRead, longestReadMs }
     if (reading.kind === 'busy') return null
-    looks.push({ store, reading })
+    results.push({ store, reading })
   }
-  return looks
+  return results
 }
 
 /** Everything outside this portion is kept. Deletions come with the last portion, when all stores are known. */

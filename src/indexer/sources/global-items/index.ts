@@ -41,10 +41,10 @@ export function globalItemsSource(userDir: string): Source {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return done
       }
-      const last = lookOf(mirror, source.id)
+      const last = lastSnapshot(mirror, source.id)
       return request.depth === 'nudge' && signature !== null && isFresh(last, request.now())
         ? countNeeded
-        : yield* look(mirror, source, request)
+        : yield* readAndWrite(mirror, source, request)
     },
   }
   return source
@@ -54,41 +54,41 @@ const done: PassEnd = { state: 'ok', detail: null, again: [] }
 /** A value updated in place without a change of length shows only in the value itself, which is compared later. */
 const countNeeded: PassEnd = { state: 'ok', detail: null, again: [countLater] }
 
-interface Look {
+interface Snapshot {
   readonly glance: Glance | null
   readonly atMs: number
 }
 
 /** What was seen last, by mirror. Source objects are rebuilt for every run; a new process reads once. */
-const looks = new WeakMap<Mirror, Map<SourceId, Look>>()
+const snapshots = new WeakMap<Mirror, Map<SourceId, Snapshot>>()
 
-const lookOf = (mirror: Mirror, id: SourceId): Look | undefined => looks.get(mirror)?.get(id)
+const lastSnapshot = (mirror: Mirror, id: SourceId): Snapshot | undefined => snapshots.get(mirror)?.get(id)
 
-function noteLook(mirror: Mirror, id: SourceId, seen: Look | null): void {
-  const ofMirror = looks.get(mirror) ?? new Map<SourceId, Look>()
-  looks.set(mirror, ofMirror)
+function saveSnapshot(mirror: Mirror, id: SourceId, seen: Snapshot | null): void {
+  const ofMirror = snapshots.get(mirror) ?? new Map<SourceId, Snapshot>()
+  snapshots.set(mirror, ofMirror)
   if (seen === null) ofMirror.delete(id)
   else ofMirror.set(id, seen)
 }
 
-function isFresh(last: Look | undefined, nowMs: number): boolean {
+function isFresh(last: Snapshot | undefined, nowMs: number): boolean {
   const sinceMs = last === undefined ? LOOK_EVERY_MS : nowMs - last.atMs
   return sinceMs >= 0 && sinceMs < LOOK_EVERY_MS
 }
 
-function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<PassStep, PassEnd> {
+function* readAndWrite(mirror: Mirror, source: Source, request: PassRequest): Generator<PassStep, PassEnd> {
   const num = held.sourceNum(mirror, source)
   const atMs = request.now()
-  const seen = request.depth === 'nudge' ? (lookOf(mirror, source.id)?.glance ?? null) : null
+  const seen = request.depth === 'nudge' ? (lastSnapshot(mirror, source.id)?.glance ?? null) : null
   const found = readStore(source.path, seen)
-  noteLook(mirror, source.id, null)
+  saveSnapshot(mirror, source.id, null)
   if (found.kind === 'closed') {
     held.saveSourceState(mirror, num, found.state, found.detail, null)
     return { state: found.state, detail: found.detail, again: [] }
   }
   if (found.kind === 'same') yield { ...readingStep, bytesRead: found.bytesRead }
   else yield* writeWhole(mirror, source, found.content, request)
-  noteLook(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
+  saveSnapshot(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
   held.saveSourceState(mirror, num, 'ok', null, request.now())
   return found.kind === 'same' ? countNeeded : done
 }

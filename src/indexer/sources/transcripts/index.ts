@@ -61,16 +61,16 @@ function transcriptSource(place: Place): Source {
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
       const known = held.readPosition(mirror, num).signature
-      const look = lookInto(source, place, memoryOf(mirror, folder), { depth: request.depth, known })
-      if (look === null) {
+      const found = lookInto(source, place, memoryOf(mirror, folder), { depth: request.depth, known })
+      if (found === null) {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return untouched
       }
-      if (look.kind === 'closed') {
-        held.saveSourceState(mirror, num, look.state, look.detail, null)
-        return { state: look.state, detail: look.detail, again: [] }
+      if (found.kind === 'closed') {
+        held.saveSourceState(mirror, num, found.state, found.detail, null)
+        return { state: found.state, detail: found.detail, again: [] }
       }
-      yield* writeWhole(mirror, source, look.content, request)
+      yield* writeWhole(mirror, source, found.content, request)
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched
     },
@@ -80,7 +80,7 @@ function transcriptSource(place: Place): Source {
 
 const untouched: PassEnd = { state: 'ok', detail: null, again: [] }
 
-type Look = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
+type FolderContent = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
 
 /** Null if nothing has changed since the last pass, whose signature is `known`. */
 function lookInto(
@@ -88,7 +88,7 @@ function lookInto(
   place: Place,
   memory: Memory,
   { depth, known }: { readonly depth: PassDepth; readonly known: string | null },
-): Look | null {
+): FolderContent | null {
   try {
     const signature = source.signature()
     if (depth === 'nudge' && signature !== null && signature === known) return null

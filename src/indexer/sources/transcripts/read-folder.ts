@@ -116,9 +116,9 @@ function mostComplete(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading
  * other formats, because lines of a quoted file can look like messages. Then the number of messages counts, and after
  * that the newer format.
  */
-function extentOf({ messages, ...told }: DecodedTranscript, { key }: TranscriptFile): readonly number[] {
+function extentOf({ messages, ...rest }: DecodedTranscript, { key }: TranscriptFile): readonly number[] {
   if (messages.length === 0) return []
-  const prompts = told.prompts ?? messages.filter(({ role }) => role === 'user').length
+  const prompts = rest.prompts ?? messages.filter(({ role }) => role === 'user').length
   const isAnswered = messages.at(-1)?.role === 'assistant'
   const form = ['.txt', '.json', '.jsonl'].indexOf(extname(key).toLowerCase())
   return [prompts, Number(isAnswered), Math.min(form, 1), messages.length, Number(key.includes('/')), form]

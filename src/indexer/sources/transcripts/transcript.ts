@@ -8,8 +8,8 @@ import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank } from '../records/json/json-value.ts'
 import type { Prompt } from '../records/message/unwrap-prompt.ts'
 
-interface Said {
-  readonly kind: 'said'
+interface MessageStep {
+  readonly kind: 'message'
   readonly role: Role
   readonly parts: readonly Part[]
   readonly sentAtMs: number | null
@@ -17,7 +17,7 @@ interface Said {
 
 /** One step of a transcript of any format, in the file's order. */
 export type Step =
-  | Said
+  | MessageStep
   /** The place of a message that could not be read. */
   | { readonly kind: 'gap' }
   /**
@@ -63,9 +63,9 @@ export function arrangeSteps(
   const outline: OutlineEntry[] = []
   for (const [ordinal, step] of places.entries()) {
     const id = nameMessage(chatId, ordinal)
-    const role = step.kind === 'said' ? step.role : null
+    const role = step.kind === 'message' ? step.role : null
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
-    if (step.kind === 'said' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
+    if (step.kind === 'message' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
   }
   return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0, ...result }
 }
@@ -81,7 +81,7 @@ const plainMessage = {
   isEmbedded: true,
 }
 
-const draftOf = ({ role, parts, sentAtMs }: Said) => ({ role, parts, sentAtMs })
+const draftOf = ({ role, parts, sentAtMs }: MessageStep) => ({ role, parts, sentAtMs })
 
 /**
  * The error of a turn is added to its answer, unless the answer already contains it. For a prompt without an answer,
@@ -100,16 +100,21 @@ function addError(result: Step[], text: string): void {
   const at = result.findLastIndex((step) => step.kind !== 'control')
   const last = result[at]
   if (last === undefined) return
-  if (last.kind !== 'said' || last.role === 'user') result.push(errorStep(text))
+  if (last.kind !== 'message' || last.role === 'user') result.push(errorStep(text))
   else if (!last.parts.some((part) => part.kind === 'error' && part.text === text)) {
     result[at] = { ...last, parts: [...last.parts, { kind: 'error', text }] }
   }
 }
 
 /** An answer that consists of an error. */
-export const errorStep = (text: string): Said => answerStep([{ kind: 'error', text }])
+export const errorStep = (text: string): MessageStep => answerStep([{ kind: 'error', text }])
 
-export const answerStep = (parts: readonly Part[]): Said => ({ kind: 'said', role: 'assistant', parts, sentAtMs: null })
+export const answerStep = (parts: readonly Part[]): MessageStep => ({
+  kind: 'message',
+  role: 'assistant',
+  parts,
+  sentAtMs: null,
+})
 
 /**
  * A transcript does not record how a call ended, only whether something came after it. `completed`: the run continued,
@@ -128,19 +133,19 @@ function settleCalls(steps: readonly Step[]): readonly Step[] {
 /** How calls directly before this step ended; null if the step does not tell. */
 function statusBefore(step: Step): ToolStatus | null {
   if (step.kind === 'gap') return 'completed'
-  if (step.kind === 'said') return step.parts.some((part) => part.kind === 'error') ? 'cancelled' : 'completed'
+  if (step.kind === 'message') return step.parts.some((part) => part.kind === 'error') ? 'cancelled' : 'completed'
   if (step.turn === null) return null
   return step.turn === 'cut' ? 'cancelled' : 'completed'
 }
 
 function settleStep(step: Step, status: ToolStatus): Step {
-  if (step.kind !== 'said') return step
+  if (step.kind !== 'message') return step
   const settle = (part: Part): Part => (part.kind === 'tool' && part.status === 'running' ? { ...part, status } : part)
   return { ...step, parts: step.parts.map(settle) }
 }
 
 /** A user's message, from its pieces. */
-export function promptStep(prompts: readonly Prompt[]): Said {
+export function promptStep(prompts: readonly Prompt[]): MessageStep {
   const texts = prompts.flatMap((prompt) => prompt.texts)
   const paths = [...new Set(prompts.flatMap((prompt) => prompt.paths))]
   const parts: readonly Part[] = [
@@ -148,7 +153,7 @@ export function promptStep(prompts: readonly Prompt[]): Said {
     ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null })),
   ]
   const sentAtMs = prompts.map((prompt) => prompt.sentAtMs).find((time) => time !== null) ?? null
-  return { kind: 'said', role: 'user', parts, sentAtMs }
+  return { kind: 'message', role: 'user', parts, sentAtMs }
 }
 
 /** A placeholder for reasoning that was not recorded. Next to other words it is kept, as normal text. */

@@ -27,7 +27,7 @@ export interface Found {
   readonly isAlarmed: boolean
 }
 
-export interface Look {
+export interface LookOptions {
   readonly nowMs: number
   /** Checks the size of every row of the chats active within a day, and not only of their own rows. */
   readonly isThorough: boolean
@@ -43,7 +43,7 @@ export function findNew(
   mirror: Mirror,
   source: number,
   position: held.HeldPosition,
-  { nowMs, isThorough }: Look,
+  { nowMs, isThorough }: LookOptions,
 ): Found {
   const dirty = new DirtyChats()
   const watermark = position.watermark ?? 0

@@ -51,7 +51,7 @@ export interface ChatDraft {
   /** The last rowid of the new and changed messages. Messages of all chats are read in order of rowid. */
   readonly lastRowid: number
   /** How much of its messages was written. */
-  told: 'nothing' | 'part' | 'all'
+  written: 'nothing' | 'part' | 'all'
 }
 
 export type Drafts = ReadonlyMap<ChatId, ChatDraft>
@@ -65,7 +65,7 @@ export class PortionDraft {
   issues: RowIssue[] = []
   evidence: EvidenceWrite[] = []
   paths: PathsWrite[] = []
-  readonly told = new EvidenceBuffer()
+  readonly messageEvidence = new EvidenceBuffer()
   /** UTF-16 units of the collected messages. */
   length = 0
   #bytesRead = 0
@@ -113,7 +113,7 @@ export class PortionDraft {
       rows: this.rows,
       goneKeys: this.#isFirst ? [...this.#drafts.values()].flatMap((draft) => draft.diff.goneKeys) : [],
       issues: this.issues,
-      evidence: [...this.evidence, ...this.told.take()],
+      evidence: [...this.evidence, ...this.messageEvidence.take()],
       paths: this.paths,
       bytesRead: this.#bytesRead,
       longestReadMs: this.#longestReadMs,
@@ -136,13 +136,13 @@ const hasNews = (draft: ChatDraft, readTo: number): boolean =>
   draft.ownRow.kind !== 'unread' ||
   draft.messages.length > 0 ||
   draft.vanished.length > 0 ||
-  (draft.told === 'part' && draft.lastRowid <= readTo)
+  (draft.written === 'part' && draft.lastRowid <= readTo)
 
 function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   const { diff, ownRow, messages, vanished, placeholders, outline } = draft
   const isLast = draft.lastRowid <= readTo
-  const isWhole = isLast && draft.told !== 'part'
-  draft.told = isLast ? 'all' : 'part'
+  const isWhole = isLast && draft.written !== 'part'
+  draft.written = isLast ? 'all' : 'part'
   // A deleted chat is marked in every portion: before one of its messages is written, there is no chat to mark.
   if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
   draft.messages = []
@@ -157,20 +157,20 @@ function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
  * dropped.
  */
 export class EvidenceBuffer {
-  readonly #told = new Map<string, readonly EvidenceWrite[]>()
+  readonly #evidence = new Map<string, readonly EvidenceWrite[]>()
 
   add(chatId: ChatId, evidence: readonly Evidence[] = []): void {
     for (const one of evidence) {
       const name = `${chatId}\0${one.method}\0${one.uri}`
       // A chat can have been in two windows, so the evidence of one message does not replace that of another.
-      if (!this.#told.has(name)) this.#told.set(name, weighEvidence(chatId, [one], { isOnly: false }))
+      if (!this.#evidence.has(name)) this.#evidence.set(name, weighEvidence(chatId, [one], { isOnly: false }))
     }
   }
 
   /** Returns the evidence collected since the last call. */
   take(): EvidenceWrite[] {
-    const evidence = [...this.#told.values()].flat()
-    this.#told.clear()
+    const evidence = [...this.#evidence.values()].flat()
+    this.#evidence.clear()
     return evidence
   }
 }

@@ -62,7 +62,7 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
     outline: null,
     lastRowid: diff.changed.reduce((last, ref) => (ref.key === key ? last : Math.max(last, ref.rowid)), -Infinity),
-    told: 'nothing',
+    written: 'nothing',
   }
 }
 
@@ -176,7 +176,7 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  portion.told.add(key.chatId, decoded.evidence)
+  portion.messageEvidence.add(key.chatId, decoded.evidence)
   if (decoded.kind === 'message') portion.addMessage(draft, decoded.message)
   else {
     draft.vanished.push(key.messageId)
