@@ -272,8 +272,8 @@ test('chats of the command line are read if the global store is empty', () => {
 
 test('of the data that the command line sent to the model only messages count, each once', () => {
   const cursor = writeOrchard('c')
-  const told = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
-  writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...told))
+  const records = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
+  writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...records))
   indexer.pass()
   indexer.pass('full')
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])

@@ -85,10 +85,10 @@ test.each([
   for (const [name, tokenCount] of all) writeChat(name, tokenCount, isInline)
   writeChat('sound', '{"inputTokens":9,"outputTokens":5}', isInline)
   indexer.pass()
-  const told = (name: string): string[] => indexer.mirror.prepare<[string], string>(LIST).pluck().all(name)
+  const tokensOf = (name: string): string[] => indexer.mirror.prepare<[string], string>(LIST).pluck().all(name)
   for (const [name, , counts] of [...all, ['sound', '', '9/5'] as const]) {
     const [input, output] = counts.split('/').map(Number)
-    expect([name, told(name)]).toEqual([name, ['u1 1/1', `a1 ${1 + (input ?? 0)}/${1 + (output ?? 0)}`, 'u2 1/1']])
+    expect([name, tokensOf(name)]).toEqual([name, ['u1 1/1', `a1 ${1 + (input ?? 0)}/${1 + (output ?? 0)}`, 'u2 1/1']])
   }
   const issues = indexer.mirror
     .prepare<[], string>(`select key || ' ' || reason from row_issues order by 1`)

@@ -35,13 +35,13 @@ const dropChat = (chatId: string): void => store.delete(`composerData:${chatId}`
 /** What the next comparison adds to the ledger. */
 function lostByNow(): string[] {
   const steps = indexer.steps('reconcile')
-  const told: string[] = []
+  const lines: string[] = []
   for (let next = steps.next(); next.done !== true; next = steps.next()) {
     for (const { kind, chatId, messageId } of next.value.outcome?.losses ?? []) {
-      told.push([kind, chatId, messageId ?? ''].join(' ').trim())
+      lines.push([kind, chatId, messageId ?? ''].join(' ').trim())
     }
   }
-  return told
+  return lines
 }
 
 const timesOf = (): (string | null)[] =>

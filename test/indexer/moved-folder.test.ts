@@ -62,7 +62,8 @@ function deleteSome(userDir: string): void {
   workspace.close()
 }
 
-const told = (): string[] => listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
+const sourceStates = (): string[] =>
+  listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
 
 const moves: readonly [string, () => void][] = [
   ['moved', () => renameSync(home.userDir, elsewhere)],
@@ -74,7 +75,7 @@ test.each(moves)('after the User folder was %s, what Cursor deleted is still rep
   deleteSome(elsewhere)
   pass(elsewhere, 'full')
   expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
-  expect(told().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
+  expect(sourceStates().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
 })
 
 test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', () => {
@@ -104,7 +105,7 @@ test('a copy beside it is another store, and so is a workspace of another name w
 })
 
 test('another folder with the inode of a deleted one does not make its chats lost', ({ skip }) => {
-  const before = told()
+  const before = sourceStates()
   rmSync(home.userDir, { recursive: true })
   const other = new CursorHome(elsewhere)
   other.global().message('restored', 'm1', { type: 1, text: 'who has the hazel' })
@@ -115,12 +116,12 @@ test('another folder with the inode of a deleted one does not make its chats los
   pass(other.userDir)
   pass(other.userDir, 'full')
   expect(indexer.losses()).toEqual([])
-  expect(told()).toHaveLength(before.length + 4)
+  expect(sourceStates()).toHaveLength(before.length + 4)
 })
 
 test('a folder that exists under both names keeps what was known under the first', () => {
   symlinkSync(home.userDir, elsewhere)
-  const before = told()
+  const before = sourceStates()
   passAll([elsewhere, home.userDir], 'nudge')
-  expect(told()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
+  expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
 })

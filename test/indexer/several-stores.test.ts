@@ -44,18 +44,18 @@ afterEach(() => {
   for (const one of [...others, ...profiles, home]) one.remove()
 })
 
-const inline = (composerId: string, said: readonly (readonly [string, string])[]) => ({
+const inline = (composerId: string, messageTexts: readonly (readonly [string, string])[]) => ({
   composerId,
   createdAt: T0,
-  conversation: said.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
+  conversation: messageTexts.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
 })
 
-/** @param said texts of the user and of the assistant in turn; null removes the file */
-function transcript(slug: string, chatId: string, said: readonly string[] | null): void {
+/** @param messageTexts texts of the user and of the assistant in turn; null removes the file */
+function transcript(slug: string, chatId: string, messageTexts: readonly string[] | null): void {
   const path = join(home.root, 'cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
-  if (said === null) return rmSync(path, { force: true })
+  if (messageTexts === null) return rmSync(path, { force: true })
   mkdirSync(dirname(path), { recursive: true })
-  const lines = said.map((text, at) => ({
+  const lines = messageTexts.map((text, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
     message: { content: [{ type: 'text', text }] },
   }))
@@ -142,19 +142,19 @@ test.each([
   ['with the transcript read later', false],
 ])('a chat that Cursor deleted stays as complete as it was, %s', (_, isFirst) => {
   const store = home.global()
-  const told = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
+  const writeTranscript = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
   const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`
   const call = { name: 'read_file', toolCallId: 't', params: '{"path":"a"}', result: '{"contents":"walnut"}' }
   store.chat('c', { createdAt: T0, fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: at(1) })
   store.message('c', 'b2', { type: 2, toolFormerData: { ...call, status: 'completed' }, createdAt: at(2) })
   store.message('c', 'b3', { type: 2, text: 'it is planted', createdAt: at(3) })
-  if (isFirst) told()
+  if (isFirst) writeTranscript()
   indexer.pass()
   store.chat('c', null)
   for (const id of ['b1', 'b2', 'b3']) store.delete(`bubbleId:c:${id}`)
   indexer.pass('reconcile')
-  told()
+  writeTranscript()
   indexer.pass('reconcile')
   expect(indexer.pass('full')).toMatchObject(unchanged)
   const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))

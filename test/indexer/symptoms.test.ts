@@ -38,8 +38,8 @@ function writeChat(chatId: string, texts: Readonly<Record<string, string>>, more
 }
 
 /** 600 rows of 200 chats, all in one file. */
-function writeManyAndClose(said: string): void {
-  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+function writeManyAndClose(words: string): void {
+  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: words, m2: words })
   store.db.pragma('journal_mode = delete')
   store.db.close()
 }
@@ -115,11 +115,11 @@ test.each([
   const bytes = spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
   const issues = `select count(*) as n from row_issues where reason = 'unreadable-page'`
-  const told = one(issues) as { n: number }
-  expect(told.n).toBeGreaterThan(0)
+  const unreadable = one(issues) as { n: number }
+  expect(unreadable.n).toBeGreaterThan(0)
   expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  expect(one(issues)).toEqual(told)
+  expect(one(issues)).toEqual(unreadable)
   writeFileSync(store.path, bytes)
   indexer.pass('full')
   expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
@@ -131,19 +131,19 @@ describe.each([
   ['the first page', 'index-inner', 0],
   ['a leaf', 'index-leaf', 3],
 ] as const)('%s of the index, damaged, does not make the store unreadable', (_, kind, at) => {
-  const said = 'plant an apple '.repeat(4)
+  const words = 'plant an apple '.repeat(4)
   const expectAll = (chats: number): void => {
     expect(one('select count(*) as n from source_rows where is_live = 1')).toEqual({ n: 3 * chats })
     expect(indexer.thread('chat-7')).toHaveLength(2)
     expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
   }
   beforeEach(() => {
-    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: said, m2: said })
+    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: words, m2: words })
   })
 
   test('while Cursor has it open', () => {
     store.db.pragma('wal_checkpoint(truncate)')
-    writeChat('chat-late', { m1: said, m2: said })
+    writeChat('chat-late', { m1: words, m2: words })
     spoilPage(store.path, kind, at)
     mkdirSync(join(home.root, 'scratch'))
     vi.stubEnv('TMPDIR', join(home.root, 'scratch'))
@@ -174,7 +174,7 @@ describe.each([
     }
     writeFileSync(store.path, bytes)
     store = home.global()
-    writeChat('chat-7', { m1: said, m2: said, m3: 'late' })
+    writeChat('chat-7', { m1: words, m2: words, m3: 'late' })
     expect(indexer.pass().ends[0]).toMatchObject({ state: 'ok', detail: null })
     expect(indexer.thread('chat-7')).toHaveLength(3)
   })

@@ -106,12 +106,12 @@ test('doctor names the unknown family, table and version, and exits with 1', asy
 test('doctor says so in sentences, without any text of a chat', async () => {
   indexer.pass()
   const { out, err } = await doctor()
-  for (const told of [
+  for (const expected of [
     'threadData:<id> 1 row',
     'table threads 1 row; looks like chats',
     'bubbleId:<id> of version 99',
   ]) {
-    expect(out).toContain(told)
+    expect(out).toContain(expected)
   }
   expect(out + err).not.toMatch(/walnut|beech|Forest/)
 })

@@ -37,8 +37,8 @@ test('a truncated store is an issue, and what was read of it before stays', () =
 })
 
 test('a damaged page affects only the messages on it', () => {
-  const said = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
-  const store = home.chat('a', said)
+  const messages = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
+  const store = home.chat('a', messages)
   home.close()
   const bytes = readFileSync(store.path)
   const spoiled = Math.floor(bytes.lastIndexOf('word30 filling') / 4096) * 4096

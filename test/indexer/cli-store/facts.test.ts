@@ -33,8 +33,8 @@ test.each<[string, Told, string, string]>([
   ['beside the store', { facts: { name: 'Inner' }, sidecar: { title: 'Outer' } }, 'Outer', 'cursor'],
   ['in the store', { facts: { name: 'Inner' }, sidecar: { title: '' } }, 'Inner', 'cursor'],
   ['the first words, if it has none yet', {}, 'What is slag?', 'first-message'],
-])('the title is the one %s', (_, told, title, source) => {
-  expect(chatOf(told)).toMatchObject({ title, title_source: source })
+])('the title is the one %s', (_, given, title, source) => {
+  expect(chatOf(given)).toMatchObject({ title, title_source: source })
 })
 
 test.each<[string, Told, number | null]>([
@@ -42,8 +42,8 @@ test.each<[string, Told, number | null]>([
   ['the file beside it', { sidecar: { createdAtMs: updatedAt }, startedAtMs: startedAt ?? 0 }, updatedAt ?? null],
   ['its state', { startedAtMs: startedAt ?? 0 }, startedAt ?? null],
   ['nothing', { facts: { createdAt: 7 }, sidecar: { createdAtMs: 'soon' } }, null],
-])('the time of creation comes from %s', (_, told, atMs) => {
-  expect(chatOf(told)).toMatchObject({ cursor_created_at: atMs })
+])('the time of creation comes from %s', (_, given, atMs) => {
+  expect(chatOf(given)).toMatchObject({ cursor_created_at: atMs })
 })
 
 test('the time of the last change comes only from the file beside the store', () => {

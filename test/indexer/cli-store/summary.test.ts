@@ -85,8 +85,8 @@ describe('times of turns and steps', () => {
     const turns = [1, 2, 3].map((at) =>
       writeTurn(store, { prompt: 'go on', steps: [textStep(`${at}`)], atMs: T0 + at }),
     )
-    const said = [1, 2, 3].flatMap((at) => [user('go on'), assistant(say(`${at}`))])
-    home.say(store, { entries: put(store, said), turns })
+    const repeated = [1, 2, 3].flatMap((at) => [user('go on'), assistant(say(`${at}`))])
+    home.say(store, { entries: put(store, repeated), turns })
     home.pass()
     expect(times('a')).toEqual([1, null, 2, null, 3, null])
   })
@@ -204,8 +204,8 @@ describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
       const texts = home.texts('a')
       expect(texts.slice(-3)).toEqual(['what was', 'three', 'four'])
       const reasons = bytes === null ? ['missing-blob'] : ['unknown-shape']
-      const told = home.issues.map((issue) => issue.replace(`a#${harmedId} `, ''))
-      expect(told.length === 0 && bytes !== null ? reasons : told).toEqual(reasons)
+      const reported = home.issues.map((issue) => issue.replace(`a#${harmedId} `, ''))
+      expect(reported.length === 0 && bytes !== null ? reasons : reported).toEqual(reasons)
       expect(home.texts('z')).toEqual(['neighbour'])
       expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
     })

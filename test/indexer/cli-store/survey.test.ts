@@ -64,6 +64,6 @@ test('a single named store is examined alone', () => {
 
 test('no text of a chat is reported', () => {
   for (const era of cliEras) era.write(home.path)
-  const told = JSON.stringify(home.sources.map((source) => source.survey?.()))
-  for (const word of [cliCanary, 'forge', 'Temper', 'era-cli', home.root]) expect(told).not.toContain(word)
+  const report = JSON.stringify(home.sources.map((source) => source.survey?.()))
+  for (const word of [cliCanary, 'forge', 'Temper', 'era-cli', home.root]) expect(report).not.toContain(word)
 })

@@ -24,9 +24,9 @@ const MESSAGES = 300
 const ids = Array.from({ length: MESSAGES }, (_, at) => `m${at}`)
 const START_MS = Date.UTC(2026, 4, 1)
 /** Long enough that the chat is read in five portions. */
-const said = (id: string): string => `what ${id} says, `.repeat(2000)
+const textOf = (id: string): string => `what ${id} says, `.repeat(2000)
 
-function writeMessage(at: number, text = said(`m${at}`)): void {
+function writeMessage(at: number, text = textOf(`m${at}`)): void {
   // Most have a time, as new rows do; the others get the times of their neighbours.
   const time = at % 7 < 3 ? {} : { createdAt: new Date(START_MS + at * 60_000).toISOString() }
   store.message('long', `m${at}`, { type: at % 5 === 0 ? 1 : 2, text, ...time })
@@ -40,7 +40,7 @@ function writeLong(): void {
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
       const next = (at * 119) % MESSAGES
-      writeMessage(next, next % 50 === 49 ? said(`m${next - 1}`) : undefined)
+      writeMessage(next, next % 50 === 49 ? textOf(`m${next - 1}`) : undefined)
     }
     writeOwnRow(ids.filter((_, at) => at % 50 !== 49))
   })()
@@ -90,7 +90,7 @@ test('a chat that is read in several portions is the same as one that is read at
   const read = places()
   expect(waiting()).toEqual([])
   expectDigested()
-  expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, said(`m${at}`)]))
+  expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, textOf(`m${at}`)]))
   expect(placeAllAgain()).toEqual(read)
   expectDigested()
 })
@@ -136,7 +136,7 @@ test('a rewritten long chat whose last rows were not read because of a kill is f
       store.delete(`bubbleId:long:m${at}`)
       // All an hour later, so that each has a new time; the last ones are unchanged.
       const createdAt = new Date(START_MS + at * 60_000 + 3_600_000).toISOString()
-      store.message('long', `m${at}`, { type: 2, text: said(`m${at} again`), createdAt })
+      store.message('long', `m${at}`, { type: 2, text: textOf(`m${at} again`), createdAt })
     }
   })()
   cutShort({ steps: 1, changed: MESSAGES - 100 })

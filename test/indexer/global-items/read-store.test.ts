@@ -166,8 +166,10 @@ test.each<[string, unknown, string | null, readonly string[]]>([
   expect(issuesOf(found)).toEqual(issue === null ? [] : [`${TABS} ${issue}`])
   expect(found.flatMap(({ chats }) => chats.map(({ id }) => id)).toSorted()).toEqual([...ids, 'other'].toSorted())
   expect(found.flatMap(({ heads }) => heads.map(({ chatId }) => chatId))).toEqual(['head'])
-  const told = found.flatMap(({ chats }) => chats).find(({ id }) => id === 'sound')
-  expect(told === undefined ? [] : saidIn(told)).toEqual(ids.includes('sound') ? ['user: stays as it is'] : [])
+  const soundChat = found.flatMap(({ chats }) => chats).find(({ id }) => id === 'sound')
+  expect(soundChat === undefined ? [] : saidIn(soundChat)).toEqual(
+    ids.includes('sound') ? ['user: stays as it is'] : [],
+  )
 })
 
 test('all versions can be in one store', () => {

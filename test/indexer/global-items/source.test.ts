@@ -81,9 +81,9 @@ test('tabs are chats without a project, and deleted ones are kept', () => {
   globalTabs.write(store.db)
   pass()
   const sql = `select chats.id, project, kind, format, message_count from chats join sources on sources.num = chats.source order by chats.id`
-  const told = { project: null, kind: 'global-items', format: 'tab' }
+  const common = { project: null, kind: 'global-items', format: 'tab' }
   expect(all(sql)).toEqual(
-    globalTabs.chats.map(({ id, messages }) => ({ ...told, id, message_count: messages.length })),
+    globalTabs.chats.map(({ id, messages }) => ({ ...common, id, message_count: messages.length })),
   )
   expect(all('select * from row_issues')).toEqual([])
   putItem(store.db, 'workbench.panel.aichat.view.aichat.chatdata', { tabs: [] })

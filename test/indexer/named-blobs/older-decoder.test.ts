@@ -82,19 +82,19 @@ test('a thread that only the older decoder produced is removed without a loss, a
 })
 
 test('messages that the older decoder read from turns are replaced by those that a newer one reads from the archive', () => {
-  const said = [user('why'), answer('because'), answer('because')].map((message) => keepBlob(store, message))
-  const archive = keepBlob(store, stateOf(said))
+  const blobs = [user('why'), answer('because'), answer('because')].map((message) => keepBlob(store, message))
+  const archive = keepBlob(store, stateOf(blobs))
   const steps = [textStep('because'), textStep('because')]
   const turn = writeTurn({ blob: (bytes) => keepBlob(store, bytes) }, { prompt: 'why', steps })
   chat(Buffer.concat([stateOf([turn], 8), stateOf([archive], 13)]))
   store.delete(`agentKv:blob:${archive}`)
   indexer.pass()
-  const told = heldTexts()
-  expect(told).toEqual(['why', 'because', 'because'])
-  putBlob(archive, stateOf(said))
+  const heldBefore = heldTexts()
+  expect(heldBefore).toEqual(['why', 'because', 'because'])
+  putBlob(archive, stateOf(blobs))
   makeOld()
   indexer.pass()
-  expect(heldTexts()).toEqual(told)
+  expect(heldTexts()).toEqual(heldBefore)
   expect(indexer.losses()).toEqual([])
 })
 
@@ -114,11 +114,11 @@ test.each([
 
 test('what only the older decoder could not read is no issue any more', () => {
   const turn = keepBlob(store, Buffer.from('no message'))
-  const said = keepBlob(store, user('why'))
-  chat(stateOf([turn, said]))
+  const blobs = keepBlob(store, user('why'))
+  chat(stateOf([turn, blobs]))
   indexer.pass()
   expect(issues()).toEqual([`agentKv:blob:${turn}`])
-  chat(stateOf([said]))
+  chat(stateOf([blobs]))
   makeOld()
   indexer.pass()
   expect(issues()).toEqual([])

@@ -151,9 +151,9 @@ test.each([
     () => (world.freeBytes = 1000),
     /^refused: .*no space for a copy.*free some space, or run/,
   ],
-])('a store %s is refused, with advice, and not copied', (_, make, told) => {
+])('a store %s is refused, with advice, and not copied', (_, make, detail) => {
   make()
-  expect(countRows()).toMatch(told)
+  expect(countRows()).toMatch(detail)
   expect(world.copies).toBe(0)
 })
 

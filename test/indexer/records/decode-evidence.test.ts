@@ -6,7 +6,7 @@ import {
 } from '../../../src/indexer/sources/records/chat/decode-evidence.ts'
 import { bytes, chatOf, decodeBubble, halfCharacter, halvedJson } from './rows.ts'
 
-const told = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
+const linesOf = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
   (evidence ?? []).map(({ method, uri }) => `${method} ${uri}`)
 
 describe('a chat names its place', () => {
@@ -45,7 +45,7 @@ describe('a chat names its place', () => {
       ['workspace-identifier file:///i', 'git-repo file:///r'],
     ],
   ])('%s', (_, chat, expected) => {
-    expect(told(chatOf(chat).evidence)).toEqual(expected)
+    expect(linesOf(chatOf(chat).evidence)).toEqual(expected)
   })
 })
 
@@ -73,7 +73,7 @@ describe('a message names the place of its chat', () => {
     ["by the folder of Cursor's notes: not", { workspaceProjectDir: '/home/me/.cursor/projects/work-mill' }, []],
     ['by nothing: not', { workspaceUris: 'file:///w', workspaceProjectDir: { a: 1 } }, []],
   ])('%s', (_, message, expected) => {
-    expect(told(decodeMessageEvidence(message))).toEqual(expected)
+    expect(linesOf(decodeMessageEvidence(message))).toEqual(expected)
   })
 
   it('messages without evidence share one empty array', () => {
@@ -112,13 +112,13 @@ describe('a request context names the place of its chat', () => {
     ['by none: not', [], []],
     ['by no list: not', { rootPath: '/w' }, []],
   ])('%s', (_, projectLayouts, expected) => {
-    expect(told(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
+    expect(linesOf(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
     // Older builds store the same in the message's own row; it must place the chat from there too.
-    expect(told(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
-    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
+    expect(linesOf(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
+    expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
       expected,
     )
-    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
+    expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
       'workspace-uris file:///u',
     ])
   })

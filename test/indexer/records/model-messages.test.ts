@@ -59,8 +59,8 @@ describe('a result', () => {
   })
 
   test('is an error if its message says so', () => {
-    const told = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
-    expect(outputOf({ result: 'no' }, told)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+    const marked = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
+    expect(outputOf({ result: 'no' }, marked)).toEqual([{ callId: 'c', output: 'no', isError: true }])
     const within = { providerOptions: { cursor: { highLevelToolCallResult: { output: { isError: true } } } } }
     expect(outputOf({ result: 'no' }, within)).toEqual([{ callId: 'c', output: 'no', isError: true }])
   })

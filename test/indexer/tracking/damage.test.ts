@@ -186,8 +186,8 @@ test.each(Object.entries(harms))('%s is one issue at most, and costs nothing els
     const { ends } = indexer.pass(depth)
     expect(ends).toContainEqual(expect.objectContaining({ kind: 'tracking', state: harm.state ?? 'ok' }))
     expect(ends).toContainEqual(expect.objectContaining({ kind: 'transcripts', state: 'ok' }))
-    const told = indexer.mirror.prepare<[], string>(`select key || ' ' || reason from row_issues`).pluck().all()
-    expect(told).toEqual(harm.issues)
+    const reported = indexer.mirror.prepare<[], string>(`select key || ' ' || reason from row_issues`).pluck().all()
+    expect(reported).toEqual(harm.issues)
     expect(indexer.mirror.prepare('select id, model from chats').all()).toEqual([
       { id: 'a', model: harm.isTold ? 'm' : null },
     ])

@@ -261,9 +261,9 @@ describe('a root', () => {
     expect(rootOf('a')).toBe('file:///yard/kiln')
   })
 
-  test.each(['{', '[]', '{"workspacePath":7}', ''])('is unknown if the file says %s', (told) => {
+  test.each(['{', '[]', '{"workspacePath":7}', ''])('is unknown if the file says %s', (trustJson) => {
     write('a.jsonl', chat('one'))
-    writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), told)
+    writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), trustJson)
     expect(pass().ends).toMatchObject([{ state: 'ok' }])
     expect(rootOf('a')).toBeNull()
   })

@@ -95,7 +95,7 @@ describe('what is read from a store', () => {
   test.each<[string, unknown, string[]]>([
     ['text', '[{"text":"a"}]', ['user: a']],
     ['bytes', Buffer.from('[{"text":"a"}]'), ['user: a']],
-  ])('is read as %s', (_, value, said) => {
+  ])('is read as %s', (_, value, expectedText) => {
     const store = makeStore('w')
     store.item(keys.prompts, value)
     store.close()
@@ -103,7 +103,7 @@ describe('what is read from a store', () => {
       contentOf('w')
         .pieces.flatMap(({ chats }) => chats)
         .map(saidIn),
-    ).toEqual([said])
+    ).toEqual([expectedText])
   })
 
   it('is nothing if a value is NULL, a table is missing or the file is empty', () => {
