@@ -215,8 +215,8 @@ test('an existing mirror gets everything in its next pass', () => {
     made.mirror = openWriter(made.path)
     made.homes = [cursorHome()]
     made.pass()
-    const rows = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
-    expect(rows).toEqual([
+    const listed = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
+    expect(listed).toEqual([
       { id: 'a', model: 'm', source: 'tracking' },
       { id: 'held', model: 'mine', source: 'cursor' },
     ])
