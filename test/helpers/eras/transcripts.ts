@@ -4,27 +4,27 @@ import type { Role } from '../../../src/model/message.ts'
 
 export interface TranscriptMessage {
   readonly role: Role
-  /** The first of its texts; null if it has none, but a call or an error. */
+  /** Its first text; null if it has only calls or errors. */
   readonly text: string | null
   readonly sentAtMs: number | null
-  /** Names of the tools it calls. */
+  /** Names of its tool calls. */
   readonly tools: readonly string[]
 }
 
-/** A format in which Cursor left a transcript, and the expected content. */
+/** A format in which Cursor stored a transcript, and the expected result. */
 export interface TranscriptEra {
   readonly name: string
-  /** The project's folder below `projects`. */
+  /** Name of the project's folder in `projects`. */
   readonly slug: string
-  /** Relative to the folder of transcripts. */
+  /** Path relative to the folder of transcripts. */
   readonly file: string
-  /** Null if the file gives no chat. */
+  /** Null if the file contains no chat. */
   readonly chatId: string | null
   readonly parentChatId: string | null
-  /** Normalised; null if no root is named. */
+  /** Normalised; null if nothing names it. */
   readonly rootUri: string | null
   readonly messages: readonly TranscriptMessage[]
-  /** Writes it into one of Cursor's home folders, in place of the former content. */
+  /** Writes it into one of Cursor's home folders, replacing a former one. */
   write(home: string): void
 }
 
@@ -34,7 +34,7 @@ interface Left extends Partial<Omit<TranscriptEra, 'write'>> {
   readonly content: string
 }
 
-/** The root according to the project's own file. */
+/** The root that the project's own file names. */
 const trustedPath = '/yard/kiln'
 
 const eraOf = ({ content, ...told }: Left): TranscriptEra => {
@@ -54,7 +54,7 @@ const eraOf = ({ content, ...told }: Left): TranscriptEra => {
   }
 }
 
-/** @param file relative to the folder of transcripts */
+/** @param file path relative to the folder of transcripts */
 export function writeTranscript(home: string, slug: string, file: string, content: string | Uint8Array): string {
   const path = join(home, 'projects', slug, 'agent-transcripts', file)
   mkdirSync(dirname(path), { recursive: true })
@@ -62,7 +62,7 @@ export function writeTranscript(home: string, slug: string, file: string, conten
   return path
 }
 
-/** Names the root of a project. */
+/** Writes the file that names a project's root. */
 export function trust(home: string, slug: string, workspacePath: string): void {
   mkdirSync(join(home, 'projects', slug), { recursive: true })
   const told = { trustedAt: '2026-06-02T03:20:00.000Z', workspacePath, trustMethod: 'user' }
@@ -227,7 +227,7 @@ export const eraRecords = eraOf({
   ],
 })
 
-/** The quoted text looks like messages, so that it seems to have more of them than the list. */
+/** Its quotes look like messages, so it seems to contain more messages than it does. */
 export const eraTwin = eraOf({
   name: 'the old form of the chat that a JSON list holds too',
   file: 'era-records.txt',

@@ -20,23 +20,23 @@ export interface EraChat {
   readonly messages: readonly EraMessage[]
 }
 
-/** What one version of Cursor left in a workspace, and the expected content. */
+/** The items that one era of Cursor stored in a workspace, and the expected result. */
 export interface Era {
   readonly name: string
-  /** The workspace's folder below `workspaceStorage`. */
+  /** Name of the workspace's folder in `workspaceStorage`. */
   readonly workspaceId: string
   /** Normalised. */
   readonly rootUri: string
   readonly chats: readonly EraChat[]
-  /** Chats that belong to this workspace according to its lists, and are stored elsewhere. */
+  /** Chats of this workspace that the items list but do not contain. */
   readonly headIds: readonly string[]
-  /** Chats that were open here. */
+  /** Chats that were open in this workspace. */
   readonly openIds: readonly string[]
-  /** Writes it into a `User` folder, in place of the former content. */
+  /** Writes it into a `User` folder, replacing a former one. */
   write(userDir: string): void
 }
 
-/** Stored beside the chats in every store, where tokens are; it must never be read. */
+/** A word in secrets beside the chats of every store, which must not be read. */
 export const canary = 'canary-token-that-nobody-may-read'
 
 const at = (day: number): number => Date.UTC(2024, 10, day, 9)
@@ -61,7 +61,7 @@ const eraOf = ({ json, items, ...told }: Left): Era => ({
   },
 })
 
-/** As these versions wrote it: with a rollback journal, and only one table. */
+/** As these eras wrote it: with a rollback journal and only one table. */
 function writeStore(path: string, items: Left['items']): void {
   const store = new Store(path, 'delete')
   store.db.exec('delete from ItemTable; drop table cursorDiskKV')

@@ -31,8 +31,8 @@ export class FullDisk {
   }
 
   /**
-   * Runs a pass with too little disk space for what it writes, then one with enough.
-   * @returns what is wrong, and whether the disk was full at all
+   * Runs a pass with space for only a part of what it writes, then one with enough space.
+   * @returns the problems, and whether the disk was full at all
    */
   fail(
     share: number,

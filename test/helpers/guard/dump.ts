@@ -22,7 +22,7 @@ select chats.id as name, hex(sz) as sz from chats join chat_terms_docsize on cha
 `
 const HEADS = `select chat_id || ' ' || list as name, heads.* from heads order by name`
 
-/** Internal numbers differ between mirrors, and so does the progress of estimates. */
+/** Row numbers and the progress of estimates may differ between mirrors. */
 const OWN_NUMBERS = new Set([
   'key',
   'chat',
@@ -37,7 +37,7 @@ const OWN_NUMBERS = new Set([
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Everything in a mirror, by names that survive a rebuild: equal for two mirrors with the same content. */
+/** The content of a mirror under names that survive a rebuild, so it is equal for two mirrors with the same content. */
 export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>> {
   const list = (sql: string): Row[] =>
     (db.prepare(sql).all() as Row[]).map((row) =>
@@ -54,7 +54,7 @@ export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>>
   }
 }
 
-/** Problems that a mirror itself reports; empty if it is sound. */
+/** Problems that a mirror reports about itself; empty if it is sound. */
 export function findFaults(db: Mirror): string[] {
   const integrity = db.pragma('integrity_check', { simple: true })
   const faults = integrity === 'ok' ? [] : [`integrity: ${String(integrity)}`]
@@ -72,18 +72,15 @@ export function findFaults(db: Mirror): string[] {
   return faults
 }
 
-/**
- * Positions match rows: everything counted as read is in the mirror, and each message can be found or is in the
- * backlog.
- */
+/** Checks that positions match the rows: everything counted as read is stored, and everything stored is indexed or in the backlog. */
 const FAULTS: readonly (readonly [fault: string, sql: string])[] = [
   [
-    'the position of a source is beyond its rows in the mirror',
+    'a source says it is read beyond the rows that are held',
     `select count(*) from sources where kind = 'composer-kv' and watermark >
        (select coalesce(max(source_rowid), 0) from source_rows where source = sources.num and is_live = 1)`,
   ],
   [
-    'a row counts as read, but its message is missing',
+    'a row counts as read whose message is not held',
     `select count(*) from source_rows join sources on sources.num = source and kind = 'composer-kv'
      where key glob 'bubbleId:*' and is_live = 1 and source_rowid > 0 and not exists (
        select 1 from messages join chats on chats.num = chat

@@ -2,24 +2,24 @@ import { Temporal } from 'temporal-polyfill'
 import { Chance } from '../../../src/sample/chance.ts'
 import { DAY_MS, planThread } from './plan-thread.ts'
 
-/** A call of a tool; `status` is how it ended, however Cursor writes that. */
+/** A tool call. `status` is the real outcome, independent of Cursor's spelling. */
 export interface PlannedCall {
   readonly name: string
   readonly status: 'completed' | 'error' | 'cancelled' | 'rejected' | 'running'
-  /** The file in its arguments, and the name of the argument. */
+  /** The file that its arguments name, and the argument's name. */
   readonly path: string | null
 }
 
 export interface PlannedMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
-  /** `orphan`: its chat does not name it. `blank`: its row has nothing to show, so it is no message. */
+  /** `orphan`: its chat does not name it. `blank`: its row has nothing to show, so it is not a message. */
   readonly place: 'thread' | 'orphan' | 'blank'
-  /** When it was sent, epoch milliseconds. */
+  /** When it was sent, in epoch milliseconds. */
   readonly atMs: number
-  /** Which record has its time. `none`: neither, so it gets the time of the next message that has one. */
+  /** Where its time is stored: in its row or its chat. `none`: nowhere, so it gets the time of a neighbour. */
   readonly timeIn: 'row' | 'header' | 'timing' | 'none'
-  /** `default` leaves the choice to Cursor, and names none. */
+  /** `default` leaves the choice to Cursor and names no model. */
   readonly model: string | null
   /** `zero`: counts of 0, as in nearly every row. Null: the row has no counts. */
   readonly tokens: { readonly input: number; readonly output: number } | 'zero' | null
@@ -29,11 +29,11 @@ export interface PlannedMessage {
 
 export interface PlannedChat {
   readonly id: string
-  /** `gone`: Cursor set its row to NULL, so its messages are a thread ordered by time. */
+  /** `gone`: Cursor removed its row's value, so its messages are a thread ordered by time. */
   readonly row: 'whole' | 'gone'
   readonly project: string | null
   readonly name: string | null
-  /** Null if the row does not have it. */
+  /** Null if the row does not contain it. */
   readonly createdAtMs: number | null
   readonly mode: string | null
   readonly isArchived: boolean
@@ -43,9 +43,9 @@ export interface PlannedChat {
   readonly lines: { readonly added: number; readonly removed: number; readonly files: number } | null
   /** The cost in `usageData`, in cents. */
   readonly costCents: number | null
-  /** The value of `contextTokensUsed`; the limit is 200,000. */
+  /** The value of `contextTokensUsed`; the limit beside it is 200,000. */
   readonly contextTokens: number | null
-  /** In thread order, including orphans and blanks. */
+  /** In the order of the thread, including orphans and blank rows. */
   readonly messages: readonly PlannedMessage[]
 }
 
@@ -54,10 +54,10 @@ export interface YearPlan {
   readonly chats: readonly PlannedChat[]
 }
 
-/** Time zones of the tests; in each the clocks change twice. */
+/** In this year the clocks of the tests' time zones change, twice in each. */
 const FIRST_DAY = Date.UTC(2025, 2, 1)
 const DAYS = 380
-/** Before this, Cursor wrote no times of messages. */
+/** Before this time Cursor wrote no message times. */
 
 const FIRST_TIMES_MS = Date.UTC(2025, 8, 20)
 const FIRST_CENTS_ENDS_MS = Date.UTC(2025, 6, 1)
@@ -67,13 +67,14 @@ const modes = ['agent', 'chat', 'edit'] as const
 
 /**
  * A year and two weeks of chats, the same for the same seed, as Cursor's builds wrote them: old builds until September
- * 2025 (no times but those of requests, sometimes token counts and cents) and new builds after it (a time on each row,
- * a context size, no counts from February 2026 on). They include archived chats, drafts, subagents, chats without a
- * name, a project, a mode or any time, chats whose row Cursor deleted, orphans and empty rows; and single messages a
- * millisecond before and after midnight and each clock change in the given zones. Everything about them is in the plan:
- * for each message of a thread, its time and whether it is recorded, its model, its recorded tokens, its call and how
- * it ended; for each chat, its project, kind, changed lines, cents and context. The expected results follow from
- * Cursor's format alone.
+ * 2025 (only times of requests, sometimes token counts and cents) and new builds after it (a time in each
+ * row, the context size, no counts since February 2026). They include archived chats, drafts, subagents, chats without
+ * a name, a project, a mode or any time, chats without a row, orphans and blank rows, and
+ * single messages one millisecond before and after midnight and each clock change in the given zones.
+ *
+ * The plan contains everything: for each message of a thread its time and whether
+ * that is stored, its model, its recorded tokens, its call and the outcome; for each chat its project, kind, changed
+ * lines, cents and context. The expected result follows from Cursor's format alone.
  * @param chatCount number of chats besides the planted ones
  */
 export function planYear(
@@ -92,7 +93,7 @@ export function planYear(
 }
 
 function planChat(chance: Chance, n: number): PlannedChat {
-  // For two weeks in summer nobody works, so that there are empty days and a streak ends.
+  // Nobody works for two weeks in summer, so that there are empty days and a streak ends.
   const day = Math.floor(chance.next() * DAYS)
   const startMs = FIRST_DAY + (day >= 150 && day < 164 ? 170 : day) * DAY_MS + chance.between(0, DAY_MS - 1)
   const isOld = startMs < FIRST_TIMES_MS
@@ -118,7 +119,7 @@ function planChat(chance: Chance, n: number): PlannedChat {
   }
 }
 
-/** One message on each side of each border: the last millisecond of a day, and its first. */
+/** A message on each side of each border: in the last millisecond before it and the first one after it. */
 function plantBorders(chance: Chance, zone: string): PlannedChat[] {
   return bordersOf(zone).map((borderMs, n) => ({
     id: chance.uuid(),
@@ -148,7 +149,7 @@ function plantBorders(chance: Chance, zone: string): PlannedChat[] {
   }))
 }
 
-/** Midnights of a zone: a few ordinary ones, those around each clock change, and the changes themselves. */
+/** Midnights of a zone: some ordinary ones, those around each clock change, and the changes themselves. */
 function bordersOf(zone: string): number[] {
   const borders = [40, 75, 200, 305, 340].map((day) => midnightAfter(FIRST_DAY + day * DAY_MS, zone))
   let moment = Temporal.Instant.fromEpochMilliseconds(FIRST_DAY).toZonedDateTimeISO(zone).getTimeZoneTransition('next')

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 
 type Fields = Record<string, unknown>
 
-/** A message of a thread, as a person who reads the store would describe it. */
+/** A message of a thread, as a person would read it in the store. */
 export interface RawMessage {
   readonly id: string
   readonly isUser: boolean
@@ -18,15 +18,14 @@ export interface RawChat {
   readonly id: string
   readonly row: Fields
   readonly octets: number
-  /** The root of the workspace that lists it. */
+  /** The root of the workspace that lists the chat. */
   readonly root: string | null
   readonly thread: readonly RawMessage[]
 }
 
 /**
- * Reads a store a second time, as simply and as slowly as possible, without any code of the program.
- * @param globalPath Cursor's global store
- * @param workspaces stores of windows, with the root of each
+ * An independent reading of a store, as simple and slow as possible, that shares no code with the program.
+ * @param globalPath Cursor's global store. @param workspaces stores of workspaces, with the root of each
  */
 export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string, string>): RawChat[] {
   const rows = new Map<string, { value: Fields; octets: number }>()
@@ -51,7 +50,7 @@ export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string,
       .sort((one, other) =>
         own === undefined ? timeOf(one) - timeOf(other) : named.indexOf(one.header) - named.indexOf(other.header),
       )
-    // Orphans are not part of a thread but count for a chat's size; an empty row does not.
+    // Orphans are not part of a thread, but count for a chat's size; blank rows do not.
     const weighed = bubbles.filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
     const octets = (own?.octets ?? 0) + weighed.reduce((sum, each) => sum + each.octets, 0)
     return { id, row: own?.value ?? {}, octets, root: roots.get(id) ?? null, thread: dated(ordered, own?.value ?? {}) }
@@ -84,7 +83,7 @@ function listRoots(workspaces: ReadonlyMap<string, string>): Map<string, string>
   return roots
 }
 
-/** A message without a time gets that of the next one, otherwise of the previous one, otherwise of the chat. */
+/** A message without a time gets the time of the next one, else of the former one, else of the chat. */
 function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
   const own = bubbles.map(ownTime)
   const created = typeof chat['createdAt'] === 'number' ? chat['createdAt'] : null
@@ -111,7 +110,7 @@ function ownTime({ value, header }: Bubble): number | null {
   return typeof sentMs === 'number' ? sentMs : null
 }
 
-/** If a chat's row is gone, its messages are ordered by time, with those without a time at the end. */
+/** Messages of a chat without a row are ordered by time; those without a time are last. */
 const timeOf = (bubble: Bubble): number => ownTime(bubble) ?? 1e15
 
 function modelOf(value: Fields): string | null {

@@ -63,7 +63,7 @@ export function messageRow(message: PlannedMessage): Row {
     ...(model === null ? {} : { modelInfo: { modelName: model } }),
     ...tokenFields(tokens),
     ...(call === null ? {} : { capabilityType: 15, toolFormerData: callRow(call, message.id) }),
-    // A third of all tool data contains only a status and no call.
+    // A third of all tool data has a status but no call.
     ...(role === 'user' ? { toolFormerData: { additionalData: { status: 'error' } } } : {}),
   }
 }
@@ -77,7 +77,7 @@ function tokenFields(tokens: PlannedMessage['tokens']): Row {
 function callRow({ name, status, path }: PlannedCall, messageId: string): Row {
   const params = JSON.stringify(path === null ? { command: 'ls' } : { [pathField(name)]: path })
   const base = { tool: 5, name, toolCallId: `call_${messageId.slice(0, 8)}`, params, result: '{"output":"text"}' }
-  // Cursor marks a refused call as completed, and stores the refusal beside it.
+  // For a rejected call, Cursor writes the status "completed" and the rejection in another field.
   if (status === 'rejected') return { ...base, status: 'completed', userDecision: 'rejected' }
   return { ...base, status: status === 'running' ? 'loading' : status }
 }

@@ -1,7 +1,7 @@
 import type { MessageDraft } from '../../../../mirror/write/batch.ts'
 import { asMessageId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
-import type { Placeholder, Placeholders } from '../../../../model/placeholder.ts'
+import type { Placeholder, Placeholders } from '../../../../model/message.ts'
 import { decodeMessageRecord } from '../message/decode-message.ts'
 import { asRecord, filledStringIn, listIn, recordIn, wellFormed, type JsonRecord } from '../json/json-value.ts'
 

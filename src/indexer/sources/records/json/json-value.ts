@@ -1,4 +1,4 @@
-import { COUNT_MAX } from '../../../../model/count.ts'
+import { COUNT_MAX } from '../../../../model/json.ts'
 
 /** An object from Cursor's JSON. Its fields can have any type; the readers below check them. */
 export type JsonRecord = Readonly<Record<string, unknown>>
