@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
-import { readDigest, DigestWords } from '../../src/mirror/digests/write-digest.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { digestOf } from '../../../src/mirror/digests/digest-backlog.ts'
+import { readDigest, DigestWords } from '../../../src/mirror/digests/write-digest.ts'
+import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 let home: CursorHome
 let store: Store
@@ -23,10 +23,10 @@ const MESSAGES = 300
 const ids = Array.from({ length: MESSAGES }, (_, at) => `m${at}`)
 const START_MS = Date.UTC(2026, 4, 1)
 /** Long enough that the chat is read in five portions. */
-const said = (id: string): string => `what ${id} says, `.repeat(2000)
+const textOf = (id: string): string => `what ${id} says, `.repeat(2000)
 
-function writeMessage(at: number, text = said(`m${at}`)): void {
-  // Most say when they were sent, as new rows do; the times of the others are their neighbours'.
+function writeMessage(at: number, text = textOf(`m${at}`)): void {
+  // Most have a time, as new rows do; the others get the times of their neighbours.
   const time = at % 7 < 3 ? {} : { createdAt: new Date(START_MS + at * 60_000).toISOString() }
   store.message('long', `m${at}`, { type: at % 5 === 0 ? 1 : 2, text, ...time })
 }
@@ -34,12 +34,12 @@ function writeMessage(at: number, text = said(`m${at}`)): void {
 const writeOwnRow = (named: readonly string[], name = 'Long'): void =>
   store.chat('long', { name, createdAt: START_MS, fullConversationHeadersOnly: headers(named) })
 
-/** Written neither in the order of the chat nor in its reverse; every fiftieth is named by nobody, and repeats another. */
+/** Written neither in the order of the chat nor in reverse. Every fiftieth is not in the list, and repeats another. */
 function writeLong(): void {
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
       const next = (at * 119) % MESSAGES
-      writeMessage(next, next % 50 === 49 ? said(`m${next - 1}`) : undefined)
+      writeMessage(next, next % 50 === 49 ? textOf(`m${next - 1}`) : undefined)
     }
     writeOwnRow(ids.filter((_, at) => at % 50 !== 49))
   })()
@@ -51,13 +51,13 @@ select id, position, created_at, created_at_source, is_orphan, is_shadowed, key 
 const places = (): unknown[] => indexer.mirror.prepare(PLACES).all()
 const waiting = (): unknown[] => indexer.mirror.prepare('select * from unplaced').all()
 
-/** Whether statistics count what the messages say: the digest that is held, and one made of them now. */
+/** Whether statistics count the messages correctly: compares the stored digest with a new one. */
 function expectDigested(): void {
   const num = indexer.mirror.prepare<[], number>(`select num from chats where id = 'long'`).pluck().get() ?? 0
   expect(readDigest(indexer.mirror, num)).toEqual(digestOf(indexer.mirror, num, new DigestWords(indexer.mirror)))
 }
 
-/** The chat's own row anew, the same but for its name: all of its messages are placed at once. */
+/** Rewrites the chat's own row with another name: all of its messages get new places at once. */
 function placeAllAgain(): unknown[] {
   store.delete('composerData:long')
   writeOwnRow(
@@ -68,7 +68,7 @@ function placeAllAgain(): unknown[] {
   return places()
 }
 
-/** Ends the program amid a pass, once so many steps wrote messages and so many messages were written anew. */
+/** Ends the program during a pass, after this many steps with messages and this many rewritten messages. */
 function cutShort(after: { readonly steps: number; readonly changed?: number }): void {
   const steps = indexer.steps()
   let [read, changed] = [0, 0]
@@ -83,18 +83,18 @@ function cutShort(after: { readonly steps: number; readonly changed?: number }):
   indexer.restart()
 }
 
-test('a chat that is read in several portions stands as one that is read at once', () => {
+test('a chat that is read in several portions is the same as one that is read at once', () => {
   writeLong()
   expect(indexer.pass()).toMatchObject({ added: MESSAGES, gone: 0 })
   const read = places()
   expect(waiting()).toEqual([])
   expectDigested()
-  expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, said(`m${at}`)]))
+  expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, textOf(`m${at}`)]))
   expect(placeAllAgain()).toEqual(read)
   expectDigested()
 })
 
-test('while a long chat is read, each message that is there stands at its place in the chat', () => {
+test('while a long chat is read, each message is at its place in the chat', () => {
   writeLong()
   cutShort({ steps: 3 })
   expect(waiting()).toHaveLength(1)
@@ -104,20 +104,17 @@ test('while a long chat is read, each message that is there stands at its place 
   for (const [id, position] of thread) expect(id).toBe(named[position ?? -1])
 })
 
-test.each([1, 2, 4])(
-  'a long chat whose reading was cut short after %i portions is finished by the next pass',
-  (portions) => {
-    writeLong()
-    cutShort({ steps: portions })
-    indexer.pass()
-    const read = places()
-    expect(waiting()).toEqual([])
-    expectDigested()
-    expect(placeAllAgain()).toEqual(read)
-  },
-)
+test.each([1, 2, 4])('a long chat that was interrupted after %i portions is finished by the next pass', (portions) => {
+  writeLong()
+  cutShort({ steps: portions })
+  indexer.pass()
+  const read = places()
+  expect(waiting()).toEqual([])
+  expectDigested()
+  expect(placeAllAgain()).toEqual(read)
+})
 
-test('what was read of a long chat kept its makeshift places when the rest was deleted before the next pass', () => {
+test('the messages of a partly read long chat get their final places even if the rest is deleted before the next pass', () => {
   writeLong()
   cutShort({ steps: 3 })
   const held = indexer.mirror.prepare<[], string>('select id from messages').pluck().all()
@@ -130,15 +127,15 @@ test('what was read of a long chat kept its makeshift places when the rest was d
   expect(placeAllAgain()).toEqual(read)
 })
 
-test('a long chat that was written anew, of which a kill left the last rows unread, is finished by the next pass', () => {
+test('a rewritten long chat whose last rows were not read because of a kill is finished by the next pass', () => {
   writeLong()
   indexer.pass()
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
       store.delete(`bubbleId:long:m${at}`)
-      // All an hour later, so that each has a new time; the last ones as they were.
+      // All an hour later, so that each has a new time; the last ones are unchanged.
       const createdAt = new Date(START_MS + at * 60_000 + 3_600_000).toISOString()
-      store.message('long', `m${at}`, { type: 2, text: said(`m${at} again`), createdAt })
+      store.message('long', `m${at}`, { type: 2, text: textOf(`m${at} again`), createdAt })
     }
   })()
   cutShort({ steps: 1, changed: MESSAGES - 100 })

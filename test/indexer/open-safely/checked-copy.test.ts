@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepCopiesIn, removeCopies } from '../../src/indexer/open-safely/checked-copy.ts'
-import { openCursorFile } from '../../src/indexer/open-safely/cursor-file.ts'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { keepCopiesIn, removeCopies } from '../../../src/indexer/open-safely/checked-copy.ts'
+import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
-/** What the system would say of the mount, and what happens to the file while it is copied. */
+/** The reported type of the mount, and what happens to the file while it is copied. */
 const world = vi.hoisted(() => ({
   type: 0x01021997,
   freeBytes: 1e12,
@@ -80,18 +80,18 @@ function countRows(): unknown {
   }
 }
 
-test('a store on a network mount is read from a copy with its WAL, for us alone, and nothing is left', () => {
+test('a store on a network mount is read from a copy with its WAL, which only we can read, and nothing is left behind', () => {
   expect(countRows()).toBe(2)
   const copies = join(data, 'copies')
   const made = readdirSync(copies, { recursive: true }).map(String)
   expect(made.filter((name) => name.endsWith('store.db'))).toHaveLength(1)
-  // Windows keeps no such mode.
+  // Windows has no such file mode.
   expect(process.platform === 'win32' ? 0o700 : statSync(copies).mode & 0o777).toBe(0o700)
   removeCopies()
   expect(readdirSync(data)).toEqual([])
 })
 
-test('all sources of the file read one copy, and the mirror holds what the store does', () => {
+test('all sources of the file read one copy, and the mirror equals the store', () => {
   const indexer = new Indexer(home.userDir)
   try {
     const { ends, added } = indexer.pass()
@@ -102,20 +102,20 @@ test('all sources of the file read one copy, and the mirror holds what the store
   }
 })
 
-test('it is copied every ten minutes at most, whatever asks', () => {
+test('it is copied at most every ten minutes, whoever asks', () => {
   expect(countRows()).toBe(2)
   store.chat('b', {})
   for (let asked = 0; asked < 20; asked += 1)
-    expect(countRows()).toMatch(/^busy: .*9p mount.*every ten minutes; next in 10 min/)
+    expect(countRows()).toMatch(/^busy: .*9p mount.*every ten minutes. The next copy is in 10 min/)
   vi.advanceTimersByTime(TEN_MINUTES - 1000)
   removeCopies()
-  expect(countRows()).toMatch(/^busy: .*next in 1 min/)
+  expect(countRows()).toMatch(/^busy: .*next copy is in 1 min/)
   vi.advanceTimersByTime(1000)
   expect(countRows()).toBe(3)
   expect(world.copies).toBe(2)
 })
 
-test('a copy that the file changed under does not count: it is taken again, five times at most', () => {
+test('a copy does not count if the file changed meanwhile; there are at most five attempts', () => {
   let changes = 2
   world.during = () => {
     if (changes > 0) store.chat(`while ${(changes -= 1)}`, {})
@@ -125,12 +125,12 @@ test('a copy that the file changed under does not count: it is taken again, five
   world.copies = 0
   changes = 1000
   store.chat('since', {})
-  expect(countRows()).toMatch(/^busy: .*Cursor was writing/)
+  expect(countRows()).toMatch(/^busy: .*Cursor wrote to it/)
   expect(world.copies).toBe(5)
   expect(readdirSync(join(data, 'copies'))).toEqual([])
 })
 
-test('a copy that is torn does not count, though the file did not change', () => {
+test('a damaged copy does not count, even if the file did not change', () => {
   store.db.pragma('wal_checkpoint(truncate)')
   let tears = 1
   world.tear = (path) => {
@@ -142,18 +142,22 @@ test('a copy that is torn does not count, though the file did not change', () =>
 
 test.each([
   [
-    'beyond two gigabytes',
+    'larger than two gigabytes',
     () => world.sizes.set(home.globalPath, 2 * 1024 ** 3 + 1),
-    /^refused: .*9p mount.*2\.0 GB too large.*machine that runs Cursor/,
+    /^refused: .*9p mount.*2\.0 GB it is too large.*machine that runs Cursor/,
   ],
-  ['whose copy has no room', () => (world.freeBytes = 1000), /^refused: .*no room.*make room, or run/],
-])('a store %s is refused, with advice, and not copied', (_, make, told) => {
+  [
+    'whose copy does not fit on the disk',
+    () => (world.freeBytes = 1000),
+    /^refused: .*no space for a copy.*free some space, or run/,
+  ],
+])('a store %s is refused, with advice, and not copied', (_, make, detail) => {
   make()
-  expect(countRows()).toMatch(told)
+  expect(countRows()).toMatch(detail)
   expect(world.copies).toBe(0)
 })
 
-test('on a disk of this machine nothing is copied', () => {
+test('nothing is copied from a local disk', () => {
   world.type = 0xef53
   expect(countRows()).toBe(2)
   expect(world.copies).toBe(0)

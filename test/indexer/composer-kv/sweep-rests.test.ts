@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RunOutcome } from '../../src/engine/writer/messages.ts'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import type { RunOutcome } from '../../../src/engine/writer/messages.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 const SLICE_MS = 400
 const REST_MS = 600_000
@@ -15,7 +15,7 @@ let nowMs: number
 beforeEach(() => {
   home = new CursorHome()
   store = home.global('wal')
-  // More than two slices hold, most of it in a field that is not read.
+  // More than fits in two slices, most of it in a field that is not read.
   const supportedTools = 'x'.repeat(40_000)
   store.db.transaction(() => {
     for (let at = 0; at < 720; at += 1)
@@ -33,7 +33,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** When the next slice, or the next comparison of all values, is asked for. */
+/** When the next slice, or the next comparison of all values, is due. */
 const nextSweepMs = ({ ends }: RunOutcome): number | undefined =>
   ends.flatMap(({ again }) => again).find(({ depth }) => depth === 'sweep')?.inMs
 
@@ -53,25 +53,25 @@ function endSweep(): number | undefined {
   }
 }
 
-test('a comparison that takes longer than a moment is followed by a rest of ten minutes', () => {
+test('a long comparison is followed by a pause of ten minutes', () => {
   beginSweep()
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('the next comparison waited for a month after the machine had slept for three days amid one', () => {
+test('the next comparison does not wait for a month after the machine slept for three days during one', () => {
   beginSweep()
   nowMs += 3 * DAY_MS
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('a daemon that was ended amid a comparison, and started days later, did not compare again for weeks', () => {
+test('a daemon that ended during a comparison and started days later compares again soon', () => {
   beginSweep()
   indexer.restart()
   nowMs += 2 * DAY_MS
   expect(endSweep()).toBe(REST_MS)
 })
 
-test('after the clock was set back the next comparison waited until the old time came again', () => {
+test('after the clock was set back, the next comparison does not wait for the old time', () => {
   beginSweep()
   nowMs += 30 * DAY_MS
   endSweep()

@@ -3,17 +3,17 @@ import type * as Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
-import { openCursorFile } from '../../src/indexer/open-safely/cursor-file.ts'
-import { discoverSources } from '../../src/indexer/discover.ts'
-import { CursorHome, type JournalMode } from '../../src/sample/cursor-home.ts'
-import { fillStore } from '../helpers/fill-store.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { SourceMonitor } from '../../../src/daemon/follow/source-monitor.ts'
+import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { discoverSources } from '../../../src/indexer/discover.ts'
+import { CursorHome, type JournalMode } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 /**
- * Closing a file drops every lock that the process holds on it, whichever handle took them: whoever reads a database with
- * plain file calls while SQLite has it open takes SQLite's locks away. Here every plain open is written down, and whether
- * SQLite had the same database open at that moment.
+ * Closing a file drops every lock that the process has on it, through any handle. A plain file call on a database that
+ * SQLite has open would therefore remove SQLite's locks. This test records every plain open, and whether SQLite had the
+ * same database open at that moment.
  */
 const seen = vi.hoisted(() => ({
   root: '',
@@ -43,7 +43,7 @@ vi.mock(import('node:fs'), async (original) => {
   return { ...actual, ...noted }
 })
 
-vi.mock('../../src/sqlite.ts', async (original) => {
+vi.mock('../../../src/sqlite.ts', async (original) => {
   const { default: Actual } = await original<{ default: typeof Sqlite.default }>()
   class Noted extends Actual {
     constructor(file?: string | Buffer, options?: Sqlite.Options) {
@@ -80,7 +80,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** A store of each kind, in which messages ask for outputs and for pasted texts. */
+/** A store of each kind, with messages that refer to outputs and to pasted texts. */
 function fillHome(mode: JournalMode, textLength: number): void {
   const store = home.global(mode)
   fillStore(store, { chats: 10, messagesPerChat: 20, textLength })
@@ -101,7 +101,7 @@ describe.each([
   ['delete', 40],
   ['delete', 200_000],
 ] as const)('a home in %s mode with texts of %i characters', (mode, textLength) => {
-  test('no database is opened by a plain call while SQLite has it open', () => {
+  test('no plain file call opens a database while SQLite has it open', () => {
     fillHome(mode, textLength)
     for (const depth of ['nudge', 'recent', 'sweep', 'count', 'reconcile', 'full'] as const) {
       home.global(mode).message('chat-2', `m-${depth}`, { type: 1, text: `said before ${depth}` })
@@ -110,13 +110,13 @@ describe.each([
     for (const source of discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })) source.survey?.()
     expect(seen.trapped).toEqual([])
     expect(seen.plain).toContain(home.globalPath)
-    // A small store without a WAL is read from a copy alone.
+    // A small store without a WAL is read only from a copy.
     expect(seen.everOpen > 0).toBe(mode === 'wal' || textLength > 40)
     expect([...seen.open].filter(([file, handles]) => file.startsWith(home.root) && handles > 0)).toEqual([])
   })
 })
 
-test('what follows the files in the main thread opens none of them', () => {
+test('the watcher on the main thread opens none of the files', () => {
   fillHome('wal', 40)
   seen.plain.length = 0
   const world = { now: Date.now, later: () => undefined, nudge: () => undefined, watch: () => undefined }
@@ -130,7 +130,7 @@ test('what follows the files in the main thread opens none of them', () => {
   expect(seen.everOpen).toBe(0)
 })
 
-test('a plain call on a database that SQLite has open is noticed', () => {
+test('the trap notices a plain file call on an open database', () => {
   fillHome('wal', 40)
   const file = openCursorFile(home.globalPath)
   if (file.kind === 'closed') throw new Error(file.state)

@@ -10,12 +10,12 @@ import { COMMITS, findLayout, HASHES, readPage, trackingTables } from './read.ts
 import type { Layout, Page, TrackingRow, TrackingTable } from './read.ts'
 import { TrackingTally } from './tally.ts'
 
-/** So many hours of chats are written in one transaction: the messages of each chat may have to be placed anew. */
+/** This many hours of chats are written in one transaction, as the messages of each chat may need new places. */
 const WRITE_AT_ONCE = 100
 /** Before every row: rowids may be negative. */
 const FIRST = Number.MIN_SAFE_INTEGER
 
-export interface Bringing {
+export interface Import {
   readonly mirror: Mirror
   readonly num: number
   readonly file: OpenFile
@@ -34,10 +34,11 @@ const markOf = (row: TrackingRow): Mark => ({
 })
 
 /**
- * Adds what the file says to what is known, a page a transaction. To add a row twice changes nothing, so a pass that was
- * cut short begins anew: the position comes with the last step. What Cursor removed from the file stays known.
+ * Adds the content of the file to what is known, one page per transaction. Adding a row twice changes nothing, so an
+ * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
+ * known.
  */
-export function* bring({ mirror, num, file, request }: Bringing): Generator<PassStep, void> {
+export function* importTracking({ mirror, num, file, request }: Import): Generator<PassStep, void> {
   const layout = file.read(findLayout)
   const known = isAtLeast(request.depth, 'reconcile') ? null : knownMark(mirror, num, file, layout)
   const tally = new TrackingTally()
@@ -79,15 +80,15 @@ export function* bring({ mirror, num, file, request }: Bringing): Generator<Pass
   yield { ...readingStep, outcome }
 }
 
-/** A table counts as one row: which of its rows were read is told by the position. */
+/** Each table counts as one row. The position tells which of its rows were read. */
 const rowOf = (table: TrackingTable) => ({ key: table, rowid: 0, octets: 0, checksum: null })
 
 const octetsOf = (row: TrackingRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + String(value).length, 0)
 
 /**
- * The row up to which the codes were read, while it stands where it stood: then all rows behind it are new, because
- * Cursor writes a row anew under a higher number. Else null, and all are read.
+ * The row up to which the table of hashes was read, if it is unchanged. Then all rows after it are new, because Cursor
+ * rewrites a row under a higher rowid. Otherwise null, and all rows are read.
  */
 function knownMark(mirror: Mirror, num: number, file: OpenFile, layout: Layout): Mark | null {
   const { identity, watermark, watermarkKey } = held.readPosition(mirror, num)

@@ -2,8 +2,8 @@ import { copyFileSync, readdirSync, renameSync, statSync, writeFileSync } from '
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../src/indexer/open-safely/cursor-file.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { CursorHome } from '../../../src/sample/cursor-home.ts'
 
 let home: CursorHome
 
@@ -30,7 +30,7 @@ test.each(['wal', 'delete', 'persist', 'truncate'] as const)('a store in %s mode
   file.close()
 })
 
-test('a small store that Cursor closed is read without a trace', () => {
+test('a small store that Cursor has closed is read without a trace', () => {
   const store = home.global('wal')
   store.chat('a', {})
   store.close()
@@ -48,7 +48,7 @@ test('a reader cannot write', () => {
   file.close()
 })
 
-test('a store in the middle of a write is busy, not half read', () => {
+test('a store in the middle of a write is busy and not half read', () => {
   const store = home.global('delete')
   store.chat('a', {})
   store.db.pragma('cache_size = 1')
@@ -62,7 +62,7 @@ test('a store in the middle of a write is busy, not half read', () => {
   file.close()
 })
 
-test('a large store that Cursor left half written, for it was killed, was told as one that we may not read', () => {
+test('a large store that Cursor left half written when it was killed is busy, not unreadable', () => {
   const store = home.global('delete')
   store.put('noise', 'x'.repeat(33 * 1024 * 1024))
   store.db.pragma('cache_size = 1')
@@ -87,7 +87,7 @@ test('a large store that Cursor left half written, for it was killed, was told a
   expect(fileSignature(home.globalPath)).toBe(before)
 })
 
-test('a file that was swapped while it was read is not read on', () => {
+test('a file that is replaced during a pass is not read further', () => {
   const store = home.global('wal')
   store.chat('a', {})
   const file = open()
@@ -100,7 +100,7 @@ test('a file that was swapped while it was read is not read on', () => {
   file.close()
 })
 
-test('what is no database, and what is not there, is told apart', () => {
+test('a file that is not a database and a missing file have different states', () => {
   expect(openCursorFile(home.globalPath)).toEqual({ kind: 'closed', state: 'missing', detail: null })
   home.global('wal').close()
   writeFileSync(home.globalPath, 'not a database, though it has a name like one')

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
-import { fillStore } from '../helpers/fill-store.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 let home: CursorHome
 let store: Store
@@ -22,7 +22,10 @@ afterEach(() => {
   home.remove()
 })
 
-/** Bytes of the next slice of a comparison. @param act what happens once it has begun to read */
+/**
+ * Bytes of the next slice of a comparison.
+ * @param act runs once it has begun to read
+ */
 function sweep(act: () => void): number {
   let bytes = 0
   for (const step of indexer.steps('sweep')) {
@@ -32,7 +35,7 @@ function sweep(act: () => void): number {
   return bytes
 }
 
-test('a comparison of values is not kept up while Cursor writes, and goes on where it stood', () => {
+test('a comparison of values stops while Cursor writes, and continues later', () => {
   const whole = MESSAGES * TEXT_LENGTH
   let written = 0
   let slices = 0
@@ -44,6 +47,6 @@ test('a comparison of values is not kept up while Cursor writes, and goes on whe
   expect(slices).toBeGreaterThan(3)
 })
 
-test('left alone it takes what a slice may hold', () => {
+test('undisturbed, it takes a whole slice', () => {
   expect(sweep(() => undefined)).toBeGreaterThan(MESSAGES * TEXT_LENGTH)
 })
