@@ -1,5 +1,5 @@
 import { readUsageFile } from '../api/tokens/read-usage-file.ts'
-import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
+import type { UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { importUsage } from '../mirror/usage/usage-events.ts'
 

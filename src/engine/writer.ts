@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { UsageFileText, UsageOutcome } from '../api/http/world.ts'
+import type { UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
 import type { Estimate } from '../mirror/usage/estimates.ts'
 import { mirrorDamaged } from '../mirror/maintenance/damage-told.ts'
 import { UserError } from '../model/user-error.ts'

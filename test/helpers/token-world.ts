@@ -1,5 +1,5 @@
 import { createApp } from '../../src/api/http/app.ts'
-import type { ApiWorld } from '../../src/api/http/world.ts'
+import type { ApiContext } from '../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
 import { takeUsageFile } from '../../src/engine/import-usage.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
@@ -28,7 +28,7 @@ export class TokenWorld {
     reportFault: (error: unknown) => {
       throw error
     },
-  } as unknown as ApiWorld)
+  } as unknown as ApiContext)
 
   /** A question, and an answer which may carry counts, in a chat of its own. */
   exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): void {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { Problem } from './problem.ts'
-import type { Access } from './world.ts'
+import type { Access } from './api-context.ts'
 
 /**
  * Refuses what may come from a foreign web page or without the token, before any route is looked for. Binding to
@@ -54,4 +54,24 @@ function isSameSecret(left: string, right: string): boolean {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** An answer that a browser is made to show as a page may load nothing and be framed by nobody. */
+const DATA_CSP = "default-src 'none'; frame-ancestors 'none'"
+
+/** On every answer, refusals and faults among them: chats are private, and may hold any markup. */
+export function securityHeaders(): MiddlewareHandler {
+  return async (c, next) => {
+    await next()
+    for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value)
+    if (!c.res.headers.has('content-security-policy')) c.res.headers.set('content-security-policy', DATA_CSP)
+  }
 }

@@ -1,16 +1,12 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
-import { cached } from '../queries/cached.ts'
-import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
-import type { Counts, Coverage } from '../queries/count-everything.ts'
+import { cached } from '../queries/snapshot.ts'
+import { countEverything, EMPTY_CENSUS, type Counts, type Coverage } from '../queries/count-everything.ts'
 import type { LossCounts } from '../queries/sources/list-losses.ts'
-import { listSources } from '../queries/sources/list-sources.ts'
-import type { SourceStatus } from '../queries/sources/list-sources.ts'
-import { measureTermsBytes } from '../queries/sources/measure-terms.ts'
-import { measureTextBytes } from '../queries/messages/measure-text.ts'
+import { listSources, type SourceStatus } from '../queries/sources/list-sources.ts'
+import { measureTermsBytes, measureTextBytes, measureMirrorBytes } from '../queries/measure-mirror.ts'
 import type { ArchiveHealth } from './archive-shapes.ts'
-import { measureMirrorBytes } from './mirror-file.ts'
-import type { ApiWorld, DaemonState, EstimationState, Progress, Resources } from './world.ts'
+import type { ApiContext, DaemonState, EstimationState, Progress, Resources } from './api-context.ts'
 
 export interface Status {
   readonly state: DaemonState
@@ -43,7 +39,7 @@ export type ReadStatus = () => Status
 const TERMS_KEPT_MS = 60_000
 
 /** The question behind `/status`, the page and the first event: one, so that all three share what is kept of it. */
-export function createStatusReader(world: ApiWorld): ReadStatus {
+export function createStatusReader(world: ApiContext): ReadStatus {
   const now = (): number => world.now()
   let census = cached(countEverything)
   let wasReady = false
@@ -85,7 +81,7 @@ const describeDisk = (bytes: number, textBytes: number): DiskUse => ({
 })
 
 /** A daemon that has just started has no mirror yet, and still tells how it is. */
-function mirrorIfAny(world: ApiWorld): Mirror | null {
+function mirrorIfAny(world: ApiContext): Mirror | null {
   try {
     return world.mirror()
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
-import type { ApiWorld, LiveState } from './world.ts'
+import type { ApiContext, LiveState } from './api-context.ts'
 
 /** An agent at work always has some rows that are read within the second: they are not worth a word. */
 const LEFT_MIN = 100
@@ -19,7 +19,7 @@ export function unreadText({ state, progress, wasAllRead = true }: LiveState): s
 }
 
 /** Tells it beside an answer whose shape has no place for it, so that no part is taken for all. */
-export function tellUnread(world: ApiWorld): MiddlewareHandler {
+export function tellUnread(world: ApiContext): MiddlewareHandler {
   return async (c, next) => {
     // Before the answer is made: what is read meanwhile may be in it.
     const unread = unreadText(world.live())

@@ -4,18 +4,13 @@ import { asChatId } from '../../model/ids.ts'
 import type { ProjectRef } from '../../model/project.ts'
 import { UserError } from '../../model/user-error.ts'
 import { toIso } from '../iso.ts'
-import { readChatSpan } from '../queries/chats/chat-span.ts'
+import { readChatSpan } from '../queries/chats/chat-activity.ts'
 import type { Page, PageRequest } from '../queries/page.ts'
 import type { ProjectRoot } from '../queries/projects/project-roots.ts'
-import type { Histories } from './histories.ts'
-import { confidences } from './judge-match.ts'
-import type { CommitMatch, Confidence } from './judge-match.ts'
-import { LATE_MS } from './take-edits.ts'
-import { matchOpened } from './match-opened.ts'
-import type { MatchAnswer } from './match-opened.ts'
-import type { OpenedRepository } from './open-repositories.ts'
-import { tellMatch } from './tell-match.ts'
-import type { ToldMatch } from './tell-match.ts'
+import type { Histories, OpenedRepository } from './histories.ts'
+import { confidences, type CommitMatch, type Confidence, tellMatch, type ToldMatch } from './judge-match.ts'
+import { LATE_MS } from './attribute-edits.ts'
+import { matchOpened, type MatchAnswer } from './match-opened.ts'
 
 export interface CommitReportRequest extends PageRequest {
   /** Epoch milliseconds, of the committer date: inclusive. */
@@ -162,4 +157,28 @@ function tellCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined,
     filesChanged: answer?.fileCounts.get(commit.sha) ?? null,
     chats: (answer?.matches.get(commit.sha) ?? []).filter(isWanted).map(tellMatch),
   }
+}
+
+/**
+ * The chats of which a commit may have come, the likeliest first.
+ * @param digits first hex digits of its sha, lower case
+ * @returns null where no commit of these repositories begins so, or several do
+ */
+export async function chatsOfCommit(
+  db: Mirror,
+  histories: Histories,
+  repositories: readonly OpenedRepository[],
+  { digits, windowMs }: { readonly digits: string; readonly windowMs: number },
+): Promise<readonly CommitMatch[] | null> {
+  for (const opened of repositories) {
+    const commit = await histories.find(opened.repository, digits)
+    if (commit === null) continue
+    const madeAtMs = commit.authoredAtMs ?? commit.committedAtMs
+    if (madeAtMs === null) return []
+    const stretch = { sinceMs: madeAtMs - 2 * LATE_MS, alsoFrom: commit.sha }
+    const list = await histories.list(opened.repository, stretch)
+    const { matches } = await matchOpened(db, histories, { opened, list, asked: [commit], windowMs })
+    return matches.get(commit.sha) ?? []
+  }
+  return null
 }

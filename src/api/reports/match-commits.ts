@@ -1,10 +1,14 @@
 import type { ChatActivity } from '../queries/chats/chat-activity.ts'
-import { isIn } from './commit-windows.ts'
-import type { DatedCommit, Window } from './commit-windows.ts'
-import { judge } from './judge-match.ts'
-import type { CommitMatch, Evidence, FileEvidence } from './judge-match.ts'
-import { takenBy, takersOf } from './take-edits.ts'
-import type { TakenEdit, TouchedNames } from './take-edits.ts'
+import {
+  isIn,
+  type DatedCommit,
+  type Window,
+  takenBy,
+  takersOf,
+  type TakenEdit,
+  type TouchedNames,
+} from './attribute-edits.ts'
+import { judge, type CommitMatch, type Evidence, type FileEvidence } from './judge-match.ts'
 
 export interface MatchInput {
   /** All commits of which it is known what they touched, those asked about and those that may have come before. */

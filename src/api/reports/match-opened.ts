@@ -1,21 +1,14 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { Commit, CommitList, TouchedFile, TouchedFiles } from '../../model/commit.ts'
+import type { Commit, CommitList, TouchedFile, TouchedFiles, Repository } from '../../model/commit.ts'
 import { UserError } from '../../model/user-error.ts'
-import { readChatActivity } from '../queries/chats/chat-activity.ts'
-import type { ChatActivity } from '../queries/chats/chat-activity.ts'
+import { readChatActivity, type ChatActivity, readScoredCommits } from '../queries/chats/chat-activity.ts'
 import { listProjectRoots } from '../queries/projects/project-roots.ts'
-import { readScoredCommits } from '../queries/scored-commits.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { dateCommits } from './commit-windows.ts'
-import type { DatedCommit } from './commit-windows.ts'
-import type { Histories } from './histories.ts'
+import { dateCommits, type DatedCommit, type CommitsBySha, LATE_MS } from './attribute-edits.ts'
+import type { Histories, OpenedRepository } from './histories.ts'
 import type { CommitMatch } from './judge-match.ts'
 import { matchCommits } from './match-commits.ts'
-import type { OpenedRepository } from './open-repositories.ts'
-import { branchReader } from './reachable.ts'
-import { LATE_MS } from './take-edits.ts'
-import { gitPath, liesIn, repositoryPath } from './repository-paths.ts'
-import type { RepositoryPlace } from './repository-paths.ts'
+import { gitPath, liesIn, repositoryPath, type RepositoryPlace } from './repository-paths.ts'
 
 /** Of so many commits besides those of an answer it is asked what they touched. */
 const TOUCHED_MAX = 3000
@@ -132,3 +125,25 @@ const namesOf = (files: readonly TouchedFile[], place: RepositoryPlace): Readonl
       [path, ...(formerPath === null ? [] : [formerPath])].map((name) => gitPath(name, place)),
     ),
   )
+
+/** Whether a commit is on a branch; null where the branch is gone, or its history was not read as far. */
+export type IsOnBranch = (branch: string, sha: string) => boolean | null
+
+/** Asks the commits that were read, each branch once. */
+export function branchReader({ branches }: Repository, bySha: CommitsBySha): IsOnBranch {
+  const known = new Map<string, ReadonlySet<string> | null>()
+  const reach = (branch: string): ReadonlySet<string> | null => {
+    const tip = branches.get(branch)
+    if (tip === undefined || !bySha.has(tip)) return null
+    const reached = new Set([tip])
+    for (const sha of reached) {
+      for (const parent of bySha.get(sha)?.parents ?? []) if (bySha.has(parent)) reached.add(parent)
+    }
+    return reached
+  }
+  return (branch, sha) => {
+    const reached = known.get(branch) ?? reach(branch)
+    known.set(branch, reached)
+    return reached?.has(sha) ?? null
+  }
+}

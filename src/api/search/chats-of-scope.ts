@@ -1,11 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Clock } from '../periods.ts'
 import { createDeadline } from './deadline.ts'
-import { filterNodes } from './match/filter-nodes.ts'
+import { filterNodes, type SearchFilters } from './request.ts'
 import { chatsByTitle } from './titles/find-titles.ts'
 import { parseQuery } from './language/parse.ts'
 import { planQuery } from './plan/plan.ts'
-import type { SearchFilters } from './request.ts'
 import { walkMessages } from './match/walk.ts'
 
 const KEYS_MAX = 10_000

@@ -3,6 +3,7 @@ import type { Role } from '../../model/message.ts'
 import type { ProjectRef } from '../../model/project.ts'
 import type { ColumnName } from '../../text/terms/columns.ts'
 import type { Clock } from '../periods.ts'
+import type { FieldName, FieldNode } from './language/tree.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
 export type SearchSort = (typeof searchSorts)[number]
@@ -127,4 +128,18 @@ export interface SearchAnswer {
   readonly isPartial: boolean
   /** How the query was understood and worked off, where that was asked for. */
   readonly plan?: SearchExplanation
+}
+
+/** What a filter is called in a query. */
+const fieldOfFilter = (name: FilterName): FieldName => {
+  if (name === 'from') return 'after'
+  return name === 'to' ? 'before' : name
+}
+
+/** Filters beside a query as fields: both then mean the same. */
+export function filterNodes(filters: SearchFilters): readonly FieldNode[] {
+  return filterNames.flatMap((name) => {
+    const values = filters[name]
+    return values === undefined ? [] : [{ kind: 'field', name: fieldOfFilter(name), values } as const]
+  })
 }

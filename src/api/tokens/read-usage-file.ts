@@ -3,7 +3,7 @@ import type { UsageEvent } from '../../mirror/usage/usage-event.ts'
 import { UserError } from '../../model/user-error.ts'
 import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'
-import { readCents, readCount, readMoment } from './usage-values.ts'
+import { Temporal } from 'temporal-polyfill'
 
 interface UsageFile {
   readonly events: readonly UsageEvent[]
@@ -112,3 +112,81 @@ const badRow = ({ line, cells }: CsvRecord, columns: number): UserError =>
     `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
     'Nothing of the file was taken. Correct the row, or download the file again.',
   )
+
+const isNothing = (text: string): boolean => /^[-–—]?$/.test(text)
+const GROUPED = /^\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+$/
+const GROUP_SIGN = /[,.'’\u00a0\u202f ]/g
+
+/** A count of tokens, with thousands marked in any way; null for none, `undefined` for what is no count. */
+export function readCount(text: string): number | null | undefined {
+  const trimmed = text.trim()
+  if (isNothing(trimmed)) return null
+  const digits = GROUPED.test(trimmed) ? trimmed.replace(GROUP_SIGN, '') : trimmed.replace(/\.0+$/, '')
+  if (!/^\d{1,15}$/.test(digits)) return undefined
+  return Number(digits)
+}
+
+/**
+ * Cents, out of `$0.12`, `1,234.50` or `0,12`. Words such as `Included` say that no price was told, and neither does a
+ * count of requests.
+ * @param hasDecimalComma of a file whose cells are parted by semicolons: there `1,234` is little more than one
+ * @returns null where none is told, `undefined` for what is no amount, or may be two
+ */
+export function readCents(text: string, hasDecimalComma: boolean): number | null | undefined {
+  const trimmed = text.trim()
+  if (isNothing(trimmed) || !/\d/.test(trimmed)) return null
+  const amount = trimmed.replace(/^(?:US)?\$\s*|^USD\s*|\s*(?:USD|\$)$/gi, '')
+  // There it may as well be a thousand times as much.
+  if (hasDecimalComma && /^[1-9]\d{0,2}\.\d{3}$/.test(amount)) return undefined
+  const plain = plainAmount(amount, hasDecimalComma)
+  if (!/^\d{1,12}(?:\.\d+)?$/.test(plain)) return undefined
+  return Math.round(Number(plain) * 1e8) / 1e6
+}
+
+/** Thousands are never marked behind a nought, nor is what follows a mark of decimals. */
+function plainAmount(amount: string, hasDecimalComma: boolean): string {
+  if (/^\d{1,3}(?:\.\d{3})+,\d+$/.test(amount)) return amount.replaceAll('.', '').replace(',', '.')
+  const isThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/.test(amount)
+  if (isThousands && !(hasDecimalComma && /^\d+,\d+$/.test(amount))) return amount.replaceAll(',', '')
+  return /^\d+,\d+$/.test(amount) ? amount.replace(',', '.') : amount
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** Nobody used Cursor outside of these; a time there is a slip, and every answer by time would have to reach it. */
+const [FIRST_MS, END_MS] = [Date.UTC(2000, 0), Date.UTC(2100, 0)]
+
+/**
+ * A moment: ISO 8601 with or without a zone, `Feb 19, 2026, 01:06 PM`, or epoch milliseconds.
+ * @param timeZone in which a time without a zone is read
+ * @returns epoch milliseconds, or null for what is no time, or none at which anybody used Cursor
+ */
+export function readMoment(text: string, timeZone: string): number | null {
+  const trimmed = text.trim().replaceAll(/[\u00a0\u202f]/g, ' ')
+  const ms = /^\d{13}$/.test(trimmed) ? Number(trimmed) : readIso(isoOfWords(trimmed) ?? trimmed, timeZone)
+  return ms !== null && ms >= FIRST_MS && ms < END_MS ? ms : null
+}
+
+/** A zone behind a time is heeded or refused: Temporal's plain times would pass over it. */
+function readIso(text: string, timeZone: string): number | null {
+  try {
+    if (text.includes('[')) return Temporal.ZonedDateTime.from(text).epochMilliseconds
+    const isLocal = /^[\d-]+(?:[T ][\d:.,]+)?$/i.test(text)
+    if (!isLocal) return Temporal.Instant.from(text).epochMilliseconds
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+function isoOfWords(text: string): string | null {
+  const [, name = '', day = '', year = '', hour = '', minute = '', second = '00', half = ''] =
+    /^([a-z]{3})[a-z]* (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?$/i.exec(text) ?? []
+  const month = months.indexOf(name.toLowerCase()) + 1
+  if (month === 0) return null
+  const hours = half === '' ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+  return `${year}-${two(month)}-${two(Number(day))}T${two(hours)}:${minute}:${second}`
+}

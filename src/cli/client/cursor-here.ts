@@ -1,11 +1,10 @@
-import type { SyncOutcome } from '../../api/http/world.ts'
+import type { SyncOutcome } from '../../api/http/api-context.ts'
 import type { RunOutcome } from '../../engine/writer-messages.ts'
 import { runPasses } from '../../engine/run-passes.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import { discoverSources } from '../../indexer/discover.ts'
 import type { PassDepth } from '../../indexer/source.ts'
-import { disabledKindsOf } from '../../settings.ts'
-import type { Settings } from '../../settings.ts'
+import { disabledKindsOf, type Settings } from '../../settings.ts'
 import { withWriterLock } from './as-writer.ts'
 
 const nothingRead = { changed: 0, added: 0, gone: 0 }

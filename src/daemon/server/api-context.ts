@@ -1,5 +1,5 @@
 import type { ArchiveActs } from '../../api/http/archive-shapes.ts'
-import type { ApiWorld, LiveState } from '../../api/http/world.ts'
+import type { ApiContext, LiveState } from '../../api/http/api-context.ts'
 import type { Histories } from '../../git/histories.ts'
 import { isDamage } from '../../mirror/maintenance/check-pages.ts'
 import type { Settings } from '../../settings.ts'
@@ -32,7 +32,7 @@ export interface ApiParts {
 }
 
 /** What the HTTP side is given: readings of the daemon, and the acts that it may ask for. */
-export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiWorld {
+export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiContext {
   const { settings, world, indexing, searches, estimation } = parts
   const tokenRequired = asksForToken(settings)
   const token = tokenRequired ? readToken(settings.dataDir) : null
@@ -47,7 +47,7 @@ export function apiWorlds(parts: ApiParts): (allowedHosts: AllowedHosts) => ApiW
     mirrorPath: parts.path,
     estimation: estimation.state,
   })
-  return (allowedHosts): ApiWorld => ({
+  return (allowedHosts): ApiContext => ({
     version: world.version,
     startedAt: new Date(parts.startedAtMs).toISOString(),
     timeZone: world.zone(),

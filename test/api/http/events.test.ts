@@ -1,10 +1,8 @@
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage, Server } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createEventQueue } from '../../../src/api/http/event-queue.ts'
-import { createTestWorld, HOST } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { createEventQueue } from '../../../src/api/http/routes/events.ts'
+import { createTestWorld, HOST, type TestWorld } from './test-world.ts'
 
 let world: TestWorld
 let server: Server

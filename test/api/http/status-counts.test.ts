@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { DaemonState } from '../../../src/api/http/world.ts'
-import { bodyOf, createTestWorld } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import type { DaemonState } from '../../../src/api/http/api-context.ts'
+import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
 
 let world: TestWorld
 let state: DaemonState

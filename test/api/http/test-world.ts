@@ -2,12 +2,11 @@ import { dirname } from 'node:path'
 import { archivesHere } from '../../helpers/archives-here.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
-import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
+import type { ApiContext, DaemonEvent, LiveState } from '../../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { takeUsageFile } from '../../../src/engine/import-usage.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 export const HOST = '127.0.0.1:4870'
 
@@ -39,7 +38,7 @@ export const live: LiveState = {
 const DEADLINE_MS = 60_000
 
 /** The real app on a real mirror; only the daemon around it is made up. */
-export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
+export function createTestWorld(overrides: Partial<ApiContext> = {}): TestWorld {
   const mirror = seedMirror()
   const syncs: { full: boolean }[] = []
   const faults: unknown[] = []

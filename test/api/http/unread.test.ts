@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { unreadText } from '../../../src/api/http/unread.ts'
-import type { LiveState, Progress } from '../../../src/api/http/world.ts'
+import type { LiveState, Progress } from '../../../src/api/http/api-context.ts'
 import { bodyOf, createTestWorld, live, type TestWorld } from './test-world.ts'
 
 const reading: Progress = { stage: 'reading', done: 1000, total: 5000, bytesPerSecond: null, etaMs: null }

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cached } from '../../../src/api/queries/cached.ts'
+import { cached } from '../../../src/api/queries/snapshot.ts'
 import { countEverything, EMPTY_CENSUS } from '../../../src/api/queries/count-everything.ts'
-import { measureTermsBytes } from '../../../src/api/queries/sources/measure-terms.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { measureTermsBytes } from '../../../src/api/queries/measure-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 let mirror: SeededMirror
 beforeEach(() => {

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { getProject } from '../../../src/api/queries/projects/get-project.ts'
-import { listProjects } from '../../../src/api/queries/projects/list-projects.ts'
-import { resolveProjects } from '../../../src/api/queries/projects/resolve-projects.ts'
+import { getProject, listProjects, resolveProjects } from '../../../src/api/queries/projects/list-projects.ts'
 import { asProjectId } from '../../../src/model/ids.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 let mirror: SeededMirror
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const isScope = (given: unknown): given is Scope =>
   given === null || typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given))
@@ -33,7 +33,7 @@ const restoreBody = z.object({
 
 const page = parametersOf({ limit: limit(), offset: offset() })
 
-export function archiveRoutes(world: ApiWorld): Hono {
+export function archiveRoutes(world: ApiContext): Hono {
   const { archives } = world
   const known = (name: string): ArchiveRun => {
     const run = archives.get(name)

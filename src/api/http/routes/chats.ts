@@ -3,12 +3,13 @@ import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { chatSorts, listChats } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
-import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, limit, noParameters, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { notFound, Problem } from '../problem.ts'
-import { readMatches, withMatches } from '../read-matches.ts'
-import type { ApiWorld } from '../world.ts'
+import { readMatches, withMatches } from '../read-repos.ts'
+import type { ApiContext } from '../api-context.ts'
+import { listLosses } from '../../queries/sources/list-losses.ts'
 
 const listParameters = parametersOf({
   project: words(),
@@ -31,7 +32,7 @@ const listParameters = parametersOf({
 
 const messageParameters = parametersOf({ limit: limit(), offset: offset(), around: word(), includeOrphans: flag() })
 
-export function chatRoutes(world: ApiWorld): Hono {
+export function chatRoutes(world: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/chats', async (c) => {
@@ -89,4 +90,23 @@ function unknownMessage(isOrphan: boolean): Problem {
     ? 'This message is an orphan: ask with includeOrphans=true.'
     : 'No message of this chat has the id that "around" names.'
   return new Problem(404, 'message-not-found', detail)
+}
+
+const lossParameters = parametersOf({
+  project: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  limit: limit(),
+  offset: offset(),
+})
+
+export function lossRoutes(world: ApiContext): Hono {
+  return new Hono().get('/api/losses', (c) => {
+    const query = readQuery(c, lossParameters)
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
+    const db = world.mirror()
+    const projectNums = query.project === null ? null : resolveProjects(db, query.project)
+    return c.json(listLosses(db, { projectNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
+  })
 }

@@ -1,17 +1,14 @@
 import { Hono } from 'hono'
-import { streamSSE } from 'hono/streaming'
-import type { SSEStreamingApi } from 'hono/streaming'
-import { createEventQueue } from '../event-queue.ts'
-import type { EventQueue } from '../event-queue.ts'
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext, DaemonEvent } from '../api-context.ts'
 
 /** How far a client may fall behind before it is given up. */
 const QUEUE_LENGTH_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
-export function eventRoutes(world: ApiWorld, readStatus: ReadStatus): Hono {
+export function eventRoutes(world: ApiContext, readStatus: ReadStatus): Hono {
   return new Hono().get('/api/events', (c) => {
     readQuery(c, noParameters)
     // The answer to a HEAD has no body whose end would end the subscription.
@@ -49,5 +46,52 @@ async function keepAlive(stream: SSEStreamingApi, queue: EventQueue, everyMs: nu
   while (!queue.isEnded()) {
     await stream.sleep(everyMs)
     queue.beat()
+  }
+}
+
+/** What is sent next: an event, a sign of life, or `end` once nothing will follow. */
+type Outgoing = DaemonEvent | { readonly type: 'heartbeat' } | 'end'
+
+export interface EventQueue {
+  push(event: DaemonEvent): void
+  /** Only where nothing else waits: a client that lags needs no sign of life on top. */
+  beat(): void
+  next(): Promise<Outgoing>
+  /** Whatever waits is dropped. */
+  end(): void
+  isEnded(): boolean
+}
+
+/**
+ * Holds events for one client that reads at its own pace. One that falls `lengthMax` behind is given up: its queue is
+ * dropped and ends, for it would grow with every message indexed.
+ */
+export function createEventQueue(lengthMax: number): EventQueue {
+  let waiting: Outgoing[] = []
+  let ended = false
+  let wake: (() => void) | null = null
+
+  const add = (outgoing: Outgoing): void => {
+    if (!ended) waiting.push(outgoing)
+    wake?.()
+  }
+  const end = (): void => {
+    ended = true
+    waiting = []
+    wake?.()
+  }
+  return {
+    push: (event) => (waiting.length >= lengthMax ? end() : add(event)),
+    beat: () => (waiting.length === 0 ? add({ type: 'heartbeat' }) : undefined),
+    end,
+    isEnded: () => ended,
+    next: async () => {
+      if (!ended && waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return waiting.shift() ?? 'end'
+    },
   }
 }

@@ -7,11 +7,11 @@ import { toIso } from '../../iso.ts'
 import { flag, oneOf, parametersOf, readQuery } from '../params.ts'
 import { notFound } from '../problem.ts'
 import { textStream } from '../text-stream.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const parameters = parametersOf({ as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() })
 
-export function exportRoutes(world: ApiWorld): Hono {
+export function exportRoutes(world: ApiContext): Hono {
   return new Hono().get('/api/chats/:id/export', async (c) => {
     const query = readQuery(c, parameters)
     const db = world.mirror()

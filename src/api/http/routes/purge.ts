@@ -6,14 +6,14 @@ import { readUnfinished } from '../../../mirror/purge/state.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
-import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { PurgeState } from '../purge-shapes.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const WORDS = 'must be a list of texts, none of them empty'
 const words = z.array(z.string(WORDS).check(z.minLength(1, WORDS)), WORDS).check(z.minLength(1, WORDS))
@@ -36,7 +36,7 @@ const body = z.object({
 type Body = z.output<typeof body>
 
 /** What is looked for stands in the body alone: a path is what people and programs write down. */
-export function purgeRoutes(world: ApiWorld): Hono {
+export function purgeRoutes(world: ApiContext): Hono {
   return new Hono()
     .get('/api/purge', (c) => {
       readQuery(c, noParameters)
@@ -52,12 +52,12 @@ export function purgeRoutes(world: ApiWorld): Hono {
     })
 }
 
-function readState(world: ApiWorld): PurgeState {
+function readState(world: ApiContext): PurgeState {
   const db = world.mirror()
   return { doing: world.purging?.doing ?? null, tombstones: countTombstones(db), unfinished: readUnfinished(db) }
 }
 
-function scopeOf(world: ApiWorld, { chats, projects, before, tz, match }: Body): PurgeScope {
+function scopeOf(world: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
     const nothing = 'Nothing is named that should go: give chats, projects, before or match.'
     throw new Problem(400, 'bad-body', nothing)
@@ -77,7 +77,7 @@ function badDate(): never {
 }
 
 /** A project that nobody knows would be a purge of nothing, taken for one of something. */
-function urisOf(world: ApiWorld, names: readonly string[]): string[] {
+function urisOf(world: ApiContext, names: readonly string[]): string[] {
   const db = world.mirror()
   const unknown = names.filter((name) => resolveProjects(db, [name]).length === 0)
   if (unknown.length > 0) {

@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
 import { roles } from '../../../model/message.ts'
-import { partNames } from '../../search/language/read-field.ts'
+import { partNames } from '../../search/language/tree.ts'
 import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRequest } from '../../search/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { unreadText } from '../unread.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 /** Deeper pages cost more with every hit that is skipped. */
 const OFFSET_MAX = 10_000
@@ -33,7 +33,7 @@ const parameters = parametersOf({
   offset: offset(OFFSET_MAX),
 })
 
-export function searchRoutes(world: ApiWorld): Hono {
+export function searchRoutes(world: ApiContext): Hono {
   return new Hono().get('/api/search', async (c) => {
     const query = readQuery(c, parameters)
     const clock = readClock(query.tz, world)
@@ -69,5 +69,17 @@ export function searchRoutes(world: ApiWorld): Hono {
       limit: query.limit,
       offset: query.offset,
     })
+  })
+}
+
+const SUGGESTIONS_MAX = 20
+const SUGGESTIONS_DEFAULT = 10
+
+const suggestParameters = parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) })
+
+export function suggestRoutes(world: ApiContext): Hono {
+  return new Hono().get('/api/suggest', async (c) => {
+    const query = readQuery(c, suggestParameters)
+    return c.json(await world.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } }))
   })
 }

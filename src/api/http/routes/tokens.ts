@@ -8,7 +8,7 @@ import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const parameters = parametersOf({
   groupBy: oneOf(tokenGroupings),
@@ -27,7 +27,7 @@ const importParameters = parametersOf({ tz: word() })
 /** How many rows are told where nothing is said. A file is read by programs, which would not see that it ends early. */
 const ROWS = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
 
-export function tokenRoutes(world: ApiWorld): Hono {
+export function tokenRoutes(world: ApiContext): Hono {
   return new Hono()
     .get('/api/tokens', async (c) => {
       const query = readQuery(c, parameters)

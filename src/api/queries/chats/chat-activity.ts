@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { useOfTool } from './chat-files.ts'
+import { useOfTool } from './chat-acts.ts'
+import type { ChatId } from '../../../model/ids.ts'
 
 /** A file that a chat changed. */
 export interface ChatEdit {
@@ -173,4 +174,39 @@ function append<Value>(lists: Map<number, Value[]>, key: number, value: Value): 
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])
   else list.push(value)
+}
+
+/** A score of no lines at all says that the commit holds nothing of any chat. */
+const SCORED = `
+  select distinct sha from scored_commits
+  where sha in (select value from json_each(?)) and coalesce(chat_lines, 1) > 0
+`
+
+/** Which of these commits Cursor looked at and found code of chats in, as far as it says. */
+export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
+  new Set(db.prepare<[string], string>(SCORED).pluck().all(JSON.stringify(shas)))
+
+export interface ChatSpan {
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+}
+
+/** Of a circle of chats each stands once. */
+const SPAN = `
+  with recursive family (id) as (
+    select @id
+    union select c.id from family f join chats c on c.parent_chat_id = f.id
+    union select l.child_id from family f join chat_links l on l.parent_id = f.id
+  )
+  select min(coalesce(created_at, last_activity_at)) as startedAtMs,
+    max(coalesce(last_activity_at, created_at)) as endedAtMs
+  from chats where id in (select id from family)
+`
+
+/** From when to when a chat was there, or a subagent of it; null where that is not known, or no chat has this id. */
+export function readChatSpan(db: Mirror, id: ChatId): ChatSpan | null {
+  const span = db.prepare<[object], Partial<Record<keyof ChatSpan, number | null>>>(SPAN).get({ id })
+  const { startedAtMs = null, endedAtMs = null } = span ?? {}
+  return startedAtMs === null || endedAtMs === null ? null : { startedAtMs, endedAtMs }
 }

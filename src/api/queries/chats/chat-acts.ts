@@ -1,5 +1,4 @@
-import { toolStatuses } from '../../../model/part.ts'
-import type { Part, ToolStatus } from '../../../model/part.ts'
+import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 
 /** What a chat did, without the texts: a call of a tool, or a file given to the model. */
@@ -30,4 +29,76 @@ export function listChatActs(db: Mirror, chatNum: number): ChatAct[] {
 function toolAct(part: Extract<Part, { kind: 'tool' }>): ChatAct {
   const status = toolStatuses.includes(part.status) ? part.status : 'completed'
   return { kind: 'tool', name: part.name, status, paths: part.paths }
+}
+
+export interface ChatFile {
+  readonly path: string
+  /** Calls that read it, edits it received, times it was attached. */
+  readonly reads: number
+  readonly edits: number
+  readonly attached: number
+}
+
+/** Cursor's builds rename their tools (`read_file_v2`, `StrReplace`): names are compared without case, version, `_`. */
+const READING_TOOLS = new Set(['read', 'readfile', 'readnotebook'])
+const EDITING_TOOLS = new Set(
+  (
+    'edit editfile multiedit editnotebook searchreplace strreplace write writefile createfile ' +
+    'reapply applypatch delete deletefile'
+  ).split(' '),
+)
+
+/** Files a chat read, edited or was given, the busiest first; calls that failed or were refused touched nothing. */
+export function chatFiles(acts: readonly ChatAct[]): ChatFile[] {
+  const files = new Map<string, { path: string; reads: number; edits: number; attached: number }>()
+  for (const act of acts) {
+    const use = act.kind === 'attachment' ? 'attached' : useOf(act)
+    if (use === null) continue
+    for (const path of act.kind === 'attachment' ? [act.path] : new Set(act.paths)) {
+      const file = files.get(path) ?? { path, reads: 0, edits: 0, attached: 0 }
+      file[use] += 1
+      files.set(path, file)
+    }
+  }
+  return [...files.values()].sort((left, right) => total(right) - total(left) || (left.path < right.path ? -1 : 1))
+}
+
+function useOf(act: Extract<ChatAct, { kind: 'tool' }>): 'reads' | 'edits' | null {
+  return act.status === 'completed' || act.status === 'running' ? useOfTool(act.name) : null
+}
+
+/** What a tool of this name does to the files that a call names; null for nothing that is known. */
+export function useOfTool(toolName: string): 'reads' | 'edits' | null {
+  const name = toolName
+    .toLowerCase()
+    .replace(/_v\d+$/u, '')
+    .replaceAll('_', '')
+  if (READING_TOOLS.has(name)) return 'reads'
+  return EDITING_TOOLS.has(name) ? 'edits' : null
+}
+
+function total(file: ChatFile): number {
+  return file.reads + file.edits + file.attached
+}
+
+export interface ToolCount {
+  readonly name: string
+  /** All calls, whatever became of them. */
+  readonly calls: number
+  readonly errors: number
+  readonly rejected: number
+}
+
+/** How often a chat called each tool, the most called first. */
+export function chatTools(acts: readonly ChatAct[]): ToolCount[] {
+  const tools = new Map<string, { name: string; calls: number; errors: number; rejected: number }>()
+  for (const act of acts) {
+    if (act.kind !== 'tool') continue
+    const tool = tools.get(act.name) ?? { name: act.name, calls: 0, errors: 0, rejected: 0 }
+    tool.calls += 1
+    if (act.status === 'error') tool.errors += 1
+    if (act.status === 'rejected') tool.rejected += 1
+    tools.set(act.name, tool)
+  }
+  return [...tools.values()].sort((left, right) => right.calls - left.calls || (left.name < right.name ? -1 : 1))
 }

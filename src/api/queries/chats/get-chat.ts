@@ -1,14 +1,9 @@
 import type { Chat } from '../../../model/chat.ts'
-import { asChatId } from '../../../model/ids.ts'
-import type { ChatId } from '../../../model/ids.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-import { listChatActs } from './chat-acts.ts'
-import { chatFiles } from './chat-files.ts'
-import type { ChatFile } from './chat-files.ts'
+import { listChatActs, chatFiles, type ChatFile, chatTools, type ToolCount } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
-import { chatTools } from './chat-tools.ts'
-import type { ToolCount } from './chat-tools.ts'
 import { inSnapshot } from '../snapshot.ts'
 
 interface ChatRef {

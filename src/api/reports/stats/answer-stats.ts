@@ -2,15 +2,14 @@ import { DigestWalk } from '../../../mirror/digests/digest-format.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { BUCKETS_MAX } from '../../buckets.ts'
 import { toIso } from '../../iso.ts'
-import { readDigests, type DigestReading } from '../../queries/read-digests.ts'
+import { readDigests, type DigestReading, WordNames } from '../../queries/read-digests.ts'
 import { inSnapshot } from '../../queries/snapshot.ts'
-import { WordNames } from '../../queries/word-names.ts'
 import { Calendar } from './calendar.ts'
 import { CallTally } from './call-tally.ts'
 import { busiestStretch, seriesOf, streakOf, sumOf } from './series.ts'
 import type { StatsAnswer, StatsRequest } from './stats.ts'
 import { Tally } from './tally.ts'
-import { tellTally } from './tell-tally.ts'
+import { tellTally } from './format-stats.ts'
 
 /** What is left of the time for the rest, once what nobody digested has been looked at. */
 const SHARE_FOR_BODIES = 0.5

@@ -1,6 +1,6 @@
 import type { DigestWalk } from '../../../mirror/digests/digest-format.ts'
 import { toolStatuses, type ToolStatus } from '../../../model/part.ts'
-import { useOfTool } from '../../queries/chats/chat-files.ts'
+import { useOfTool } from '../../queries/chats/chat-acts.ts'
 import type { CallCounts } from './stats.ts'
 
 interface ToolCounts {

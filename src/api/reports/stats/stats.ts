@@ -1,7 +1,6 @@
 import type { ChatId, ProjectId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../../model/project.ts'
 import type { BucketUnit } from '../../buckets.ts'
-import type { Distribution } from './distribution.ts'
 
 export interface StatsRequest {
   /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
@@ -108,4 +107,16 @@ export interface CallCounts {
   readonly rejected: number
   readonly cancelled: number
   readonly running: number
+}
+
+/** How values lie. Of no values nothing is known. */
+export interface Distribution {
+  readonly count: number
+  readonly min: number | null
+  /** By nearest rank: a value that occurs. */
+  readonly median: number | null
+  readonly p90: number | null
+  readonly max: number | null
+  /** From `from` on and below `to`, which is null in the last. */
+  readonly steps: readonly { readonly from: number; readonly to: number | null; readonly count: number }[]
 }

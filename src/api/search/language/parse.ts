@@ -1,8 +1,15 @@
 import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/passages/readable.ts'
-import { echo } from './echo.ts'
-import { lexQuery, type QueryToken } from './lex.ts'
-import { readField, splitField, wantsUnit, warnOfDateName } from './read-field.ts'
-import { readChunk, readWords, TERMS_MAX, type Budget } from './read-words.ts'
+import { echo, lexQuery, type QueryToken } from './lex.ts'
+import {
+  readField,
+  splitField,
+  wantsUnit,
+  warnOfDateName,
+  readChunk,
+  readWords,
+  TERMS_MAX,
+  type Budget,
+} from './read-term.ts'
 import { allOf, anyOf, noneOf, type FieldNode, type QueryNode } from './tree.ts'
 
 export interface ParsedQuery {

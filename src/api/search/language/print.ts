@@ -1,5 +1,4 @@
-import { splitField } from './read-field.ts'
-import { isOnePiece } from './read-words.ts'
+import { splitField, isOnePiece } from './read-term.ts'
 import type { QueryNode, WordsNode } from './tree.ts'
 
 /** A query as the language writes it: read again, it is the same. */

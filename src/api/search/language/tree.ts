@@ -1,3 +1,5 @@
+import { columnNames } from '../../../text/terms/columns.ts'
+
 export const fieldNames = [
   'project',
   'role',
@@ -14,6 +16,9 @@ export const fieldNames = [
   'has',
 ] as const
 export type FieldName = (typeof fieldNames)[number]
+
+/** The parts of a message that `in:` can name, and the title of its chat. */
+export const partNames = [...columnNames, 'title'] as const
 
 /** Terms that stand side by side: one word with its parts, or a phrase. The last may be the beginning of a longer one. */
 export interface WordsNode {

@@ -1,11 +1,10 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { COUNTED_MAX, countMessages, isExclusion, newestMessages } from './count-messages.ts'
 import type { Deadline } from '../deadline.ts'
-import { filterNodes } from './filter-nodes.ts'
+import { filterNodes, type SearchRequest } from '../request.ts'
 import { findTitles, titlesBeside } from '../titles/find-titles.ts'
 import type { QueryNode } from '../language/tree.ts'
 import { planQuery, type QueryPlan } from '../plan/plan.ts'
-import type { SearchRequest } from '../request.ts'
 
 type Asked = Pick<SearchRequest, 'filters' | 'clock'>
 

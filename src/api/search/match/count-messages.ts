@@ -1,9 +1,8 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from './match-source.ts'
+import { matchSource, compileTests } from '../plan/branch-sql.ts'
 import type { Branch } from '../plan/branch.ts'
 import { valuesOf } from './statement.ts'
-import { compileTests } from '../plan/test-sql.ts'
 import { walkMessages } from './walk.ts'
 
 export interface Count {

@@ -1,7 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import type { Branch } from '../plan/branch.ts'
-import { tightenBounds } from '../plan/tighten-bounds.ts'
+import { type Branch, tightenBounds } from '../plan/branch.ts'
 import { walkMessages } from './walk.ts'
 import { valuesOf } from './statement.ts'
 

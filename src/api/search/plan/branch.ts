@@ -1,7 +1,8 @@
 import type { TermPhrase, WantedPhrase } from '../../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../../text/terms/terms.ts'
-import type { Condition, Test } from './condition.ts'
 import {
+  type Condition,
+  type Test,
   allPhrases,
   expressionOf,
   phrasesExpression,
@@ -9,8 +10,10 @@ import {
   wantedWords,
   type Match,
   type PhrasesMatch,
-} from './match.ts'
+} from './condition.ts'
 import { LAST_KEY } from './resolve-field.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { rowsOf, valuesOf } from '../match/statement.ts'
 
 /** One way to pass: an expression for the index, bounds, and what columns must say. A message passes a plan by any. */
 export interface Branch {
@@ -204,4 +207,50 @@ function bridge(left: TermPhrase | undefined, right: TermPhrase): readonly strin
 /** Words that stand for one thing, and not for the many that `*inside*` may mean. */
 function isWord(match: Match): match is PhrasesMatch {
   return match.kind === 'phrases' && match.isWord && match.isExpanded !== true
+}
+
+/** Beyond so many chats their messages lie everywhere in time, and walking from one to the next does not pay. */
+const TIGHTENED_CHATS_MAX = 200
+
+/** More messages are told by their chats. */
+const KEYS_MAX = 2000
+
+const SELECT_RANGES = `
+  select min(m.key) as low, max(m.key) as high
+  from json_each(@chats) c cross join messages m on m.chat = c.value
+  where m.key between @low and @high
+  group by c.key
+`
+const SELECT_KEYS = `
+  select m.key from json_each(@chats) c cross join messages m on m.chat = c.value where m.key between @low and @high
+  limit @rows
+`
+
+/** A few chats lie close in time, and so in the full-text index: only where they lie is walked. */
+export function tightenBounds(db: Mirror, branch: Branch): Branch {
+  const { chats, low, high } = branch
+  if (chats === null || chats.length > TIGHTENED_CHATS_MAX) return branch
+  const params = { chats: JSON.stringify(chats), low, high }
+  const found = rowsOf<{ low: number; high: number }>(db, SELECT_RANGES).all(params)
+  const ranges = joinRanges(found.map((range) => ({ low: BigInt(range.low), high: BigInt(range.high) })))
+  const first = ranges.at(-1)
+  const last = ranges[0]
+  if (first === undefined || last === undefined) return { ...branch, high: low - 1n, ranges: [] }
+  const bounds = { low: first.low, high: last.high }
+  if (branch.match === null) return { ...branch, ...bounds, ranges }
+  // Each walk of a prefix merges its lists anew: one walk then, past all that is of other chats.
+  const keys = valuesOf<number>(db, SELECT_KEYS).all({ ...params, rows: branch.isCostly ? -1 : KEYS_MAX + 1 })
+  if (branch.isCostly) return { ...branch, ...bounds, ranges: [bounds], keys }
+  return { ...branch, ...bounds, ranges, keys: keys.length > KEYS_MAX ? null : keys }
+}
+
+/** Those that overlap are one. @returns the newest first */
+function joinRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const joined: KeyRange[] = []
+  for (const range of ranges.toSorted((a, b) => (a.high > b.high ? -1 : 1))) {
+    const newer = joined.at(-1)
+    if (newer === undefined || range.high < newer.low) joined.push(range)
+    else joined[joined.length - 1] = { low: range.low < newer.low ? range.low : newer.low, high: newer.high }
+  }
+  return joined
 }

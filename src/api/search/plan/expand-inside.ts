@@ -2,7 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { tokenize } from '../../../text/terms/terms.ts'
 import { createDeadline } from '../deadline.ts'
-import { echo } from '../language/echo.ts'
+import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import type { InsideNode } from '../language/tree.ts'
 

@@ -1,5 +1,5 @@
 import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
-import { isOnePiece } from '../language/read-words.ts'
+import { isOnePiece } from '../language/read-term.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
 

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from '../match/match-source.ts'
+import { matchSource } from '../plan/branch-sql.ts'
 import type { Branch } from '../plan/branch.ts'
 import type { QueryPlan } from '../plan/plan.ts'
 import { valuesOf } from '../match/statement.ts'

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
-import type { ApiWorld } from '../../../../src/api/http/world.ts'
+import type { ApiContext } from '../../../../src/api/http/api-context.ts'
 import { createTestWorld } from '../../../api/http/test-world.ts'
 import { attackAsForeigner } from './foreign.ts'
 import { knownRoutes } from './known-routes.ts'
@@ -34,7 +34,7 @@ async function faultsOf(fetch: Fetch): Promise<string> {
 }
 
 /** The app as it is, but for one thing. */
-function appWith(overrides: Partial<ApiWorld>): Fetch {
+function appWith(overrides: Partial<ApiContext>): Fetch {
   const world = createTestWorld(overrides)
   world.mirror.addChat({ id: 'talk' })
   ends.push(() => world.dispose())

@@ -1,8 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
-import { distribute } from './distribution.ts'
 import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
-import type { CallCounts, Stats } from './stats.ts'
+import type { CallCounts, Stats, Distribution } from './stats.ts'
 import type { Tally } from './tally.ts'
 
 const FILES_MAX = 20
@@ -161,4 +160,27 @@ function tellLargest(db: Mirror, { columns, lengths }: Tally, listed: readonly n
     const name = named.get(num)
     return name === undefined ? [] : [{ ...name, messages: lengths[place] ?? 0, sizeBytes: sizeOf(place) }]
   })
+}
+
+/** @param bounds where steps begin, ascending; the first is the least value there can be */
+export function distribute(values: readonly number[], bounds: readonly number[]): Distribution {
+  const sorted = Float64Array.from(values).sort()
+  const rank = (share: number): number | null => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
+  const below = bounds.map((bound) => countBelow(sorted, bound))
+  const steps = bounds.map((from, index) => ({
+    from,
+    to: bounds[index + 1] ?? null,
+    count: (below[index + 1] ?? sorted.length) - (below[index] ?? 0),
+  }))
+  return { count: sorted.length, min: rank(0), median: rank(0.5), p90: rank(0.9), max: rank(1), steps }
+}
+
+function countBelow(sorted: Float64Array, bound: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? Infinity) < bound) low = middle + 1
+    else high = middle
+  }
+  return low
 }

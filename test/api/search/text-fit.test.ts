@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { parseQuery } from '../../../../src/api/search/language/parse.ts'
-import { planQuery } from '../../../../src/api/search/plan/plan.ts'
-import { askWords, fitText, type TextFit } from '../../../../src/api/search/score/text-fit.ts'
-import { openTestMirror } from '../../../helpers/mirror-rows.ts'
+import { parseQuery } from '../../../src/api/search/language/parse.ts'
+import { planQuery } from '../../../src/api/search/plan/plan.ts'
+import { askWords, fitText, type TextFit } from '../../../src/api/search/scorer.ts'
+import { openTestMirror } from '../../helpers/mirror-rows.ts'
 
 const db = openTestMirror()
 

@@ -86,7 +86,7 @@ export interface Access {
 }
 
 /** All that the HTTP side is given. It reads; whatever acts is a function handed in here. */
-export interface ApiWorld {
+export interface ApiContext {
   readonly version: string
   /** As `daemon.json` tells it. Not given where no daemon runs. */
   readonly startedAt?: string
