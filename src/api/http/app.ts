@@ -14,42 +14,42 @@ import { projectRoutes, statsRoutes } from './routes/projects.ts'
 import { purgeRoutes } from './routes/purge.ts'
 import { searchRoutes, suggestRoutes } from './routes/search.ts'
 import { tokenRoutes } from './routes/tokens.ts'
-import { tellUnread } from './unread.ts'
+import { warnOfUnread } from './unread.ts'
 import type { ApiContext } from './api-context.ts'
 
-/** What is answered out of the mirror alone; a search says among its warnings what is missing there. */
+/** Routes that read the mirror only. A header says if the mirror is incomplete; a search says so in its warnings. */
 const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)
 
-/** The HTTP side of the daemon, whole; `fetch` of what it gives is a server's handler. */
-export function createApp(world: ApiContext): Hono {
+/** The daemon's HTTP application. Its `fetch` is a request handler for a server. */
+export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
-  const readStatus = createStatusReader(world)
+  const readStatus = createStatusReader(context)
 
   app.onError((error) => {
     const problem = asProblem(error)
-    if (isFault(problem)) world.reportFault?.(error)
+    if (isFault(problem)) context.reportFault?.(error)
     return problemResponse(problem)
   })
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(securityHeaders(), guard(world.access), refuseMalformedPaths(), limitBodies())
-  for (const path of READ_FROM_MIRROR) app.use(path, tellUnread(world))
+  app.use(securityHeaders(), guard(context.access), refuseMalformedPaths(), limitBodies())
+  for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   for (const routes of [
-    healthRoutes(world),
+    healthRoutes(context),
     statusRoutes(readStatus),
-    searchRoutes(world),
-    suggestRoutes(world),
-    chatRoutes(world),
-    exportRoutes(world),
-    projectRoutes(world),
-    commitRoutes(world),
-    statsRoutes(world),
-    lossRoutes(world),
-    tokenRoutes(world),
-    archiveRoutes(world),
-    syncRoutes(world),
-    purgeRoutes(world),
-    eventRoutes(world, readStatus),
+    searchRoutes(context),
+    suggestRoutes(context),
+    chatRoutes(context),
+    exportRoutes(context),
+    projectRoutes(context),
+    commitRoutes(context),
+    statsRoutes(context),
+    lossRoutes(context),
+    tokenRoutes(context),
+    archiveRoutes(context),
+    syncRoutes(context),
+    purgeRoutes(context),
+    eventRoutes(context, readStatus),
     pageRoutes(readStatus),
   ]) {
     app.route('/', routes)
@@ -59,24 +59,24 @@ export function createApp(world: ApiContext): Hono {
 
 function missing(path: string): Problem {
   const methods = methodsOf(path)
-  if (methods.length === 0) return new Problem(404, 'not-found', 'There is nothing here. GET / lists what there is.')
+  if (methods.length === 0) return new Problem(404, 'not-found', 'There is no such route. GET / lists all routes.')
   const allow = methods.join(', ')
-  return new Problem(405, 'method-not-allowed', `This can be asked with ${allow}.`, { headers: { allow } })
+  return new Problem(405, 'method-not-allowed', `This route takes ${allow}.`, { headers: { allow } })
 }
 
 /**
- * The path as it was sent, percent-encoding and all. Routes are matched against this, so that `%2F` in an id is no
- * separator, and a parameter is decoded once, by the router.
+ * The path as it was sent, still percent-encoded. Routes are matched against it, so that `%2F` in an id is no separator
+ * and the router decodes each parameter once.
  */
 export function rawPath(request: Request): string {
   return new URL(request.url).pathname
 }
 
-/** The router would hand on a malformed encoding as it stands: it is refused before. */
+/** Refuses malformed percent-encoding, which the router would pass on undecoded. @throws Problem 400 */
 export function refuseMalformedPaths(): MiddlewareHandler {
   return async (c, next) => {
     if (!isWellFormed(rawPath(c.req.raw))) {
-      throw new Problem(400, 'bad-encoding', 'The path holds a percent sign that encodes nothing.')
+      throw new Problem(400, 'bad-encoding', 'The path contains a percent sign that encodes nothing.')
     }
     await next()
   }
@@ -84,7 +84,7 @@ export function refuseMalformedPaths(): MiddlewareHandler {
 
 function isWellFormed(path: string): boolean {
   try {
-    // Looked at, for a bundler leaves out a call of which nobody takes what it gives.
+    // The result is used, because a bundler removes a call whose result is unused.
     return decodeURIComponent(path).length > 0
   } catch (error) {
     if (error instanceof URIError) return false

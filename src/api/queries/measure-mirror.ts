@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { statSync } from 'node:fs'
 
-/** So many bodies are weighed; where there are more, those at even distances stand for the rest. */
+/** How many bodies are measured. If there are more, evenly spaced ones are taken as a sample. */
 const SAMPLE = 200
 
 const MEAN = `
@@ -10,7 +10,7 @@ const MEAN = `
 const TOP = `select max(num) from bodies`
 const COUNT = `select count(*) from messages`
 
-/** About how many bytes of text the messages hold; the same work however many there are, but for counting them. */
+/** About how many bytes of text the messages have. Except for counting them, the cost does not depend on their number. */
 export function measureTextBytes(db: Mirror): number {
   const top = db.prepare<[], number | null>(TOP).pluck().get() ?? 0
   const step = Math.max(1, Math.floor(top / SAMPLE))
@@ -23,19 +23,19 @@ export function measureTextBytes(db: Mirror): number {
   return Math.round(mean * (db.prepare<[], number>(COUNT).pluck().get() ?? 0))
 }
 
-/** `aggregate` and the names let SQLite walk the trees of these tables only. */
+/** With `aggregate` and the names, SQLite walks only the trees of these tables. */
 const TERMS_BYTES = `
   select coalesce(sum(pgsize), 0)
   from sqlite_schema s join dbstat d on d.name = s.name and d.aggregate = 1
   where s.type = 'table' and (s.name glob 'message_terms_*' or s.name glob 'chat_terms_*')
 `
 
-/** Bytes of the full-text tables. Walks all their pages: ask seldom. */
+/** Bytes of the full-text tables. It walks all their pages: call it seldom. */
 export function measureTermsBytes(db: Mirror): number {
   return db.prepare<[], number>(TERMS_BYTES).pluck().get() ?? 0
 }
 
-/** Bytes of the mirror on disk, its WAL included; 0 where there is none yet. */
+/** Bytes of the mirror on disk, with its WAL; 0 if there is no mirror yet. */
 export function measureMirrorBytes(path: string): number {
   const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   return sizes.reduce((sum, size) => sum + size, 0)

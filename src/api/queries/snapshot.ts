@@ -1,46 +1,46 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { migrations } from '../../mirror/migrations/index.ts'
 
-/** Runs several reads on one state of the mirror: a list and its total must not straddle a commit of the writer. */
+/** Runs several reads in one snapshot: the writer must not commit between a list and its total. */
 export function inSnapshot<Answer>(db: Mirror, read: () => Answer): Answer {
   return db.transaction(read)()
 }
 
-/** Whether the mirror has the schema that the other questions are put to: an older one waits for its next writer. */
+/** Whether the mirror has the schema that the queries expect. The next writer migrates an older one. */
 export const isOfThisVersion = (db: Mirror): boolean =>
   Number(db.pragma('user_version', { simple: true })) === migrations.length
 
-interface Kept<Answer> {
+interface CacheEntry<Answer> {
   readonly dataVersion: number
   readonly answer: Answer
-  readonly askedAtMs: number
-  readonly keepUntilMs: number
+  readonly readAtMs: number
+  readonly reuseUntilMs: number
 }
 
-/** A slow answer is taken again only after ten times as long as it took, so that asking costs a tenth at most. */
+/** A slow answer is reused for ten times as long as it took. So it costs at most a tenth of the time. */
 const SLOW_MS = 25
-const REST_FACTOR = 10
+const REUSE_FACTOR = 10
 
 /**
- * Keeps an answer for as long as no other connection has written, by `pragma data_version` (which does not see this
- * connection's own writes: meant for readers).
- * @param keepMs keep it at least so long, written or not
- * @returns a question that takes the connection and the present time in epoch milliseconds
+ * Caches an answer until another connection writes, by `pragma data_version`. That does not see this connection's own
+ * writes: use it for readers.
+ * @param reuseMs reuse the answer at least this long, even after a write
+ * @returns a function of the connection and the clock, which gives epoch milliseconds
  */
-export function cached<Answer>(ask: (db: Mirror) => Answer, keepMs = 0): (db: Mirror, now: () => number) => Answer {
-  const answers = new WeakMap<Mirror, Kept<Answer>>()
+export function cached<Answer>(read: (db: Mirror) => Answer, reuseMs = 0): (db: Mirror, now: () => number) => Answer {
+  const entries = new WeakMap<Mirror, CacheEntry<Answer>>()
   return (db, now) => {
     const dataVersion = Number(db.pragma('data_version', { simple: true }))
-    const kept = answers.get(db)
+    const entry = entries.get(db)
     const startedAtMs = now()
-    // A clock set back must not keep an answer for ever.
-    const isResting = kept !== undefined && startedAtMs >= kept.askedAtMs && startedAtMs < kept.keepUntilMs
-    if (kept !== undefined && (kept.dataVersion === dataVersion || isResting)) return kept.answer
-    const answer = ask(db)
+    // If the clock is set back, the entry must still expire.
+    const isReusable = entry !== undefined && startedAtMs >= entry.readAtMs && startedAtMs < entry.reuseUntilMs
+    if (entry !== undefined && (entry.dataVersion === dataVersion || isReusable)) return entry.answer
+    const answer = read(db)
     const endedAtMs = now()
     const tookMs = endedAtMs - startedAtMs
-    const restMs = Math.max(keepMs, tookMs > SLOW_MS ? tookMs * REST_FACTOR : 0)
-    answers.set(db, { dataVersion, answer, askedAtMs: endedAtMs, keepUntilMs: endedAtMs + restMs })
+    const lifetimeMs = Math.max(reuseMs, tookMs > SLOW_MS ? tookMs * REUSE_FACTOR : 0)
+    entries.set(db, { dataVersion, answer, readAtMs: endedAtMs, reuseUntilMs: endedAtMs + lifetimeMs })
     return answer
   }
 }

@@ -1,6 +1,6 @@
 import type { Commit } from '../../model/commit.ts'
 
-/** A stretch of work: after its start, up to its end, both epoch milliseconds. */
+/** A period of work: after its start, up to and including its end, both in epoch milliseconds. */
 export interface Window {
   readonly startMs: number
   readonly endMs: number
@@ -10,25 +10,25 @@ export const isIn = (atMs: number, { startMs, endMs }: Window): boolean => atMs 
 
 export interface DatedCommit {
   readonly commit: Commit
-  /** The work of which the commit was first made. */
+  /** The work that went into the first version of the commit. */
   readonly window: Window
-  /** The work of which an amended commit was made anew; null where it was not, and for one that was only moved. */
+  /** The work that amended the commit; null if it was not amended, or only rebased. */
   readonly amended: Window | null
 }
 
-/** All commits that were read: parents are among them, as far as the history was read. */
+/** All commits that were read, with their parents as far as the history was read. */
 export type CommitsBySha = ReadonlyMap<string, Commit>
 
-/** How long before a commit its work began, unless its parent is later. */
+/** How long before a commit its work begins, unless its parent is later. */
 export const WINDOW_DEFAULT_MS = 30 * 60_000
 
-/** Git keeps whole seconds: what happened in the second of the commit may have gone into it. */
+/** Git stores whole seconds: an edit within the second of the commit may be part of it. */
 const REST_OF_SECOND_MS = 999
 
 /**
- * When each commit's work was done: from its parent on, at most so long before it. Author dates count, because a rebase
- * makes committer dates of today out of last week's work; and what an amending commit added was done before that.
- * A commit that has no time is left out.
+ * When the work of each commit was done: after its parent, and at most `windowMs` before it. Author dates count, because
+ * a rebase gives last week's work the committer date of today. The work of an amendment was done before the committer
+ * date. A commit without a time is left out.
  */
 export function dateCommits(commits: readonly Commit[], windowMs: number, bySha: CommitsBySha): DatedCommit[] {
   return commits.flatMap((commit) => {
@@ -48,76 +48,80 @@ export function dateCommits(commits: readonly Commit[], windowMs: number, bySha:
   })
 }
 
-/** An edit that was committed later than this went into something else, as far as anybody can tell. */
+/** An edit is never attributed to a commit that is later than this. */
 export const LATE_MS = 14 * 24 * 3_600_000
 
-/** An edit, its path as git names it. */
-export interface TakenEdit {
+/** An edit with its path as in git. */
+export interface RepositoryEdit {
   readonly path: string
   readonly atMs: number
 }
 
-/** By sha: every name that a file had or got. A commit that is not in it touched what is not known. */
+/** By sha: the files of a commit, with old and new names. If a commit is missing, its files are unknown. */
 export type TouchedNames = ReadonlyMap<string, ReadonlySet<string>>
 
-/** By path, the commits that touched it, in the order in which they were made. */
-type Takers = ReadonlyMap<
+/** By path: the commits that touched it, in the order in which they were made. */
+type CommitsByPath = ReadonlyMap<
   string,
   { readonly authored: readonly DatedCommit[]; readonly amended: readonly DatedCommit[] }
 >
 
-export function takersOf(commits: readonly DatedCommit[], touched: TouchedNames): Takers {
-  const takers = new Map<string, { authored: DatedCommit[]; amended: DatedCommit[] }>()
+export function commitsByPath(commits: readonly DatedCommit[], touched: TouchedNames): CommitsByPath {
+  const byPath = new Map<string, { authored: DatedCommit[]; amended: DatedCommit[] }>()
   for (const dated of commits.toSorted((left, right) => left.window.endMs - right.window.endMs)) {
     for (const path of touched.get(dated.commit.sha) ?? []) {
-      const lists = takers.get(path) ?? { authored: [], amended: [] }
-      takers.set(path, lists)
+      const lists = byPath.get(path) ?? { authored: [], amended: [] }
+      byPath.set(path, lists)
       lists.authored.push(dated)
       if (dated.amended !== null) lists.amended.push(dated)
     }
   }
-  return takers
+  return byPath
 }
 
-/** By commit, the edits of a chat that it was the first to hold. */
-export function takenBy(edits: readonly TakenEdit[], takers: Takers, touched: TouchedNames) {
-  const taken = new Map<DatedCommit, TakenEdit[]>()
+/** By commit: the edits of a chat that it was the first to include. */
+export function attributeEdits(edits: readonly RepositoryEdit[], byPath: CommitsByPath, touched: TouchedNames) {
+  const attributed = new Map<DatedCommit, RepositoryEdit[]>()
   const coverage = coverageOf(edits, touched)
   for (const edit of edits) {
-    for (const dated of takersOfEdit(edit, takers, coverage)) {
-      const list = taken.get(dated)
-      if (list === undefined) taken.set(dated, [edit])
+    for (const dated of commitsOfEdit(edit, byPath, coverage)) {
+      const list = attributed.get(dated)
+      if (list === undefined) attributed.set(dated, [edit])
       else list.push(edit)
     }
   }
-  return taken
+  return attributed
 }
 
 /**
- * An edit went into the first commit after it that touched its file, whenever that was, and into none after it. Where
- * several people, or several branches, were at it at once, more than one commit's window holds the edit: then into the
- * one that holds most of what the chat edited. An amended commit has what was edited shortly before it was amended.
+ * An edit belongs to the first later commit that touched its file, and to no other. If several people or branches worked
+ * at the same time, the edit is in the windows of several commits. Then it belongs to the one that includes most of the
+ * files that the chat edited. An amended commit has the edits made shortly before the amendment.
  */
-function takersOfEdit({ path, atMs }: TakenEdit, takers: Takers, coverage: Coverage): readonly DatedCommit[] {
-  const { authored = [], amended = [] } = takers.get(path) ?? {}
+function commitsOfEdit(
+  { path, atMs }: RepositoryEdit,
+  byPath: CommitsByPath,
+  coverage: Coverage,
+): readonly DatedCommit[] {
+  const { authored = [], amended = [] } = byPath.get(path) ?? {}
   const first = authored.find(({ window }) => window.endMs >= atMs && window.endMs - atMs <= LATE_MS)
   const around = authored.filter(({ window }) => isIn(atMs, window))
-  const anew =
+  const amending =
     around.length > 0 ? undefined : amended.findLast((each) => each.amended !== null && isIn(atMs, each.amended))
-  if (anew?.amended && (first === undefined || anew.amended.endMs < first.window.endMs)) return [anew]
-  const taker = around.reduce((best, each) => (coverage(each) > coverage(best) ? each : best), around[0] ?? first)
-  return taker === undefined ? [] : authored.filter((each) => each === taker || isSameChange(each, taker))
+  if (amending?.amended && (first === undefined || amending.amended.endMs < first.window.endMs)) return [amending]
+  const chosen = around.reduce((best, each) => (coverage(each) > coverage(best) ? each : best), around[0] ?? first)
+  return chosen === undefined ? [] : authored.filter((each) => each === chosen || isSameChange(each, chosen))
 }
 
-/** Picked onto another branch, a change keeps its author, its author date and mostly its words. */
+/** A cherry-picked commit keeps its author, its author date and usually its subject. */
 function isSameChange({ commit: left }: DatedCommit, { commit: right }: DatedCommit): boolean {
   return left.authoredAtMs === right.authoredAtMs && left.author === right.author && left.subject === right.subject
 }
 
 type Coverage = (dated: DatedCommit | undefined) => number
 
-/** How many of the files that a chat edited up to a commit the commit holds. Of two that hold as many the first has it. */
-function coverageOf(edits: readonly TakenEdit[], touched: TouchedNames): Coverage {
+/** How many of the files that a chat edited before a commit are in the commit. */
+function coverageOf(edits: readonly RepositoryEdit[], touched: TouchedNames): Coverage {
   const known = new Map<DatedCommit, number>()
   const count = (dated: DatedCommit): number => {
     const files = touched.get(dated.commit.sha) ?? new Set<string>()

@@ -5,36 +5,36 @@ import type { PhrasesMatch } from './plan/condition.ts'
 import { createMatcher, type Span, type TermMatcher } from '../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../text/terms/terms.ts'
 
-/** What is said or written counts most, what was printed or pasted least: a dump holds any word, and holds it often. */
-const PLACE_WEIGHTS: Readonly<Record<ColumnName, number>> = {
+/** Written text counts most, tool output and attachments least: a long output contains any word, and often. */
+const PART_WEIGHTS: Readonly<Record<ColumnName, number>> = {
   text: 1,
   code: 0.8,
   thinking: 0.5,
   tool: 0.35,
   attachment: 0.3,
 }
-/** A title says what all of a chat is about. */
+/** A title summarizes the whole chat. */
 const TITLE_WEIGHT = 1.3
 const SUMMARY_WEIGHT = 0.9
-/** Words side by side are worth nearly as much as the words. */
+/** Adjacent words count nearly as much as the words themselves. */
 const CLOSENESS_WEIGHT = 0.8
-/** What a chat's title adds to its messages, where it holds all that was asked for. */
+/** What a chat's title adds to the score of its messages. */
 const OWN_TITLE_WEIGHT = 0.2
-/** Parts two messages that fit alike, and little more: less than a word that is spelt as it was typed. */
+/** Only decides between messages that match equally well: less than an exactly matching word. */
 const RECENCY_WEIGHT = 0.05
 const HALF_LIFE_MS = 180 * 86_400_000
-/** The index met the word beyond what is read of a text: it is there, and far from the others. */
+/** The index found the word, but beyond the part of the text that is read. So it is far from the other words. */
 const UNSEEN_FIT = 0.1
-/** UTF-16 units. A text of this length is worth nine tenths of a short one, one of ten times as many eight. */
+/** UTF-16 units. A text of this length counts nine tenths of a short one, and one of ten times this length about eight. */
 const LENGTH_STEP = 1000
 const LENGTH_LOSS = 0.3
-/** UTF-16 units that are read of one part. */
+/** How many UTF-16 units of one part are read. */
 const READ_MAX = 20_000
 
 /** 0 and above, higher is better. */
 interface MessageScore {
   readonly score: number
-  /** What the message's chat would score by its title alone: 0 where that lacks a word. */
+  /** The score of the chat by its title alone; 0 if the title lacks a word. */
   readonly titleScore: number
 }
 
@@ -44,7 +44,7 @@ export interface Scorer {
   readonly scoreTitle: (key: number, title: string, summary: string | null) => number
 }
 
-/** Messages and titles on one scale. @param nowMs what recent means */
+/** Scores messages and titles on one scale. @param nowMs the present, for recency */
 export function createScorer(asked: AskedWords, nowMs: number): Scorer {
   const score = (key: number, fits: readonly TextFit[]): number => {
     const words = asked.words.map((_, at) => best(fits, (fit) => fit.words[at], UNSEEN_FIT))
@@ -69,7 +69,7 @@ export function createScorer(asked: AskedWords, nowMs: number): Scorer {
   }
 }
 
-/** In whichever place it fits best. */
+/** The best match in any part. */
 const best = (fits: readonly TextFit[], of: (fit: TextFit) => number | undefined, least: number): number =>
   fits.reduce((most, fit) => Math.max(most, of(fit) ?? 0), least)
 
@@ -81,7 +81,7 @@ function fitPart(part: Part, asked: AskedWords): readonly TextFit[] {
     const fit = fitText(text.slice(0, READ_MAX), asked, column)
     if (!fit.words.some((figure) => figure > 0)) return []
     const focus = 1 / (1 + LENGTH_LOSS * Math.log10(1 + text.length / LENGTH_STEP))
-    return [weighed(fit, PLACE_WEIGHTS[column] * focus)]
+    return [weighed(fit, PART_WEIGHTS[column] * focus)]
   })
 }
 
@@ -95,30 +95,31 @@ function recency(key: number, nowMs: number): number {
   return 2 ** (-ageMs / HALF_LIFE_MS)
 }
 
-/** The words of a query, and what finds them in a text, each under its number. */
+/** The words of a query, and a matcher that finds them in a text, each by its number. */
 export interface AskedWords {
   readonly words: readonly PhrasesMatch[]
   readonly matcher: TermMatcher
 }
 
-/** How well a text fits, each figure from 0 to 1. */
+/** How well a text matches. All numbers are from 0 to 1. */
 export interface TextFit {
-  /** Of each word: 1 where it stands there as it was typed, less where only as a part of a longer name, 0 where not. */
+  /** Per word: 1 if the text has it as typed, less if only within a longer name, 0 if not at all. */
   readonly words: readonly number[]
-  /** Of each two words that follow each other in the query: 1 where they stand side by side. */
+  /** Per two consecutive words of the query: 1 if they are adjacent. */
   readonly pairs: readonly number[]
 }
 
-/** In `ibisIndexBuilder` somebody who asks for `ibisIndex` finds something else. */
+/** `ibisIndexBuilder` is something else than `ibisIndex`. */
 const PART_OF_NAME = 0.6
-/** Said once is worth nine tenths of said often. */
+/** A single occurrence counts nine tenths of many. */
 const ONCE = 0.1
-const TURNED = 0.7
+/** Factor for two words in reverse order. */
+const REVERSED = 0.7
 const ACROSS_A_STOP = 0.8
-/** So many letters between two words halve what their closeness is worth: two or three words. */
+/** This many letters between two words halve their closeness. That is two or three words. */
 const HALF_GAP = 12
-/** An unspaced sign is about a third of a word. */
-const LETTERS_PER_SIGN = 3
+/** A character of an unspaced script counts like this many letters: it is about a third of a word. */
+const LETTERS_PER_UNSPACED = 3
 const PLACES_MAX = 500
 
 const isLetter = (text: string, at: number): boolean => /[\p{L}\p{M}\p{N}]/u.test(text.charAt(at))
@@ -133,7 +134,7 @@ export function askWords(words: readonly PhrasesMatch[]): AskedWords {
   return { words: spelt, matcher: createMatcher(phrases) }
 }
 
-/** @param column null for a title, in which every word counts that was asked of titles */
+/** @param column null for a title, where all words count */
 export function fitText(text: string, { words, matcher }: AskedWords, column: ColumnName | null): TextFit {
   const places: Span[][] = words.map(() => [])
   for (const { word, spans } of matcher.find(text, column ?? undefined)) {
@@ -142,7 +143,7 @@ export function fitText(text: string, { words, matcher }: AskedWords, column: Co
       own.push({ start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 })
   }
   for (const own of places) own.sort((a, b) => a.start - b.start)
-  // A word with humps is met twice, as it is spelt and without them.
+  // A camelCase word is found twice: as written, and in lower case.
   const once = places.map((own) => own.filter(({ start }, index) => start !== own[index - 1]?.start))
   const edges = { starts: new Set<number>(), ends: new Set<number>() }
   for (const { start, end } of once.flat()) {
@@ -155,7 +156,7 @@ export function fitText(text: string, { words, matcher }: AskedWords, column: Co
   }
 }
 
-/** Where any of the words begin and end. */
+/** Where the words begin and end. */
 interface Edges {
   readonly starts: ReadonlySet<number>
   readonly ends: ReadonlySet<number>
@@ -169,11 +170,12 @@ function fitWord(text: string, places: readonly Span[], word: PhrasesMatch | und
 }
 
 /**
- * Whether a name ends where the word does, or goes on with another of the words: `get user` is all of `getUser`.
- * @param isOpen only the beginning was asked for
+ * Whether the word is a whole name, or the rest of the name consists of other words of the query: `get user` is all of
+ * `getUser`.
+ * @param isOpen whether only the beginning was asked for
  */
 function isWhole(text: string, { start, end }: Span, isOpen: boolean, { starts, ends }: Edges): boolean {
-  // Where words are not parted nothing says where a longer one begins.
+  // Unspaced scripts do not show where a longer word begins.
   if (isUnspacedSign(text.charAt(start)) || isUnspacedSign(text.charAt(end - 1))) return true
   const comesFrom = isLetter(text, start - 1)
     ? start
@@ -184,7 +186,7 @@ function isWhole(text: string, { start, end }: Span, isOpen: boolean, { starts, 
   return (comesFrom === null || ends.has(comesFrom)) && (isOpen || goesOn === null || starts.has(goesOn))
 }
 
-/** Both lists are in order: each place is compared with its neighbours in the other list. */
+/** Both lists are sorted. Each place is compared with its neighbours in the other list. */
 function fitPair(text: string, lefts: readonly Span[], rights: readonly Span[]): number {
   let closest = 0
   let next = 0
@@ -193,7 +195,7 @@ function fitPair(text: string, lefts: readonly Span[], rights: readonly Span[]):
     const before = lefts[next - 1]
     const behind = lefts[next]
     if (before !== undefined) closest = Math.max(closest, closeness(text, before.end, right.start))
-    if (behind !== undefined) closest = Math.max(closest, TURNED * closeness(text, right.end, behind.start))
+    if (behind !== undefined) closest = Math.max(closest, REVERSED * closeness(text, right.end, behind.start))
     if (closest === 1) break
   }
   return closest
@@ -202,7 +204,7 @@ function fitPair(text: string, lefts: readonly Span[], rights: readonly Span[]):
 function closeness(text: string, from: number, to: number): number {
   if (to <= from) return 1
   const letters = to - from <= 2 ? text.slice(from, to) : text.slice(from, from + 1)
-  const gap = (to - from) * (isUnspacedSign(letters.charAt(0)) ? LETTERS_PER_SIGN : 1)
+  const gap = (to - from) * (isUnspacedSign(letters.charAt(0)) ? LETTERS_PER_UNSPACED : 1)
   const isStopped = to - from <= 2 && stop.test(letters)
   return ((isStopped ? ACROSS_A_STOP : 1) * HALF_GAP) / (HALF_GAP + Math.max(0, gap - 1))
 }

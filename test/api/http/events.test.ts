@@ -35,12 +35,12 @@ function collect(response: IncomingMessage): () => string {
   response.on('data', (chunk: string) => {
     text += chunk
   })
-  // The server may end a stream in the middle; what came until then is what the test looks at.
+  // The server may end a stream at any point. The test uses what came before that.
   response.on('error', () => undefined)
   return () => text
 }
 
-it('a client hears the state at once, then each event, and signs of life between', async () => {
+it('a client gets the status at once, then each event, with heartbeats between', async () => {
   const response = await listen()
   expect(response.headers['content-type']).toBe('text/event-stream')
   const text = collect(response)
@@ -54,7 +54,7 @@ it('a client hears the state at once, then each event, and signs of life between
   response.destroy()
 })
 
-it('two clients hear the same, and one that leaves is forgotten', async () => {
+it('two clients get the same events, and a client that disconnects is forgotten', async () => {
   const stays = await listen()
   const leaves = await listen()
   const text = collect(stays)
@@ -68,7 +68,7 @@ it('two clients hear the same, and one that leaves is forgotten', async () => {
   await vi.waitFor(() => expect(world.listeners.size).toBe(0))
 })
 
-it('a client that does not read is given up once a thousand events wait for it', async () => {
+it('a client that does not read is dropped when a thousand events wait for it', async () => {
   const response = await listen()
   response.pause()
   await vi.waitFor(() => expect(world.listeners.size).toBe(1))
@@ -90,7 +90,7 @@ it('a client that does not read is given up once a thousand events wait for it',
   await ended
 })
 
-it('a queue holds what it may, then drops it all and ends', async () => {
+it('a full queue drops everything and ends', async () => {
   const queue = createEventQueue(2)
   queue.beat()
   queue.beat()

@@ -48,14 +48,14 @@ afterAll(() => world.dispose())
 
 const formats = ['markdown', 'json', 'jsonl', 'html'] as const
 
-test.each(formats)('no secret is left in %s, and the file tells what was masked', async (as) => {
+test.each(formats)('%s contains no secret, and says what was masked', async (as) => {
   const plain = await world.ask(`/api/chats/leaky/export?as=${as}`)
   expect(await plain.text()).toContain(github)
   const response = await world.ask(`/api/chats/leaky/export?as=${as}&redact=true`)
   const text = await response.text()
   for (const secret of secrets) expect([secret, text.includes(secret)]).toEqual([secret, false])
   expect(response.headers.get('content-disposition')).not.toContain('ghp')
-  // What is no secret stands as it stood.
+  // Everything else is unchanged.
   for (const kept of ['That is all, with', 'revoke', 'deep', 'a.env', 'DB_PASSWORD']) expect(text).toContain(kept)
   const end = text.slice(-600)
   for (const told of ['github-token', 'openai-key', 'private-key', 'named-secret', 'gitlab-token']) {
@@ -63,7 +63,7 @@ test.each(formats)('no secret is left in %s, and the file tells what was masked'
   }
 })
 
-test('what programs read stays what they can read', async () => {
+test('machine-readable formats stay readable', async () => {
   const json = await (await world.ask('/api/chats/leaky/export?as=json&redact=true')).text()
   const file = JSON.parse(json) as { messages: { parts: unknown[] }[]; masked: { kind: string; count: number }[] }
   expect(file.messages.map(({ parts }) => parts.length)).toEqual([3, 4])
@@ -75,10 +75,10 @@ test('what programs read stays what they can read', async () => {
   expect(Object.keys(JSON.parse(whole) as object)).not.toContain('masked')
 })
 
-test.each(formats)('the command line says on stderr what was masked in %s', async (as) => {
+test.each(formats)('the command line reports on stderr what was masked in %s', async (as) => {
   const { exitCode, out, err, calls } = await run(['export', 'leaky', '--as', as, '--redact'], async ({ query }) => {
     const text = await (await world.ask(`/api/chats/leaky/export?${query}`)).text()
-    // As it comes: cut anywhere.
+    // The pieces may be cut anywhere.
     return [text.slice(0, -30), text.slice(-30)]
   })
   expect([exitCode, calls[0]?.query]).toEqual([0, `as=${as}&redact=true`])
@@ -94,7 +94,7 @@ test('a file without secrets says so', async () => {
   expect(text).toMatch(/Masked in this file: nothing\.\n$/)
 })
 
-test('a long chat is masked with others answered in between', async () => {
+test('other requests are answered while a long chat is masked', async () => {
   const chat = world.mirror.addChat({ id: 'long' })
   for (let position = 0; position < 40; position += 1) {
     world.mirror.addMessage(chat, {

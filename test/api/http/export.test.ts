@@ -41,7 +41,7 @@ async function messagesOf(id: string, query = ''): Promise<unknown[]> {
 
 describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
   it.each(['', '&includeOrphans=true'])(
-    'is the same in JSON and JSONL as in its list of messages%s',
+    'has the same content in JSON, in JSONL and in its list of messages%s',
     async (orphans) => {
       const { files, toolCounts, children, ...chat } = await bodyOf(
         await world.ask(`/api/chats/${encodeURIComponent(id)}`),
@@ -63,7 +63,7 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
     ['?as=json', 'application/json', 'json'],
     ['?as=jsonl', 'application/jsonl', 'jsonl'],
     ['?as=html', 'text/html; charset=utf-8', 'html'],
-  ])('export%s is a file with a safe name, asked for by GET and by HEAD', async (query, contentType, extension) => {
+  ])('export%s gives a file with a safe name, by GET and by HEAD', async (query, contentType, extension) => {
     for (const method of ['GET', 'HEAD']) {
       const response = await world.ask(pathOf(id, query), { method })
       expect(response.status).toBe(200)
@@ -80,13 +80,13 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
   })
 })
 
-it.each(['markdown', 'html'])('a thread of 300 messages is whole and in order as %s', async (as) => {
+it.each(['markdown', 'html'])('a thread of 300 messages is complete and in order as %s', async (as) => {
   const text = await (await world.ask(pathOf('long', `?as=${as}`))).text()
   const found = [...text.matchAll(/Text (\d+) lorem/gu)].map(([, number]) => Number(number))
   expect(found).toEqual(Array.from({ length: 300 }, (_, index) => index))
 })
 
-it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when they are asked for', async (as) => {
+it.each(['markdown', 'json', 'jsonl', 'html'])('%s contains orphans only on request', async (as) => {
   const without = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
   const withThem = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
   expect(without).not.toContain('A stray one.')
@@ -96,9 +96,9 @@ it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when th
 it.each([
   ['another format', '?as=pdf', 400, 'bad-parameter', '"as" must be markdown, json, jsonl or html.'],
   ['two formats', '?as=json&as=html', 400, 'bad-parameter', '"as" must be given once.'],
-  ['a way to redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
-  ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is no parameter here'],
-])('%s is refused with its name', async (_, query, status, code, detail) => {
+  ['a bad value for redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
+  ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is not a known parameter'],
+])('%s is refused by name', async (_, query, status, code, detail) => {
   const response = await world.ask(pathOf('long', query))
   expect(response.status).toBe(status)
   expect(response.headers.get('content-disposition')).toBeNull()
@@ -107,7 +107,7 @@ it.each([
   expect(body['detail']).toContain(detail)
 })
 
-it('an unknown chat is a 404 in every format', async () => {
+it('an unknown chat gives a 404 in every format', async () => {
   for (const as of ['markdown', 'json', 'jsonl', 'html']) {
     const response = await world.ask(pathOf('nobody', `?as=${as}`))
     expect(response.status).toBe(404)
@@ -115,8 +115,8 @@ it('an unknown chat is a 404 in every format', async () => {
   }
 })
 
-describe('while it is sent', () => {
-  it('a chat that is removed breaks the answer off, and is reported', async () => {
+describe('while an export is sent', () => {
+  it('removing the chat ends the answer early and is reported', async () => {
     const own = createTestWorld()
     const chat = own.mirror.addChat({ id: 'gone' })
     const text = 'x'.repeat(20_000)
@@ -137,7 +137,7 @@ describe('while it is sent', () => {
     own.dispose()
   })
 
-  it('others have their turn between two pieces, however fast it is taken', async () => {
+  it('other requests are answered between two pieces, even if the client reads fast', async () => {
     let turns = 0
     const done = new AbortController()
     const counting = (async () => {
@@ -157,7 +157,7 @@ describe('while it is sent', () => {
     expect(turns).toBeGreaterThanOrEqual(pieces - 1)
   })
 
-  it('no more is made than is taken, and a reader that goes away ends it', async () => {
+  it('no more text is made than the client reads, and a disconnect ends it', async () => {
     let made = 0
     const ended = new AbortController()
     const endless = (function* () {

@@ -35,7 +35,7 @@ async function namesOf(path: string): Promise<unknown> {
   )
 }
 
-it('tells what was lost, the last noticed first', async () => {
+it('lists what was lost, the last noticed first', async () => {
   expect(await bodyOf(await world.ask('/api/losses'))).toEqual({ items: [], total: 0, limit: 20, offset: 0 })
   loseThree()
   expect(await bodyOf(await world.ask('/api/losses?limit=2'))).toEqual({
@@ -80,7 +80,7 @@ describe('a period', () => {
   })
 })
 
-it('a project lets only its own through, by name, id or path', async () => {
+it('the project filter takes a name, an id or a path', async () => {
   loseThree()
   for (const project of ['shop', '/home/ada/shop']) {
     const path = `/api/losses?project=${encodeURIComponent(project)}`
@@ -100,14 +100,14 @@ it.each([
   ['project=', ['project']],
   ['kind=chat', ['kind']],
   ['from=2026-01-01&from=2026-01-02', ['from']],
-])('%s is a 400 that names what is wrong', async (query, names) => {
+])('%s is a 400 that names the wrong parameter', async (query, names) => {
   const response = await world.ask(`/api/losses?${query}`)
   expect(response.status).toBe(400)
   const { errors } = (await bodyOf(response)) as { errors: { name: string }[] }
   expect(errors.map(({ name }) => name)).toEqual(names)
 })
 
-it('is answered by indexes: no table is gone through, and nothing is sorted that was not picked', () => {
+it('uses indexes: no table is scanned, and only the page is sorted', () => {
   const values = { fromMs: 0, toMs: 9, projects: '[1]', limit: 20, offset: 0 }
   const planOf = (sql: string): string[] =>
     world.mirror.reader
@@ -123,7 +123,7 @@ it('is answered by indexes: no table is gone through, and nothing is sorted that
   }
 })
 
-it('is as quick where everything was lost: half a million lines', async () => {
+it('is fast even if half a million messages were lost', async () => {
   const chats = Array.from({ length: 500 }, (_, index) => world.mirror.addChat({ id: `c${index}`, project: shop }))
   const add = world.mirror.writer.prepare(`insert into losses (chat, kind, message_id, at) values (?, 'message', ?, ?)`)
   world.mirror.writer.transaction(() => {

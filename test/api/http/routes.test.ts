@@ -20,7 +20,7 @@ const idIn = (path: string): string => (path.startsWith('/api/projects/') ? 'sho
 const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
 const gets = paths.filter((route) => route.method === 'GET')
 
-describe('what each route answers', () => {
+describe('the answer of each route', () => {
   it('health', async () => {
     const response = await world.ask('/api/health')
     expect(response.status).toBe(200)
@@ -71,7 +71,7 @@ describe('what each route answers', () => {
     expect(body['total']).toBeGreaterThan(0)
   })
 
-  it('search in one language, by fields or by parameters', async () => {
+  it('search, by fields in the query or by parameters', async () => {
     const fields = await bodyOf(await world.ask('/api/search?q=project:shop+role:user'))
     const parameters = await bodyOf(
       await world.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
@@ -101,13 +101,13 @@ describe('what each route answers', () => {
     expect(await bodyOf(await world.ask('/api/chats/talk/messages?around=m1&limit=1'))).toMatchObject({ offset: 1 })
   })
 
-  it('projects, and one', async () => {
+  it('projects, and one project', async () => {
     const list = await bodyOf(await world.ask('/api/projects'))
     expect(list).toMatchObject({ items: [{ id: 'shop', chatCount: 1 }], total: 1, limit: 20, offset: 0 })
     expect(await bodyOf(await world.ask('/api/projects/shop'))).toMatchObject({ id: 'shop', chatCount: 1 })
   })
 
-  it('sync, of what changed or in full', async () => {
+  it('sync, of changes or full', async () => {
     expect(await bodyOf(await world.ask('/api/sync', { method: 'POST' }))).toEqual({
       changed: 1,
       added: 2,
@@ -121,13 +121,13 @@ describe('what each route answers', () => {
     expect(world.syncs).toEqual([{ full: false }, { full: true }, { full: false }])
   })
 
-  it('a project that is unknown filters everything out', async () => {
+  it('an unknown project matches nothing', async () => {
     for (const path of ['/api/chats?project=nobody', '/api/search?q=&project=nobody']) {
       expect(await bodyOf(await world.ask(path))).toMatchObject({ items: [], total: 0 })
     }
   })
 
-  it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path as GET, without a body', async ({ path }) => {
+  it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path is like GET without a body', async ({ path }) => {
     const response = await world.ask(path, { method: 'HEAD' })
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
@@ -144,39 +144,39 @@ describe('errors', () => {
     ['/api/projects/nobody/stats', 'No project has this id: "nobody".'],
     [`/api/projects/${'x'.repeat(500)}`, `No project has this id: "${'x'.repeat(100)}…".`],
     ['/api/archives/none', 'No archive has this name: "none".'],
-  ])('a 404 over HTTP did not say of what: %s', async (path, detail) => {
+  ])('a 404 names what was not found: %s', async (path, detail) => {
     expect(await bodyOf(await world.ask(path))).toMatchObject({ status: 404, detail })
   })
 
   it.each<[string, string, RequestInit, number, string]>([
     ['an unknown route', '/api/nothing', {}, 404, 'not-found'],
     ['an unknown route outside', '/favicon.ico', {}, 404, 'not-found'],
-    ['a route with a slash too many', '/api/chats/', {}, 404, 'not-found'],
+    ['a route with an extra slash', '/api/chats/', {}, 404, 'not-found'],
     ['a route whose name is encoded', '/api/%68ealth', {}, 404, 'not-found'],
     ['an unknown chat', '/api/chats/nobody', {}, 404, 'chat-not-found'],
     ['messages of an unknown chat', '/api/chats/nobody/messages', {}, 404, 'chat-not-found'],
     ['around an unknown message', '/api/chats/talk/messages?around=nobody', {}, 404, 'message-not-found'],
-    ['around an orphan left out', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
+    ['around an excluded orphan', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
     ['an unknown project', '/api/projects/nobody', {}, 404, 'project-not-found'],
-    ['a path that is no encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
-    ['a path cut inside a letter', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
-    ['a limit of none', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
+    ['a path with malformed encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
+    ['a path cut within a character', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
+    ['a limit of 0', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
     ['a limit too large', '/api/chats?limit=201', {}, 400, 'bad-parameter'],
     ['a limit that is no number', '/api/chats?limit=1e1', {}, 400, 'bad-parameter'],
     ['an empty limit', '/api/chats?limit=', {}, 400, 'bad-parameter'],
     ['a limit given twice', '/api/chats?limit=1&limit=2', {}, 400, 'bad-parameter'],
     ['an offset below zero', '/api/projects?offset=-1', {}, 400, 'bad-parameter'],
-    ['an offset too deep for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
-    ['a flag that is neither', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
+    ['an offset too large for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
+    ['a flag that is neither true nor false', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
     ['an unknown sort', '/api/chats?sort=best', {}, 400, 'bad-parameter'],
     ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
     ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
-    ['a date that is none', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
-    ['a date in unknown words', '/api/search?to=someday', {}, 400, 'bad-parameter'],
+    ['an impossible date', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
+    ['an unknown word for a date', '/api/search?to=someday', {}, 400, 'bad-parameter'],
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
     ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
     ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
-    ['chats of a commit nowhere', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
+    ['chats of a commit without a repository', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {
     const response = await world.ask(path, init)
@@ -206,7 +206,7 @@ describe('errors', () => {
     expect(world.syncs).toEqual([])
   })
 
-  it('a body above a megabyte, whether it says so or not', async () => {
+  it('a body above a megabyte, with or without a length', async () => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ full: true, pad: 'x'.repeat(1024 * 1024) })
     const stream = () => new Blob([body]).stream()
@@ -220,7 +220,7 @@ describe('errors', () => {
     }
   })
 
-  it.each(paths)('an unknown parameter of $method $path is named, with the one that was meant', async (route) => {
+  it.each(paths)('an unknown parameter of $method $path is named, with a suggestion', async (route) => {
     const response = await world.ask(`${route.path}?limt=1&__proto__=2`, { method: route.method })
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
@@ -240,7 +240,7 @@ describe('errors', () => {
     ])
   })
 
-  it.each(paths)('a wrong method on $path is told the right one', async ({ path }) => {
+  it.each(paths)('a wrong method on $path is answered with the right one', async ({ path }) => {
     const taken = new Set(paths.filter((other) => other.path === path).map((other) => other.method))
     const allowed = [...taken].flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))
     for (const wrong of ['GET', 'POST', 'DELETE', 'OPTIONS'].filter((each) => !allowed.includes(each))) {
@@ -251,7 +251,7 @@ describe('errors', () => {
     }
   })
 
-  it('a fault is reported, and says nothing of the inside', async () => {
+  it('a fault is reported, but the answer shows no details of the program', async () => {
     const broken = createTestWorld({
       sync: () => Promise.reject(new Error('secret of the inside')),
     })
@@ -262,7 +262,7 @@ describe('errors', () => {
     broken.dispose()
   })
 
-  it('trouble is a 503 with its remedy', async () => {
+  it('a UserError is a 503 with its hint', async () => {
     const broken = createTestWorld({
       sync: () => Promise.reject(new UserError('disk-full', 'The disk is full.', 'Free some space.')),
     })
@@ -272,7 +272,7 @@ describe('errors', () => {
     broken.dispose()
   })
 
-  it('a search out of time with nothing found is a 503', async () => {
+  it('a search that runs out of time without hits is a 503', async () => {
     const nothing = {
       query: 'x',
       correctedQuery: null,
@@ -294,7 +294,7 @@ describe('errors', () => {
   })
 })
 
-describe('before there is a mirror', () => {
+describe('without a mirror', () => {
   let early: TestWorld
   beforeEach(() => {
     early = createTestWorld({
@@ -305,7 +305,7 @@ describe('before there is a mirror', () => {
   })
   afterEach(() => early.dispose())
 
-  it('status answers with zeros', async () => {
+  it('status has zeros', async () => {
     const response = await early.ask('/api/status')
     expect(response.status).toBe(200)
     expect(await bodyOf(response)).toMatchObject({
@@ -365,7 +365,7 @@ describe('dates across a change of clocks', () => {
     ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
     ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
     ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
-  ])('a day in %s, %s, is from %s to %s', async (tz, day, start, end) => {
+  ])('in %s the day %s is from %s to %s', async (tz, day, start, end) => {
     const moments: [string, number][] = [
       ['just before', Date.parse(start) - 1],
       ['first', Date.parse(start)],

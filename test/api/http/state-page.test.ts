@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => world.dispose())
 
-it('the page shows the state, the sources, what could not be read, and every route', async () => {
+it('the page shows the state, the sources, the unreadable rows, and every route', async () => {
   const source = world.mirror.addSource({ path: '/somewhere/state.vscdb', state: 'busy', total_rows: 12345 })
   world.mirror.insert('row_issues', { source, key: 'k', reason: 'bad-json', noted_at: 1 })
   const response = await world.ask('/')
@@ -22,7 +22,7 @@ it('the page shows the state, the sources, what could not be read, and every rou
   expect(html).toContain('<meta http-equiv="refresh" content="10">')
 })
 
-it('its policy allows its own style and nothing else', async () => {
+it('its security policy allows only its own style', async () => {
   const response = await world.ask('/')
   const style = /<style>(.*)<\/style>/su.exec(await response.text())?.[1] ?? ''
   expect(style).not.toBe('')
@@ -32,7 +32,7 @@ it('its policy allows its own style and nothing else', async () => {
   )
 })
 
-it('whatever a folder is called stays text', async () => {
+it('the name of a folder is escaped', async () => {
   world.mirror.addSource({ path: `/<script>alert("1")</script>/it's & more`, detail: '<b>detail</b>' })
   const html = await (await world.ask('/')).text()
   expect(html).not.toMatch(/<script|<b>/u)

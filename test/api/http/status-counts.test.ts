@@ -9,14 +9,14 @@ beforeEach(() => {
   let nowMs = 0
   const live = { reasons: [], uptimeMs: 5, progress: null, lagMs: null, mirrorPath: '/nowhere/mirror.db' }
   const resources = { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 }
-  // Every look at the clock is 400 ms later: counting is slow, and what is slow is kept.
+  // The clock advances 400 ms per reading: counting seems slow, and so its result is cached.
   world = createTestWorld({ now: () => (nowMs += 400), live: () => ({ ...live, resources, state }) })
 })
 afterEach(() => world.dispose())
 
 const status = async () => bodyOf(await world.ask('/api/status'))
 
-it('a status that says "ready" for the first time does not count what was there before', async () => {
+it('the first status that says "ready" has new counts, not cached ones', async () => {
   expect(await status()).toMatchObject({ state: 'indexing', counts: { chats: 0, messages: 0 } })
   world.mirror.addMessage(world.mirror.addChat({ id: 'a' }), { id: '1' })
   expect(await status()).toMatchObject({ state: 'indexing', counts: { messages: 0 } })

@@ -18,12 +18,12 @@ export interface TestWorld {
   readonly faults: unknown[]
   readonly listeners: Set<(event: DaemonEvent) => void>
   emit(event: DaemonEvent): void
-  /** Asks as a local program would: the right Host, nothing else. */
+  /** Sends a request as a local program does: the right Host, nothing else. */
   ask(path: string, init?: RequestInit): Promise<Response>
   dispose(): void
 }
 
-/** At rest. */
+/** An idle daemon. */
 export const live: LiveState = {
   state: 'ready',
   reasons: [],
@@ -34,10 +34,10 @@ export const live: LiveState = {
   mirrorPath: '/nowhere/mirror.db',
 }
 
-/** Long past any test. */
+/** Longer than any test. */
 const DEADLINE_MS = 60_000
 
-/** The real app on a real mirror; only the daemon around it is made up. */
+/** The real app on a real mirror. Only the daemon around it is fake. */
 export function createTestWorld(overrides: Partial<ApiContext> = {}): TestWorld {
   const mirror = seedMirror()
   const syncs: { full: boolean }[] = []
@@ -84,7 +84,7 @@ export function createTestWorld(overrides: Partial<ApiContext> = {}): TestWorld 
   }
 }
 
-/** A JSON body, to be looked into by the test. */
+/** The JSON body of a response, untyped. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>
 }

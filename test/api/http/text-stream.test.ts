@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { textStream } from '../../../src/api/http/text-stream.ts'
 
-test('a text that breaks off tells the server, which prints it, nothing of what it was at', async () => {
+test('the error of a text that ends early does not show any of the chat in the log', async () => {
   const faults: unknown[] = []
   const fault = new SyntaxError('"walnut" is not valid JSON')
   const stretches = function* (): Generator<string> {
@@ -9,6 +9,6 @@ test('a text that breaks off tells the server, which prints it, nothing of what 
     throw fault
   }
   const response = new Response(textStream(stretches(), (error) => faults.push(error)))
-  await expect(response.text()).rejects.toThrow(/^the text broke off$/)
+  await expect(response.text()).rejects.toThrow(/^the text ended early$/)
   expect(faults).toEqual([fault])
 })

@@ -18,7 +18,7 @@ const tokens = async (query = ''): Promise<TokensAnswer> =>
 const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv', query = ''): Promise<Response> =>
   world.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
 
-/** A chat with an answer of this model at this time. */
+/** A chat with an answer by this model at this time. */
 function addAnswer(id: string, model: string | null, time: string, columns = {}): number {
   const chat = world.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
   const options = { role: 'assistant', createdAt: at(time), columns: { model, ...columns } } as const
@@ -26,7 +26,7 @@ function addAnswer(id: string, model: string | null, time: string, columns = {})
   return chat
 }
 
-test('an empty mirror knows nothing, and says so without zeros', async () => {
+test('an empty mirror gives nulls instead of zeros', async () => {
   const answer = await tokens()
   expect(answer).toMatchObject({ rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] })
   const { recorded, imported, estimated, contextSnapshot, recordedCents, priced, coverage } = answer.totals
@@ -34,7 +34,7 @@ test('an empty mirror knows nothing, and says so without zeros', async () => {
   expect(coverage).toEqual({ messages: 0, recorded: 0, estimated: 0, unknown: 0 })
 })
 
-test('where nothing was recorded, nothing is 0 and the coverage says it', async () => {
+test('if nothing was recorded, the numbers are null and the coverage shows it', async () => {
   addAnswer('a', 'gpt-5', '10:00:00', { input_tokens: 0, output_tokens: 0 })
   addAnswer('b', 'gpt-5', '11:00:00')
   const { rows, coverage, prices } = await tokens()
@@ -45,7 +45,7 @@ test('where nothing was recorded, nothing is 0 and the coverage says it', async 
   expect(prices).toBeNull()
 })
 
-test('each source stands alone, and what is said of it is said beside it', async () => {
+test('each source has its own numbers and notes', async () => {
   addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
   addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
   addAnswer('c', null, '12:00:00')
@@ -57,7 +57,7 @@ test('each source stands alone, and what is said of it is said beside it', async
     estimated: { input: 0, messages: 1 },
     contextSnapshot: { tokens: 9000, chats: 1 },
     recordedCents: 28,
-    // The list price of one model; the other has none.
+    // The list price of one model. The other has none.
     priced: { cents: 825, messages: 1, unpriced: 1 },
     coverage: { messages: 3, recorded: 2, estimated: 1, unknown: 0 },
   })
@@ -67,7 +67,7 @@ test('each source stands alone, and what is said of it is said beside it', async
   expect((await tokens('?prices=false')).prices).toBeNull()
 })
 
-test('a message tells its own tokens, and where they come from', async () => {
+test('a message has its own tokens with their source', async () => {
   addAnswer('a', null, '10:00:00', { input_tokens: 7, output_tokens: 3 })
   addAnswer('b', null, '11:00:00')
   addAnswer('c', null, '12:00:00')
@@ -79,13 +79,13 @@ test('a message tells its own tokens, and where they come from', async () => {
   expect(await of('b')).toMatchObject({ source: 'estimated', input: 0 })
 })
 
-test('an orphan counts nowhere, and a message that Cursor deleted does', async () => {
+test('an orphan does not count, but a message that Cursor deleted does', async () => {
   const chat = addAnswer('a', null, '10:00:00', { is_live: 0, deleted_at: at('12:00:00') })
   world.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
   expect((await tokens()).coverage.messages).toBe(1)
 })
 
-test('rows come as CSV by name or by what is accepted, unknown cells empty, and no title is run', async () => {
+test('CSV is chosen by parameter or Accept header, has empty cells for unknown numbers, and no title is a formula', async () => {
   world.mirror.addMessage(world.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
   const byName = await world.ask('/api/tokens?groupBy=chat&as=csv')
   expect(byName.headers.get('content-type')).toContain('text/csv')
@@ -108,13 +108,13 @@ test('rows come as CSV by name or by what is accepted, unknown cells empty, and 
 })
 
 test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'limit=0'])(
-  'what cannot be answered is refused: %s',
+  'a bad parameter is refused: %s',
   async (query) => {
     expect((await world.ask(`/api/tokens?${query}`)).status).toBe(400)
   },
 )
 
-test('rows beyond the limit are told as a number, and the totals are of all', async () => {
+test('rows beyond the limit are counted, and the totals include them', async () => {
   for (const id of ['a', 'b', 'c']) addAnswer(id, null, '10:00:00')
   const answer = await tokens('?groupBy=chat&limit=2')
   expect(answer).toMatchObject({ rowsTotal: 3, coverage: { messages: 3 } })
@@ -127,7 +127,7 @@ const line = (time: string, model: string, output: number, cost = 'Included'): s
   `2026-01-10T${time}Z,me@x.org,Included,${model},No,0,100,50,${output},${150 + output},${cost}`
 const file = (...lines: string[]): string => [HEAD, ...lines].join('\n')
 
-test('rows of a file find their chats by time and model', async () => {
+test('imported rows are matched with chats by time and model', async () => {
   addAnswer('sonnet', 'claude-4.5-sonnet', '10:02:00')
   addAnswer('other', 'gpt-5', '10:03:00')
   addAnswer('late', 'gpt-5', '15:00:00')
@@ -158,18 +158,18 @@ test('rows of a file find their chats by time and model', async () => {
   expect(byModel.rows.find(({ key }) => key === 'gemini-3-pro')?.imported).toMatchObject({ output: 3, cents: null })
 })
 
-test('a file that is handed in again, or overlaps with another, adds nothing twice', async () => {
+test('importing a file again, or an overlapping one, adds nothing twice', async () => {
   const [one, two, three] = [line('10:00:00', 'gpt-5', 1), line('10:00:01', 'gpt-5', 2), line('10:00:02', 'gpt-5', 3)]
   const twin = file(one, two, two)
   expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 3, already: 0 })
   expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 0, already: 3 })
   const later = file(three, two, two, line('10:00:00', 'gpt-5', 1, '$0.30'))
   expect(await bodyOf(await importFile(later))).toMatchObject({ rows: 4, unmatched: 1, already: 3 })
-  // What was charged may be told only later.
+  // The charge may be known only later.
   expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
 })
 
-test('one event in two versions of the usage file is taken once, and equal events of one file as often as they stand', async () => {
+test('an event in two versions of the usage file counts once, but equal events of one file all count', async () => {
   const old = `Date,User,Kind,Model,Tokens,Cost ($)\n${'"Jan 10, 2026, 10:00 AM",me@x.org,Included,gpt-5,"12,345",0.04\n'.repeat(2)}`
   const row = (time: string) => `2026-01-10T10:00:${time}Z,Included,gpt-5,0,2345,9000,1000,12345,0.04\n`
   const head =
@@ -185,12 +185,12 @@ test('one event in two versions of the usage file is taken once, and equal event
     expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
     expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
     expect(await take(now)).toMatchObject({ rows: 3, already: 3 })
-    // Another moment of that minute is another event.
+    // A different moment of the same minute is a different event.
     expect(await take(head + row('30.000'))).toMatchObject({ rows: 1, already: 0 })
   }
 })
 
-test('what colleagues used at that minute is not told of my chat', async () => {
+test('usage of colleagues in the same minute is not matched with my chat', async () => {
   addAnswer('mine', 'gpt-5', '10:01:00')
   const rows = (...users: string[]) =>
     file(...users.map((user, n) => line(`10:00:0${n}`, 'gpt-5', n + 1).replace('me@x.org', `${user}@x.org`)))
@@ -198,7 +198,7 @@ test('what colleagues used at that minute is not told of my chat', async () => {
   const answer = await bodyOf(await importFile(rows('ann', 'me', 'bob')))
   expect(answer).toMatchObject({ matched: 0, unmatched: 3 })
   expect(answer['firstUnmatched']).toMatchObject([{ line: 2, reason: 'several-users' }, {}, {}])
-  // As a version before gave them all a chat.
+  // An earlier version matched them all.
   world.mirror.writer.exec('update usage_events set chat = (select num from chats)')
   await importFile(rows('ann', 'me', 'bob'))
   expect(await matchedOf()).toEqual({ events: 3, matched: 0, unmatched: 3 })
@@ -211,7 +211,7 @@ test('what colleagues used at that minute is not told of my chat', async () => {
   })
 })
 
-test('a row whose chat comes later finds it with the next import', async () => {
+test('a row whose chat arrives later is matched at the next import', async () => {
   const text = file(line('10:00:00', 'gpt-5', 1))
   await importFile(text)
   addAnswer('a', 'gpt-5', '10:00:30')
@@ -219,7 +219,7 @@ test('a row whose chat comes later finds it with the next import', async () => {
   expect((await tokens('?groupBy=chat')).rows).toMatchObject([{ key: 'a', imported: { output: 1 } }])
 })
 
-test('an imported row of a project that is asked for is one whose chat is in it', async () => {
+test('the project filter selects the imported rows of chats in that project', async () => {
   const project = world.mirror.addProject('shop')
   const chat = world.mirror.addChat({ id: 'a', project })
   world.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
@@ -230,7 +230,7 @@ test('an imported row of a project that is asked for is one whose chat is in it'
   expect(keys).toEqual(['shop', 'unmatched'])
 })
 
-test('what is no such file is refused, with what is wrong, and nothing of it is taken', async () => {
+test('an invalid file is refused with a reason, and nothing is imported', async () => {
   const refused = async (response: Promise<Response>): Promise<readonly [number, unknown, string]> => {
     const answer = await response
     const { code, detail } = await bodyOf(answer)
@@ -247,7 +247,7 @@ test('what is no such file is refused, with what is wrong, and nothing of it is 
   expect((await tokens()).imports).toBeNull()
 })
 
-test('a row at the calendar’s end that an earlier version let in does not keep the others from being told', async () => {
+test('a row at the end of the calendar, accepted by an earlier version, does not prevent the answer', async () => {
   await importFile(file(line('10:00:00', 'gpt-5', 1)))
   world.mirror.writer
     .prepare(

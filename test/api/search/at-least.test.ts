@@ -12,7 +12,7 @@ afterEach(() => db.close())
 test.each([
   [999, 'leave 999 messages'],
   [1001, 'leave at least 1000 messages'],
-])('of %d messages that the filters leave it is said how many, or how many at least', (count, said) => {
+])('for %d filtered messages the count is exact, or a lower bound', (count, said) => {
   const chat = insertChat(db, { id: 'chat' })
   db.transaction(() => {
     for (let index = 0; index < count; index += 1)

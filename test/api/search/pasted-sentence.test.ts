@@ -17,17 +17,20 @@ beforeAll(() => {
 })
 afterAll(() => void db.close())
 
-test.each(Object.entries(sentences))('a pasted sentence of more than 32 signs is found: %s', (id, text) => {
-  for (const q of [text, `"${text}"`, `${text}。${text}`]) {
-    const { items, warnings } = search(db, requestOf(q, { isLiteral: true }))
-    expect([items.map(({ message }) => message.id), warnings]).toEqual([
-      [id],
-      ['Only the first 32 words were searched for.'],
-    ])
-  }
-})
+test.each(Object.entries(sentences))(
+  'a pasted sentence with more than 32 unspaced characters is found: %s',
+  (id, text) => {
+    for (const q of [text, `"${text}"`, `${text}。${text}`]) {
+      const { items, warnings } = search(db, requestOf(q, { isLiteral: true }))
+      expect([items.map(({ message }) => message.id), warnings]).toEqual([
+        [id],
+        ['Only the first 32 words were searched for.'],
+      ])
+    }
+  },
+)
 
-test('the end of a sentence that was cut excludes nothing', () => {
+test('an exclusion beyond the limit of words excludes nothing', () => {
   const { items } = search(db, requestOf(`数据库 -${sentences['japanese'] ?? ''}`))
   expect(items.map(({ message }) => message.id)).toEqual(['chinese'])
 })

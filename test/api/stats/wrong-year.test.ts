@@ -7,7 +7,7 @@ beforeEach(() => {
 })
 afterEach(() => world.dispose())
 
-test('one message with a wrong year does not take the statistics of all others away', async () => {
+test('one message with a wrong year does not spoil the statistics of all others', async () => {
   const chat = world.mirror.addChat({ id: 'c' })
   const times = { right: Date.UTC(2026, 2, 1, 10), alright: Date.UTC(2026, 2, 3, 10), wrong: Date.UTC(2101, 2, 1, 10) }
   for (const [id, createdAt] of Object.entries(times)) world.mirror.addMessage(chat, { id, role: 'user', createdAt })
@@ -21,6 +21,6 @@ test('one message with a wrong year does not take the statistics of all others a
     outOfSeries: { messages: 1 },
     series: [{ start: '2026-03-03' }],
   })
-  // Who asks for so many is told.
+  // An explicit request for so many buckets is refused.
   expect((await world.ask('/api/stats?from=2026-01-01&to=2102')).status).toBe(400)
 })

@@ -4,13 +4,13 @@ import type { ExpectedChat, ExpectedMessage } from '../oracle.ts'
 type Chats = ReadonlyMap<string, ExpectedChat>
 
 /**
- * What must be answered after a store has lost something: all that it held whenever it was looked at, what is gone
- * marked so. Lost chats keep their thread, lost messages the place at which their chat still names them.
+ * The expected answers after a store has lost something: everything that was ever in it, with deleted items marked. Lost
+ * chats keep their thread, and lost messages keep their place in the list of their chat.
  */
 export class Memory {
   #seen: Chats = new Map()
 
-  /** @param held what the store holds now */
+  /** @param held what is in the store now */
   look(held: Chats): Chats {
     const merged = new Map<string, ExpectedChat>()
     for (const [id, chat] of held) merged.set(id, mergeChat(chat, this.#seen.get(id)))
@@ -32,7 +32,7 @@ function mergeChat(now: ExpectedChat, before: ExpectedChat | undefined): Expecte
     return { ...lost(message), position, isOrphan: position === null }
   })
   const messages = [...now.messages, ...placed].toSorted(byPlace)
-  // What a chat's own row told is remembered when only the rows of its messages are left.
+  // Facts from the row of a chat are remembered when only the rows of its messages are left.
   const { facts, titleStart } = before !== undefined && now.facts['deletedInCursor'] === true ? before : now
   const { deletedInCursor } = now.facts
   return { ...now, titleStart, facts: { ...facts, deletedInCursor, ...countsOf(messages) }, messages }

@@ -1,10 +1,10 @@
 import { asFields, parseJson } from './values.ts'
 import type { Fields } from './values.ts'
 
-/** Far deeper than any call, and far less deep than what ends a recursion. */
+/** Much deeper than any call, and less deep than what overflows the stack. */
 const TOO_DEEP_LEVELS = 10_000
 
-/** Parsed where it parses, else the string as it stands; null where there is none, and where it is too deep to hold. */
+/** The parsed JSON, or the string itself if it is no JSON; null if it is missing or nested too deep. */
 export function payloadOf(value: unknown): unknown {
   if (isTooDeep(value)) return null
   if (typeof value !== 'string') return value ?? null
@@ -15,7 +15,7 @@ export function hasDeepPayload(bubble: Fields): boolean {
   return Object.values(asFields(bubble['toolFormerData']) ?? {}).some(isTooDeep)
 }
 
-/** Level by level, since a recursion would not come back. */
+/** Iterates level by level, because recursion would overflow the stack. */
 function isTooDeep(value: unknown): boolean {
   let level = [typeof value === 'string' ? parseJson(value) : value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,12 +1,12 @@
 import { kinds, type Kind } from '../queries/index.ts'
 import type { KindScore } from './measure.ts'
 
-/** Where the search is to come to, on the half that was held back while it was worked on. */
+/** Goals for the search, on the half that is held back during development. */
 export const RECALL_AT_10_MIN = 0.98
 export const MRR_MIN = 0.9
-/** Nothing of these may be missed. */
+/** Kinds in which nothing may be missed. */
 export const WHOLE_KINDS: readonly Kind[] = ['identifiers', 'cjk']
-/** In these each rival must be beaten, not only reached. */
+/** Kinds in which the search must be better than each rival, not only as good. */
 export const BEATEN_KINDS: readonly Kind[] = ['identifiers', 'cjk', 'thai', 'typos']
 
 export interface Goal {

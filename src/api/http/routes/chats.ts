@@ -32,14 +32,14 @@ const listParameters = parametersOf({
 
 const messageParameters = parametersOf({ limit: limit(), offset: offset(), around: word(), includeOrphans: flag() })
 
-export function chatRoutes(world: ApiContext): Hono {
+export function chatRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/chats', async (c) => {
     const query = readQuery(c, listParameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
-    const matches = await readMatches(world, query)
-    const db = world.mirror()
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const matches = await readMatches(context, query)
+    const db = context.mirror()
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),
       fromMs,
@@ -62,7 +62,7 @@ export function chatRoutes(world: ApiContext): Hono {
   routes.get('/api/chats/:id', (c) => {
     readQuery(c, noParameters)
     const id = asChatId(c.req.param('id'))
-    const chat = getChat(world.mirror(), id)
+    const chat = getChat(context.mirror(), id)
     if (chat === null) throw notFound('chat', id)
     return c.json(chat)
   })
@@ -70,7 +70,7 @@ export function chatRoutes(world: ApiContext): Hono {
   routes.get('/api/chats/:id/messages', (c) => {
     const query = readQuery(c, messageParameters)
     const chatId = asChatId(c.req.param('id'))
-    const list = listMessages(world.mirror(), {
+    const list = listMessages(context.mirror(), {
       chatId,
       around: query.around === null ? null : asMessageId(query.around),
       includeOrphans: query.includeOrphans ?? false,
@@ -87,8 +87,8 @@ export function chatRoutes(world: ApiContext): Hono {
 
 function unknownMessage(isOrphan: boolean): Problem {
   const detail = isOrphan
-    ? 'This message is an orphan: ask with includeOrphans=true.'
-    : 'No message of this chat has the id that "around" names.'
+    ? 'This message is an orphan: add includeOrphans=true.'
+    : 'No message of this chat has the id given as "around".'
   return new Problem(404, 'message-not-found', detail)
 }
 
@@ -101,11 +101,11 @@ const lossParameters = parametersOf({
   offset: offset(),
 })
 
-export function lossRoutes(world: ApiContext): Hono {
+export function lossRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/losses', (c) => {
     const query = readQuery(c, lossParameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
-    const db = world.mirror()
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const db = context.mirror()
     const projectNums = query.project === null ? null : resolveProjects(db, query.project)
     return c.json(listLosses(db, { projectNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
   })

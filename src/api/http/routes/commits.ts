@@ -21,12 +21,12 @@ const parameters = parametersOf({
   offset: offset(),
 })
 
-export function commitRoutes(world: ApiContext): Hono {
+export function commitRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/commits', async (c) => {
     const query = readQuery(c, parameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
-    const { repositories, warnings } = await readRepos(world, query.repo)
-    const report = await reportCommits(world.mirror(), world.histories, repositories, {
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const { repositories, warnings } = await readRepos(context, query.repo)
+    const report = await reportCommits(context.mirror(), context.histories, repositories, {
       fromMs,
       toMs,
       windowMs: query.window === null ? WINDOW_DEFAULT_MS : query.window * MINUTE_MS,

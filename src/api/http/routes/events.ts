@@ -4,26 +4,26 @@ import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
 import type { ApiContext, DaemonEvent } from '../api-context.ts'
 
-/** How far a client may fall behind before it is given up. */
+/** How many events may wait for a client before it is dropped. */
 const QUEUE_LENGTH_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
-export function eventRoutes(world: ApiContext, readStatus: ReadStatus): Hono {
+export function eventRoutes(context: ApiContext, readStatus: ReadStatus): Hono {
   return new Hono().get('/api/events', (c) => {
     readQuery(c, noParameters)
-    // The answer to a HEAD has no body whose end would end the subscription.
+    // The answer to a HEAD has no body. So nothing would end the subscription.
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const status = readStatus()
     return streamSSE(c, async (stream) => {
       const queue = createEventQueue(QUEUE_LENGTH_MAX)
       queue.push({ type: 'status', data: { ...status } })
-      const unsubscribe = world.subscribe((event) => {
+      const unsubscribe = context.subscribe((event) => {
         queue.push(event)
-        // A blocked write would wait for a reader that does not read; cancelling lets it go.
+        // A pending write would wait for a client that does not read. Aborting ends it.
         if (queue.isEnded()) stream.abort()
       })
       stream.onAbort(() => queue.end())
-      void keepAlive(stream, queue, world.heartbeatMs ?? HEARTBEAT_MS)
+      void keepAlive(stream, queue, context.heartbeatMs ?? HEARTBEAT_MS)
       try {
         await sendAll(stream, queue)
       } finally {
@@ -49,22 +49,22 @@ async function keepAlive(stream: SSEStreamingApi, queue: EventQueue, everyMs: nu
   }
 }
 
-/** What is sent next: an event, a sign of life, or `end` once nothing will follow. */
+/** What is sent next: an event, a heartbeat, or `end` after which nothing follows. */
 type Outgoing = DaemonEvent | { readonly type: 'heartbeat' } | 'end'
 
 export interface EventQueue {
   push(event: DaemonEvent): void
-  /** Only where nothing else waits: a client that lags needs no sign of life on top. */
+  /** Adds a heartbeat if nothing else waits. A client that is behind does not need one. */
   beat(): void
   next(): Promise<Outgoing>
-  /** Whatever waits is dropped. */
+  /** Drops everything that waits. */
   end(): void
   isEnded(): boolean
 }
 
 /**
- * Holds events for one client that reads at its own pace. One that falls `lengthMax` behind is given up: its queue is
- * dropped and ends, for it would grow with every message indexed.
+ * Buffers events for one client that reads at its own pace. A client that is `lengthMax` events behind is dropped: its
+ * queue ends, because it would grow with every indexed message.
  */
 export function createEventQueue(lengthMax: number): EventQueue {
   let waiting: Outgoing[] = []

@@ -10,15 +10,15 @@ import { readBounds, readClock } from '../dates.ts'
 
 const listParameters = parametersOf({ limit: limit(), offset: offset() })
 
-export function projectRoutes(world: ApiContext): Hono {
+export function projectRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
-  routes.get('/api/projects', (c) => c.json(listProjects(world.mirror(), readQuery(c, listParameters))))
+  routes.get('/api/projects', (c) => c.json(listProjects(context.mirror(), readQuery(c, listParameters))))
 
   routes.get('/api/projects/:id', (c) => {
     readQuery(c, noParameters)
     const id = c.req.param('id')
-    const project = getProject(world.mirror(), asProjectId(id))
+    const project = getProject(context.mirror(), asProjectId(id))
     if (project === null) throw notFound('project', id)
     return c.json(project)
   })
@@ -29,36 +29,36 @@ export function projectRoutes(world: ApiContext): Hono {
 const statsParameters = parametersOf({ from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() })
 const allStatsParameters = parametersOf({ ...statsParameters.shape, project: words() })
 
-export function statsRoutes(world: ApiContext): Hono {
+export function statsRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/stats', async (c) => {
     const query = readQuery(c, allStatsParameters)
-    const projectNums = query.project === null ? null : resolveProjects(world.mirror(), query.project)
-    return c.json(await askStats(world, query, projectNums))
+    const projectNums = query.project === null ? null : resolveProjects(context.mirror(), query.project)
+    return c.json(await askStats(context, query, projectNums))
   })
 
   routes.get('/api/projects/:id/stats', async (c) => {
     const query = readQuery(c, statsParameters)
     const id = asProjectId(c.req.param('id'))
-    if (getProject(world.mirror(), id) === null) throw notFound('project', id)
-    return c.json(await askStats(world, query, resolveProjects(world.mirror(), [id])))
+    if (getProject(context.mirror(), id) === null) throw notFound('project', id)
+    return c.json(await askStats(context, query, resolveProjects(context.mirror(), [id])))
   })
 
   return routes
 }
 
-/** @throws Problem 400 for a series that nobody could read */
+/** @throws Problem 400 if the series would have too many buckets */
 async function askStats(
-  world: ApiContext,
+  context: ApiContext,
   query: Params<typeof statsParameters>,
   projectNums: readonly number[] | null,
 ): Promise<Stats> {
-  const clock = readClock(query.tz, world)
+  const clock = readClock(query.tz, context)
   const bounds = readBounds(query, clock)
   const request = { projectNums, ...bounds, bucket: query.bucket ?? 'day', timeZone: clock.timeZone } as const
-  const answer = await world.ask({ kind: 'stats', request })
+  const answer = await context.ask({ kind: 'stats', request })
   if (answer.kind === 'stats') return answer.stats
-  const reason = `gives ${answer.count} rows, and ${answer.max} is the most: ask by week or month, or with from and to`
+  const reason = `gives ${answer.count} rows, but at most ${answer.max} are allowed: use week or month, or set from and to`
   throw badParameters([{ name: 'bucket', reason }])
 }

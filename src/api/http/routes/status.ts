@@ -14,7 +14,7 @@ export function statusRoutes(readStatus: ReadStatus): Hono {
   })
 }
 
-/** Does no work: it answers as long as the event loop turns. When it began tells which daemon it is. */
+/** Does no work: it answers while the event loop runs. `startedAt` shows which daemon answers. */
 export function healthRoutes({ version, startedAt }: Pick<ApiContext, 'version' | 'startedAt'>): Hono {
   return new Hono().get('/api/health', (c) => {
     readQuery(c, noParameters)
@@ -32,10 +32,10 @@ export function pageRoutes(readStatus: ReadStatus): Hono {
 
 const body = z.object({ full: z._default(z.boolean('must be true or false'), false) })
 
-export function syncRoutes(world: ApiContext): Hono {
+export function syncRoutes(context: ApiContext): Hono {
   return new Hono().post('/api/sync', async (c) => {
     readQuery(c, noParameters)
     const { full } = await readBody(c, body)
-    return c.json(await world.sync({ full }))
+    return c.json(await context.sync({ full }))
   })
 }

@@ -34,7 +34,7 @@ interface ChatRow {
   readonly octets: number
 }
 
-/** What the chat's stores said, put together; what follows from the messages is left to be derived from them. */
+/** What the stores say about the chat. Values that are derived from the messages are not archived. */
 const CHAT = `
   select
     c.id, c.title, s.kind as source, case s.kind when '${ARCHIVE}' then s.path end as restoredFrom, c.format as storeFormat, c.name, c.summary, c.todos,
@@ -48,9 +48,9 @@ const CHAT = `
 `
 
 /**
- * A chat as an archive holds it, without its messages.
- * @param origin of the mirror; a chat that came out of another one's archive keeps that one's
- * @returns null where the mirror has no such chat
+ * A chat in the form of an archive, without its messages.
+ * @param origin the id of this mirror. A chat restored from another mirror's archive keeps the origin of that mirror
+ * @returns null if the mirror has no such chat
  */
 export function readArchivedChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
   const row = prepared<ChatRow>(db, CHAT).get(num)
@@ -90,7 +90,7 @@ export function readArchivedChat(db: Mirror, num: number, origin: string): Archi
 
 type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'tracked' | 'outline' | 'messageCount'>
 
-/** What a chat is connected with, and the order of its messages. */
+/** What a chat is connected to, and the order of its messages. */
 export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
   return {
     childChatIds: prepared<{ id: string }>(db, CHILDREN)
@@ -106,7 +106,7 @@ export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
   }
 }
 
-/** A chat of which nothing was recorded is archived as it always was: its object keeps its name. */
+/** If nothing was recorded, the field is left out: then the object is the same as in older archives and keeps its name. */
 function archivedHours(db: Mirror, id: string): Pick<Links, 'tracked'> {
   const tracked = listTracked(db, id).map(({ firstAtMs, lastAtMs, models }) => ({
     firstAt: toIso(firstAtMs),
@@ -130,7 +130,7 @@ interface EvidenceRow {
   readonly remoteHost: string | null
 }
 
-/** Where a chat belongs may follow from what is not archived with it: from its parent, or from a root known otherwise. */
+/** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
 const DERIVED_RANK = 90
 
 const EVIDENCE = `
@@ -161,12 +161,12 @@ interface PlaceRow {
   readonly listedAtMs: number | null
 }
 
-/** Under which id Cursor's list named a message counts no more: it stands where the list put it. */
+/** The id of a message in Cursor's list no longer matters, because its position comes from that list. */
 const PLACES = `
   select id, position, case created_at_source when 'header' then created_at end as listedAtMs
   from messages where chat = ? and is_orphan = 0 and position is not null order by position
 `
-/** Whether the source that orders the thread has an order of its own, or its messages stand by time. */
+/** Whether the source that orders the thread has its own order, or its messages are ordered by time. */
 const IS_ORDERED = `
   select o.entries <> 'null' as isOrdered
   from messages m
@@ -198,7 +198,7 @@ const THESE = `
   select c.num, c.id, c.revision from json_each(?) wanted join chats c on c.num = wanted.value order by c.num
 `
 
-/** Chats to archive, in the order in which they were found. @param nums all of them where null */
+/** Chats to archive, by number. @param nums null for all chats */
 export const listArchivable = (db: Mirror, nums: readonly number[] | null): ArchivableChat[] =>
   nums === null
     ? prepared<ArchivableChat>(db, ALL).all()
@@ -206,7 +206,7 @@ export const listArchivable = (db: Mirror, nums: readonly number[] | null): Arch
 
 const IDENTITY = `select id from identity`
 
-/** Which mirror this is: another one after it was made anew. */
+/** The id of this mirror. A rebuilt mirror has a new one. */
 export function readIdentity(db: Mirror): string {
   const id = prepared<{ id: string }>(db, IDENTITY).get()?.id
   if (id === undefined) throw new Error('a mirror has no identity')

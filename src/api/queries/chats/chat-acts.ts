@@ -1,7 +1,7 @@
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 
-/** What a chat did, without the texts: a call of a tool, or a file given to the model. */
+/** What a chat did, without texts: a tool call, or a file attached for the model. */
 export type ChatAct =
   | { readonly kind: 'tool'; readonly name: string; readonly status: ToolStatus; readonly paths: readonly string[] }
   | { readonly kind: 'attachment'; readonly path: string }
@@ -13,10 +13,10 @@ const THREAD_PARTS = `
   order by m.position, m.key
 `
 
-/** The acts of a chat's thread, in its order; what orphans did is not among them. */
+/** The acts of a chat's thread, in order, without those of orphans. */
 export function listChatActs(db: Mirror, chatNum: number): ChatAct[] {
   const acts: ChatAct[] = []
-  // One body at a time: a long chat holds tens of megabytes of tool output that nobody asked for here.
+  // One body at a time: a long chat has tens of megabytes of tool output, which are not needed here.
   for (const parts of db.prepare<[number], string>(THREAD_PARTS).pluck().iterate(chatNum)) {
     for (const part of JSON.parse(parts) as readonly Part[]) {
       if (part.kind === 'attachment') acts.push({ kind: 'attachment', path: part.path })
@@ -33,13 +33,13 @@ function toolAct(part: Extract<Part, { kind: 'tool' }>): ChatAct {
 
 export interface ChatFile {
   readonly path: string
-  /** Calls that read it, edits it received, times it was attached. */
+  /** How many calls read or edited it, and how often it was attached. */
   readonly reads: number
   readonly edits: number
   readonly attached: number
 }
 
-/** Cursor's builds rename their tools (`read_file_v2`, `StrReplace`): names are compared without case, version, `_`. */
+/** Cursor renames its tools (`read_file_v2`, `StrReplace`). So names are compared without case, version and `_`. */
 const READING_TOOLS = new Set(['read', 'readfile', 'readnotebook'])
 const EDITING_TOOLS = new Set(
   (
@@ -48,7 +48,7 @@ const EDITING_TOOLS = new Set(
   ).split(' '),
 )
 
-/** Files a chat read, edited or was given, the busiest first; calls that failed or were refused touched nothing. */
+/** Files that a chat read, edited or was given, the most used first. Failed and rejected calls do not count. */
 export function chatFiles(acts: readonly ChatAct[]): ChatFile[] {
   const files = new Map<string, { path: string; reads: number; edits: number; attached: number }>()
   for (const act of acts) {
@@ -67,7 +67,7 @@ function useOf(act: Extract<ChatAct, { kind: 'tool' }>): 'reads' | 'edits' | nul
   return act.status === 'completed' || act.status === 'running' ? useOfTool(act.name) : null
 }
 
-/** What a tool of this name does to the files that a call names; null for nothing that is known. */
+/** What a tool of this name does to the files in a call; null if it is neither reading nor editing. */
 export function useOfTool(toolName: string): 'reads' | 'edits' | null {
   const name = toolName
     .toLowerCase()
@@ -83,7 +83,7 @@ function total(file: ChatFile): number {
 
 export interface ToolCount {
   readonly name: string
-  /** All calls, whatever became of them. */
+  /** All calls, in any state. */
   readonly calls: number
   readonly errors: number
   readonly rejected: number

@@ -6,7 +6,7 @@ import { asProjectId, type ProjectId } from '../../../model/ids.ts'
 import { toIso } from '../../iso.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
-/** A project whose last chat went elsewhere and which no workspace names is a leftover, and not listed. */
+/** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `
   select count(*)
   from projects p
@@ -25,7 +25,7 @@ export function listProjects(db: Mirror, request: PageRequest): Page<Project> {
   }))
 }
 
-/** How many projects a list without end would have. */
+/** How many projects are listed in all. */
 export function countProjects(db: Mirror): number {
   return db.prepare<[], number>(COUNT_PROJECTS).pluck().get() ?? 0
 }
@@ -44,7 +44,7 @@ interface ProjectRow {
   readonly lastActivityAtMs: number | null
 }
 
-/** Chats are counted as they are listed by default; messages of subagents belong to the project's work all the same. */
+/** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
 const PROJECTS = `
   select
     p.id, p.name, p.path, p.uri, p.remote_kind as remoteKind, p.remote_host as remoteHost,
@@ -77,7 +77,7 @@ function isListed(chats: string): string {
   return `${chats}.is_draft = 0 and ${chats}.message_count > 0 and ${chats}.is_subagent = 0`
 }
 
-/** Projects by last activity, unknown last, then by name. @param id one project alone, listed or not */
+/** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
 export function readProjects(db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] {
   return db.prepare<[object], ProjectRow>(PROJECTS).all(request).map(toProject)
 }
@@ -97,13 +97,13 @@ function toProject(row: ProjectRow): Project {
   }
 }
 
-/** One project; null where none has this id. */
+/** One project; null if none has this id. */
 export function getProject(db: Mirror, id: ProjectId): Project | null {
   return readProjects(db, { id, limit: 1, offset: 0 })[0] ?? null
 }
 
-/** A path as Windows writes it, as the mirror keeps it: the drive in small letters, all slashes one way. */
-const asKept = (path: string): string =>
+/** A Windows path in the form that the mirror stores: a lower-case drive letter, and slashes. */
+const storedPath = (path: string): string =>
   /^[a-z]:[/\\]/iu.test(path) ? path.charAt(0).toLowerCase() + path.slice(1).replaceAll('\\', '/') : path
 
 const PROJECT_NUMS = `
@@ -115,15 +115,15 @@ const PROJECT_NUMS = `
 `
 
 /**
- * Row numbers of the projects that these words name: each an id, an exact name or a path, with or without its last
- * slash. Two projects may share a name, and both are meant. What nothing is called gives nothing.
+ * Row numbers of the projects that these words name. A word is an id, an exact name, or a path with or without a final
+ * slash. If two projects share a name, both are found. An unknown word finds nothing.
  */
 export function resolveProjects(db: Mirror, words: readonly string[]): number[] {
   const spellings = words.flatMap((word) => {
     const bare = word.replace(/(?<=[^/\\:])[/\\]+$/u, '')
-    return [word, bare, asKept(bare)]
+    return [word, bare, storedPath(bare)]
   })
-  // Some disks of macOS part letters from their marks, and keyboards do not: on a screen both are the same.
+  // Some macOS disks store accents separately from their letters, and keyboards do not. Both look the same.
   const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
   const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
   return rows.map(({ num }) => num)

@@ -5,7 +5,7 @@ import { type QueryNode, type WordsNode, fieldNames, type FieldName, type FieldN
 import { roles } from '../../../model/message.ts'
 import { readPeriod } from '../../periods.ts'
 
-/** How many terms a query may still ask for. */
+/** How many more terms and field values a query may have. */
 export interface Budget {
   terms: number
   values: number
@@ -13,7 +13,7 @@ export interface Budget {
 
 export const TERMS_MAX = 32
 
-// What holds the parts of one identifier, path or contraction together; all else parts words.
+// Characters within one identifier, path or contraction. All others separate words.
 const PIECE = String.raw`(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\u00ad\u2060\ufeff_\-./\\:@#$+'’%]|\u200c|\u200d)+`
 const wordPiece = new RegExp(PIECE, 'gu')
 const wholePiece = new RegExp(`^${PIECE}$`, 'u')
@@ -21,16 +21,16 @@ const starredPiece = new RegExp(String.raw`^\*(${PIECE})\*$`, 'u')
 // `*.ts` is a pattern of files and names a word; `*ending` names the end of one.
 const endingPiece = new RegExp(String.raw`^\*((?=[\p{L}\p{M}\p{N}])${PIECE})$`, 'u')
 
-/** What would be read as a word of its own each, were the text not quoted. */
+/** The words of a text, as they would be read without quotes. */
 export const piecesOf = (text: string): readonly string[] => text.match(wordPiece) ?? []
 
-/** True for text that is read as one word where it stands alone. */
+/** Whether the whole text is read as one word. */
 export const isOnePiece = (text: string): boolean => wholePiece.test(text)
 
 export interface WordsOptions {
   readonly budget: Budget
   readonly warnings: string[]
-  /** Half of an exclusion would exclude more than was asked for. */
+  /** Whether the words are excluded. A truncated exclusion would exclude too much, so it is dropped instead. */
   readonly isExcluded: boolean
 }
 
@@ -46,7 +46,7 @@ export function readChunk(chunk: string, options: WordsOptions): readonly QueryN
     const [piece] = match
     const end = match.index + piece.length
     if (chunk.charAt(match.index - 1) === '*') {
-      warnings.push(`The * before ${echo(piece)} was ignored: a word is found by its beginning, or *inside*.`)
+      warnings.push(`The * before ${echo(piece)} was ignored: use word* for beginnings, or *word* for any position.`)
     }
     const isStarred = /^\*(?![\p{L}\p{M}\p{N}])/u.test(chunk.slice(end, end + 3)) && /[\p{L}\p{M}\p{N}]$/u.test(piece)
     nodes.push(...readWords(piece, isStarred, isStarred ? `${piece}*` : piece, options))
@@ -54,7 +54,7 @@ export function readChunk(chunk: string, options: WordsOptions): readonly QueryN
   return nodes
 }
 
-/** One word or phrase; none where no term is in it. */
+/** One word or phrase; empty if the text has no term. */
 export function readWords(
   text: string,
   isStarred: boolean,
@@ -68,15 +68,15 @@ export function readWords(
   if (found.some((term) => term.term.length >= TERM_LENGTH_MAX && term.end - term.start > TERM_LENGTH_MAX)) {
     warnings.push(`${echo(source)} was cut: only the first ${TERM_LENGTH_MAX} characters of a word count.`)
   }
-  const kept = spend(text, options)
-  if (kept === null) return []
-  // One letter begins so many words that the search would visit most of the index, unless others stand before it.
+  const affordable = spend(text, options)
+  if (affordable === null) return []
+  // So many words begin with one letter that the search would read most of the index, unless other terms precede it.
   const isTooShort = isStarred && found.length === 1 && /^[a-z\d]$/.test(last.term)
   if (isTooShort) warnings.push(`${echo(source)} was searched for as a whole word: it is a single character.`)
-  return [{ kind: 'words', text: kept, isPrefix: isStarred && !isTooShort && kept === text }]
+  return [{ kind: 'words', text: affordable, isPrefix: isStarred && !isTooShort && affordable === text }]
 }
 
-/** Unspaced scripts are found inside their text anyway. */
+/** `*inside*` or `*ending`. Unspaced scripts need no star: their characters are found anywhere in a text. */
 function readInside(text: string, isEnding: boolean, options: WordsOptions): readonly QueryNode[] {
   const found = tokenize(text)
   const isUnspaced = found.some(({ term }) => isUnspacedSign(Array.from(term)[0] ?? ''))
@@ -92,7 +92,7 @@ function readInside(text: string, isEnding: boolean, options: WordsOptions): rea
     : []
 }
 
-/** Takes a text's terms from the budget. @returns what of it there was room for */
+/** Takes the terms of a text from the budget. @returns the part of the text within the budget; null if none */
 function spend(text: string, { budget, warnings, isExcluded }: WordsOptions): string | null {
   const found = tokenize(text)
   const left = budget.terms
@@ -100,12 +100,12 @@ function spend(text: string, { budget, warnings, isExcluded }: WordsOptions): st
   if (found.length <= left) return text
   warnings.push(`Only the first ${TERMS_MAX} words were searched for.`)
   if (left === 0 || isExcluded) return null
-  // Of an unspaced script each term reaches into the next one: there the text ends where that begins.
+  // In unspaced scripts terms overlap. Then the text is cut where the next term begins.
   const cuts = [found[left - 1]?.end, found[left]?.start].map((end) => text.slice(0, end))
   return cuts.find((cut) => isBeginning(tokenize(cut), found, left)) ?? null
 }
 
-/** Whether those are the first of the terms, at most so many; of a pair of signs the first may stand alone. */
+/** Whether `terms` are the first of `all`, and at most `most`. The last one may be half a pair of unspaced characters. */
 function isBeginning(terms: readonly Term[], all: readonly Term[], most: number): boolean {
   const isMet = ({ term }: Term, index: number): boolean => {
     const whole = all[index]?.term ?? ''
@@ -123,30 +123,28 @@ const allowed: Readonly<Partial<Record<FieldName, readonly string[]>>> = {
 const dated: ReadonlySet<FieldName> = new Set<FieldName>(['before', 'after', 'on'])
 const VALUE_LENGTH_MAX = 1000
 
-/** A field as it is written: its name, and all behind the first colon. A second colon makes it a name in code. */
+/** Splits `name:value` at the first colon. Null if `name` is no field, or for `name::value`, which is a name in code. */
 export function splitField(text: string): { readonly name: FieldName; readonly value: string } | null {
   const [, typed = '', value = ''] = /^([a-z]+):(?!:)(.*)$/is.exec(text) ?? []
   const name = fieldNames.find((each) => each === typed.toLowerCase())
   return name === undefined ? null : { name, value }
 }
 
-/** Flags and other programs call it so; a name in code is seldom followed by a date. */
+/** Names that other programs use for dates. A date seldom follows such a name in code. */
 const otherDateNames = /^(from|since|to|until):(?!:)(.*)$/i
 
-/** Says so where a date stands under a name that is no field's: it is searched for as words. */
+/** Warns if a date has a name that is not a field, such as `since:2026-03-01`. It is searched for as words. */
 export function warnOfDateName(text: string, warnings: string[]): void {
   const [, name = '', value = ''] = otherDateNames.exec(text) ?? []
   if (name === '' || !isDateWord(value)) return
   const meant = /^(?:from|since)$/i.test(name) ? 'after:' : 'before:'
-  warnings.push(
-    `${echo(text)} was searched for as words: for a date there are after:, before: and on:, here ${meant}${value}.`,
-  )
+  warnings.push(`${echo(text)} was searched for as words: for dates use after:, before: or on:, here ${meant}${value}.`)
 }
 
-/** Reads a field, or says why it is taken as words. */
+/** Reads a field. If it is invalid, adds a warning that says why it is searched for as words. */
 export function readField(name: FieldName, given: string, source: string, warnings: string[]): FieldNode | null {
   const value = given.trim()
-  const reason = value === '' ? 'nothing stands behind the colon' : reasonAgainst(name, value)
+  const reason = value === '' ? 'there is nothing after the colon' : reasonAgainst(name, value)
   if (reason === null) return { kind: 'field', name, values: [name in allowed ? value.toLowerCase() : value] }
   warnings.push(`${echo(source)} was searched for as words: ${reason}.`)
   return null
@@ -165,7 +163,7 @@ function reasonAgainst(name: FieldName, value: string): string | null {
 
 const isDateWord = (value: string): boolean => readPeriod(value, { timeZone: 'UTC', nowMs: 0 }) !== null
 
-/** `last` and `this` want the word behind them: `after:last week`. */
+/** Whether the next word belongs to the value, as in `after:last week`. */
 export function wantsUnit(
   { name, value }: { readonly name: FieldName; readonly value: string },
   next: string,

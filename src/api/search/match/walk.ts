@@ -8,8 +8,8 @@ import { bySort, restOf, stepKeys, stepThrough, type TimeOrder } from './steps.t
 const WANTED = 1000
 
 /**
- * The keys of all messages that pass any of the branches, each once, in order of time, until the deadline.
- * @param wanted how many are likely to be taken
+ * The keys of all messages that match any of the branches, without duplicates, in order of time, until the deadline.
+ * @param wanted how many keys are probably needed
  */
 export function* walkMessages(
   db: Mirror,
@@ -25,7 +25,7 @@ export function* walkMessages(
   }
   const walks = branches.map((branch) => walkBranch(db, branch, order, deadline, wanted))
   try {
-    // A walk that has ended stands behind every key.
+    // A walk that has ended sorts after every key.
     const end = order === 'newest' ? -Infinity : Infinity
     const pick = order === 'newest' ? Math.max : Math.min
     const step = (walk: Generator<number, void>): number => walk.next().value ?? end
@@ -44,7 +44,7 @@ export function* walkMessages(
   }
 }
 
-/** The messages that pass one branch. */
+/** The messages that match one branch. */
 function walkBranch(
   db: Mirror,
   branch: Branch,
@@ -64,7 +64,7 @@ interface MatchWalk {
   /** Besides `low` and `high`. */
   readonly params: object
   readonly order: TimeOrder
-  /** Whether its rows say if they pass. */
+  /** Whether its second column says if a row passes. */
   readonly isTested: boolean
 }
 
@@ -94,20 +94,20 @@ function* walkInSteps(
 
 const isPassing = (passes: number | null): boolean => passes !== 0
 
-/** Rows of the look for all matches at once. */
-const LOOK_MAX = 2048
+/** How many matches are read at once before the keys are looked up. */
+const SCAN_MAX = 2048
 
 interface OwnWalk {
-  /** Of all messages. */
+  /** Walks all matches. */
   readonly open: MatchWalk
-  /** Of those with these keys. */
+  /** Walks only matches with these keys. */
   readonly own: MatchWalk
   readonly keys: ReadonlySet<number>
 }
 
 /**
- * Of a few messages, those that match. A look into the index for each time in which they lie costs as much as one for all
- * matches, which mostly are few: only where they are many it is looked there.
+ * Which of a few messages match. A query of the index for each of their ranges costs as much as one for all matches.
+ * Usually all matches are few, so they are scanned first. The ranges are queried only for the rest.
  */
 function* walkOwn(
   db: Mirror,
@@ -119,9 +119,9 @@ function* walkOwn(
   const { order } = open
   const { low, high } = branch
   const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
-  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: LOOK_MAX })
+  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: SCAN_MAX })
   for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
-  const last = found.length < LOOK_MAX ? undefined : found.at(-1)?.[0]
+  const last = found.length < SCAN_MAX ? undefined : found.at(-1)?.[0]
   if (last === undefined || deadline.isPassed()) return
   const ranges = branch.ranges.flatMap((range) => {
     const isBehind = order === 'newest' ? range.low < last : range.high > last
@@ -132,12 +132,12 @@ function* walkOwn(
   yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
 }
 
-/** More chats than this are likely to hold a good part of all messages. */
+/** More chats than this probably have a large share of all messages. */
 const FEW_CHATS_MAX = 200
-/** So many messages are asked for their chats, before those of many chats are gathered and put in order. */
+/** How many messages are tested for their chat before the messages of many chats are collected and sorted. */
 const NEAR_MAX = 4096
 
-/** The messages of a branch that asks nothing of the index but what is to be left out. */
+/** The messages of a branch without `match`: only its exclusion uses the index. */
 export function* walkUnmatched(
   db: Mirror,
   branch: Branch,
@@ -162,7 +162,7 @@ interface Ask {
   readonly params: object
 }
 
-/** One after the other. */
+/** The statements to run, one after the other. */
 function* asksOf(db: Mirror, branch: Branch, order: TimeOrder): Generator<Ask, void> {
   const { low, high, chats } = branch
   if (chats === null || chats.length <= FEW_CHATS_MAX) {
@@ -176,7 +176,7 @@ function* asksOf(db: Mirror, branch: Branch, order: TimeOrder): Generator<Ask, v
   if (rest !== null) yield askFor(branch, rest, order, true)
 }
 
-/** @param isGathered the messages of each chat, put in order; else all there are, each asked for its chat */
+/** @param isGathered true: collects the messages of the chats and sorts them. False: walks all messages and tests the chat */
 function askFor(branch: Branch, { low, high }: KeyRange, order: TimeOrder, isGathered: boolean): Ask {
   const { chats } = branch
   const tests = compileTests(branch, true)
@@ -193,7 +193,7 @@ function askFor(branch: Branch, { low, high }: KeyRange, order: TimeOrder, isGat
   return { sql, params: { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) } }
 }
 
-/** The last key of those that are asked for their chats; null where there are no more. */
+/** The last key of the messages that are tested for their chat; null if there are fewer. */
 function edgeOf(db: Mirror, { low, high }: KeyRange, order: TimeOrder): bigint | null {
   const sql = `
     select key from messages indexed by chat_of_message where key between @low and @high
@@ -204,12 +204,12 @@ function edgeOf(db: Mirror, { low, high }: KeyRange, order: TimeOrder): bigint |
 }
 
 interface ExcludedWalk {
-  /** To be asked in the order of the walk. */
+  /** Must be called with keys in the order of the walk. */
   readonly has: (key: number) => boolean
   readonly close: () => void
 }
 
-/** Both lists are in the order of keys: walking them side by side asks the index once, not once per message. */
+/** Both lists are sorted by key. Walking them in parallel queries the index once, and not once per message. */
 function walkExcluded(db: Mirror, exclude: string | null, { low, high }: Branch, order: TimeOrder): ExcludedWalk {
   if (exclude === null) return { has: () => false, close: () => {} }
   const statement = valuesOf<number>(

@@ -9,22 +9,22 @@ import { expandInside } from './expand-inside.ts'
 import { resolveField } from './resolve-field.ts'
 import { wordPhrases } from './word-phrases.ts'
 
-/** A query as the mirror is asked it. */
+/** How a query is run on the mirror. */
 export interface QueryPlan {
-  /** The ways in which a message can pass; none where nothing can. */
+  /** The alternatives for a message; empty if nothing can match. */
   readonly branches: readonly Branch[]
-  /** The same over titles, words of which stand in a message's place; only those that words are asked of. */
+  /** The same for titles, which are searched in place of a message. Only alternatives with words. */
   readonly titleBranches: readonly Branch[]
-  /** What to mark in a passage. */
+  /** What to mark in a snippet. */
   readonly phrases: readonly WantedPhrase[]
-  /** What a message or a title is ranked by: each word that was asked for, once. */
+  /** The words by which messages and titles are ranked. Each word is listed once. */
   readonly words: readonly PhrasesMatch[]
   readonly hasWords: boolean
   readonly warnings: readonly string[]
   readonly condition: Condition
 }
 
-/** @param trees all of them must hold; `in:` of one reaches into the others */
+/** @param trees all of them must match; `in:` in one of them also applies to the words of the others */
 export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock): QueryPlan {
   const warnings: string[] = []
   const lookup: Lookup = { db, clock, warnings, fields: new Map() }
@@ -34,7 +34,9 @@ export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock)
   const messages = branchesOf(condition)
   const titles = branchesOf(conditionOf(tree, lookup, 'title'))
   if (messages.isCut || titles.isCut) {
-    warnings.push(`The query says more than ${BRANCHES_MAX} things by OR: only the first were searched for.`)
+    warnings.push(
+      `The query has more than ${BRANCHES_MAX} alternatives by OR: only the first ${BRANCHES_MAX} were searched for.`,
+    )
   }
   const branches = messages.branches.map((branch) => tightenBounds(db, branch))
   const titleBranches = titles.branches.filter((branch) => branch.match !== null)
@@ -63,12 +65,12 @@ export interface Lookup {
   readonly fields: Map<FieldNode, Condition>
 }
 
-/** What the words are met in: the message itself, or the title of its chat in its place. */
+/** Where words are searched: in the message itself, or in the title of its chat. */
 type Target = 'message' | 'title'
-/** The parts in which words count; null: in all. */
+/** The parts in which words count; null for all. */
 type Places = ReadonlySet<string> | null
 
-/** A query with its words and fields looked up in the mirror. */
+/** Looks up the words and fields of a query in the mirror. */
 export function conditionOf(node: QueryNode, lookup: Lookup, target: Target, places: Places = null): Condition {
   switch (node.kind) {
     case 'words':
@@ -86,7 +88,7 @@ export function conditionOf(node: QueryNode, lookup: Lookup, target: Target, pla
   }
 }
 
-/** `in:` says of the words beside it where they stand; with none beside it, what a message is to have. */
+/** `in:` restricts the words next to it to a part. Without words next to it, it asks whether a message has that part. */
 function togetherCondition(nodes: readonly QueryNode[], lookup: Lookup, target: Target, places: Places): Condition {
   const others = nodes.filter((node) => namedPlaces(node) === null)
   const isRestricted = others.length < nodes.length && others.some(hasWords)
@@ -122,7 +124,7 @@ function wordsCondition(phrases: readonly TermPhrase[], target: Target, places: 
   return { kind: 'match', match: { ...words, columns: isEverywhere ? null : columns } }
 }
 
-/** Of one search, which may plan many queries that share a part. */
+/** A cache, because one search may plan many queries with the same node. */
 const expanded = new WeakMap<InsideNode, readonly TermPhrase[]>()
 
 function insidePhrases(node: InsideNode, { db, warnings }: Lookup): readonly TermPhrase[] {
@@ -137,7 +139,7 @@ function fieldCondition(field: FieldNode, lookup: Lookup, target: Target): Condi
   return target === 'title' ? withoutIndex(known, field) : known
 }
 
-/** A title holds no marks: the message that carries it is asked for its own. */
+/** A title has no marks. So the marks of the message that is shown for the title are tested. */
 function withoutIndex(condition: Condition, field: FieldNode): Condition {
   if (condition.kind === 'match' || condition.kind === 'not') {
     const says = field.values.map((value) => `${field.name}:${value}`).join(' or ')

@@ -182,8 +182,8 @@ export function relateChats(
   const found = findsAny(db, allOf(others), request, deadline) ? null : related(tree)
   if (found !== null && found.chats.length > 0) return found
   const { chats, warnings } = related(allOf([...others, ...flags.map(({ node }) => node)]))
-  const said = flags.map((flag) => echo(printQuery(flag))).join(' ')
-  const warning = `Nothing is left without ${said}: for the closest chats this was read as words.`
+  const excluded = flags.map((flag) => echo(printQuery(flag))).join(' ')
+  const warning = `Nothing is left without ${excluded}: for the closest chats this was read as words.`
   return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
 }
 
