@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { textStream } from '../../../src/api/http/text-stream.ts'
 import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
-import { bodyOf, createTestWorld } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
 
 const HOSTILE_ID = 'a/b\n%41 "x"'
 const NOW_MS = Date.UTC(2026, 1, 20)
@@ -180,4 +179,16 @@ describe('while an export is sent', () => {
     while (!ended.signal.aborted && Date.now() < endMs) await nextTurn()
     expect(ended.signal.aborted).toBe(true)
   })
+})
+
+test('the error of a text that ends early does not show any of the chat in the log', async () => {
+  const faults: unknown[] = []
+  const fault = new SyntaxError('"walnut" is not valid JSON')
+  const stretches = function* (): Generator<string> {
+    yield 'begun'
+    throw fault
+  }
+  const response = new Response(textStream(stretches(), (error) => faults.push(error)))
+  await expect(response.text()).rejects.toThrow(/^the text ended early$/)
+  expect(faults).toEqual([fault])
 })

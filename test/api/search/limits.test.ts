@@ -41,3 +41,19 @@ test('after the deadline the facet of parts starts no more searches', () => {
   const late = search(db, requestOf('-pear', { facets: ['part'], deadlineMs: 0 }))
   expect([late.isPartial, late.facets]).toEqual([true, { part: [] }])
 })
+
+test.each([
+  [999, 'leave 999 messages'],
+  [1001, 'leave at least 1000 messages'],
+])('for %d filtered messages the count is exact, or a lower bound', (count, warning) => {
+  const mirror = openTestMirror()
+  const chat = insertChat(mirror, { id: 'chat' })
+  mirror.transaction(() => {
+    for (let index = 0; index < count; index += 1)
+      insertMessage(mirror, chat, { id: `m${index}`, parts: [{ kind: 'text', text: 'walnut' }], position: index })
+  })()
+  const { total, warnings } = search(mirror, requestOf('0xdeadbeefcafe', { filters: { chat: ['chat'] } }))
+  expect(total).toBe(0)
+  expect(warnings.join()).toContain(warning)
+  mirror.close()
+})
