@@ -63,7 +63,7 @@ test('each source has its own numbers and notes', async () => {
   })
   expect(prices?.source).toContain('genai-prices')
   expect(notes.join('\n')).toMatch(/not what was billed/)
-  expect(notes.join('\n')).toContain('Of 2 recorded messages 1 is unpriced')
+  expect(notes.join('\n')).toContain('1 of 2 recorded messages is not priced')
   expect((await tokens('?prices=false')).prices).toBeNull()
 })
 
