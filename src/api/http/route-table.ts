@@ -6,7 +6,7 @@ export interface RouteEntry {
   readonly explains: string
 }
 
-/** All routes. The page lists them, and a wrong method is told from a wrong path by them. */
+/** All routes: for the status page, and to distinguish a wrong method from a wrong path. */
 export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/', explains: 'This page.' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers. Costs nothing.' },

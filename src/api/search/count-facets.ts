@@ -78,7 +78,7 @@ function countValues(db: Mirror, sql: string, keys: string): readonly FacetValue
   return rowsOf<FacetValue>(db, sql).all({ keys, limit: VALUES_MAX })
 }
 
-/** Counts with one search per part: a message counts if everything that is asked for is in that kind of part. */
+/** Counts with one search per part: a message counts if the whole query matches in that kind of part. */
 function countParts(
   db: Mirror,
   trees: readonly QueryNode[],

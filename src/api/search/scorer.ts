@@ -172,7 +172,7 @@ function fitWord(text: string, places: readonly Span[], word: PhrasesMatch | und
 /**
  * Whether the word is a whole name, or the rest of the name consists of other words of the query: `get user` is all of
  * `getUser`.
- * @param isOpen whether only the beginning was asked for
+ * @param isOpen whether the query has only the beginning of the word
  */
 function isWhole(text: string, { start, end }: Span, isOpen: boolean, { starts, ends }: Edges): boolean {
   // Unspaced scripts do not show where a longer word begins.

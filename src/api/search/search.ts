@@ -93,7 +93,7 @@ const HOLDERS_ENOUGH = 10
 const wantsRelated = ({ sort, offset }: SearchRequest, countHolders: () => number): boolean =>
   sort === 'relevance' && offset === 0 && countHolders() < HOLDERS_ENOUGH
 
-/** Null if nothing is asked for. */
+/** Null if there is neither a query nor a filter. */
 function answerTree(
   db: Mirror,
   tree: QueryNode | null,

@@ -51,7 +51,7 @@ export function findRelated(
   return { chats, warnings: warnOfRest(read, chosen, deadline) }
 }
 
-/** Whether a chat holds the signal at a place. */
+/** Whether a chat has the signal with this index. */
 type Holds = (chat: WeighedChat, place: number) => boolean
 
 /** Of a common word only the newest messages were read. So it is looked up again in the few chats that are shown. */
@@ -158,8 +158,8 @@ function dress(
 }
 
 /**
- * Finds the chats that come closest to a query whose strict answer holds few. A pasted command is full of flags such as
- * `-d`. If nothing is left when they are read as exclusions, they are read as words.
+ * Finds the chats that come closest to a query whose strict answer has few chats. A pasted command is full of flags such
+ * as `-d`. If nothing is left when they are read as exclusions, they are read as words.
  * @param answer the strict answer; its chats are left out
  */
 export function relateChats(
@@ -187,7 +187,7 @@ export function relateChats(
   return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
 }
 
-/** Whether the query is one word without parts and without other forms. Then the strict answer lists all that holds it. */
+/** Whether the query is one word without parts and without other forms. Then the strict answer lists everything with it. */
 function asksOneForm(db: Mirror, { words, required, language }: Asked): boolean {
   const [term, ...others] = words.flatMap(({ terms }) => terms)
   if (term === undefined || others.length > 0 || required.length > 0) return false
