@@ -127,9 +127,9 @@ test.each(named)('chat %s, which a workspace only lists, has the project %s', (i
   expect(rootOf(id)).toBe(rootUri)
 })
 
-const told = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
+const transcribed = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
 
-test.each(told)(
+test.each(transcribed)(
   'the transcript of $name has its messages, in its project, under its parent',
   async ({ chatId, messages, rootUri, parentChatId }) => {
     expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))

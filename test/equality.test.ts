@@ -38,9 +38,9 @@ test('every unreadable row is counted under its reason', async () => {
 
 test('drafts, secrets and noise are not in the data folder or the log', async () => {
   expect(canariesIn(bytesBelow(home.userDir))).toEqual(Object.keys(canaries))
-  const kept = bytesBelow(daemon.dataDir)
-  expect(kept).toContain('Sound after the damage')
-  expect(canariesIn(kept)).toEqual([])
+  const bytes = bytesBelow(daemon.dataDir)
+  expect(bytes).toContain('Sound after the damage')
+  expect(canariesIn(bytes)).toEqual([])
   expect(canariesIn(daemon.stderr + daemon.stdout)).toEqual([])
 })
 

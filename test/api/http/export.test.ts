@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { textStream } from '../../../src/api/http/text-stream.ts'
 import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
-import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
 const HOSTILE_ID = 'a/b\n%41 "x"'
 const NOW_MS = Date.UTC(2026, 1, 20)
 
-let world: TestWorld
+let api: TestApi
 beforeAll(() => {
-  world = createTestWorld({ now: () => NOW_MS })
-  const { mirror } = world
+  api = createTestApi({ now: () => NOW_MS })
+  const { mirror } = api
   mirror.writer.transaction(() => {
     const long = mirror.addChat({ id: 'long', title: 'Fix the login', messageCount: 300 })
     for (let position = 0; position < 300; position += 1) {
@@ -24,7 +24,7 @@ beforeAll(() => {
     mirror.addChat({ id: 'empty', title: '漢字', messageCount: 0 })
   })()
 })
-afterAll(() => world.dispose())
+afterAll(() => api.dispose())
 
 const pathOf = (id: string, query = '') => `/api/chats/${encodeURIComponent(id)}/export${query}`
 
@@ -32,7 +32,7 @@ async function messagesOf(id: string, query = ''): Promise<unknown[]> {
   const items: unknown[] = []
   for (let offset = 0; ; offset += 200) {
     const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200&offset=${offset}${query}`
-    const page = await bodyOf(await world.ask(path))
+    const page = await bodyOf(await api.ask(path))
     items.push(...(page['items'] as unknown[]))
     if (items.length >= Number(page['total'])) return items
   }
@@ -43,12 +43,12 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
     'has the same content in JSON, in JSONL and in its list of messages%s',
     async (orphans) => {
       const { files, toolCounts, children, ...chat } = await bodyOf(
-        await world.ask(`/api/chats/${encodeURIComponent(id)}`),
+        await api.ask(`/api/chats/${encodeURIComponent(id)}`),
       )
       const messages = await messagesOf(id, orphans)
       const stamp = { version: '1.2.3', exportedAt: '2026-02-20T00:00:00.000Z' }
-      expect(await bodyOf(await world.ask(pathOf(id, `?as=json${orphans}`)))).toEqual({ ...stamp, chat, messages })
-      const lines = (await (await world.ask(pathOf(id, `?as=jsonl${orphans}`))).text()).trimEnd().split('\n')
+      expect(await bodyOf(await api.ask(pathOf(id, `?as=json${orphans}`)))).toEqual({ ...stamp, chat, messages })
+      const lines = (await (await api.ask(pathOf(id, `?as=jsonl${orphans}`))).text()).trimEnd().split('\n')
       const [head, ...rest] = lines.map((line) => JSON.parse(line) as unknown)
       expect(head).toEqual({ kind: 'chat', ...stamp, ...chat })
       expect(rest).toEqual(messages)
@@ -64,7 +64,7 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
     ['?as=html', 'text/html; charset=utf-8', 'html'],
   ])('export%s gives a file with a safe name, by GET and by HEAD', async (query, contentType, extension) => {
     for (const method of ['GET', 'HEAD']) {
-      const response = await world.ask(pathOf(id, query), { method })
+      const response = await api.ask(pathOf(id, query), { method })
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toBe(contentType)
       const disposition = response.headers.get('content-disposition') ?? ''
@@ -80,14 +80,14 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
 })
 
 it.each(['markdown', 'html'])('a thread of 300 messages is complete and in order as %s', async (as) => {
-  const text = await (await world.ask(pathOf('long', `?as=${as}`))).text()
+  const text = await (await api.ask(pathOf('long', `?as=${as}`))).text()
   const found = [...text.matchAll(/Text (\d+) lorem/gu)].map(([, number]) => Number(number))
   expect(found).toEqual(Array.from({ length: 300 }, (_, index) => index))
 })
 
 it.each(['markdown', 'json', 'jsonl', 'html'])('%s contains orphans only on request', async (as) => {
-  const without = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
-  const withThem = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
+  const without = await (await api.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
+  const withThem = await (await api.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
   expect(without).not.toContain('A stray one.')
   expect(withThem.indexOf('A stray one.')).toBeGreaterThan(withThem.indexOf('Text 299 '))
 })
@@ -98,7 +98,7 @@ it.each([
   ['a bad value for redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
   ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is not a known parameter'],
 ])('%s is refused by name', async (_, query, status, code, detail) => {
-  const response = await world.ask(pathOf('long', query))
+  const response = await api.ask(pathOf('long', query))
   expect(response.status).toBe(status)
   expect(response.headers.get('content-disposition')).toBeNull()
   const body = await bodyOf(response)
@@ -108,7 +108,7 @@ it.each([
 
 it('an unknown chat gives a 404 in every format', async () => {
   for (const as of ['markdown', 'json', 'jsonl', 'html']) {
-    const response = await world.ask(pathOf('nobody', `?as=${as}`))
+    const response = await api.ask(pathOf('nobody', `?as=${as}`))
     expect(response.status).toBe(404)
     expect(await bodyOf(response)).toMatchObject({ code: 'chat-not-found' })
   }
@@ -116,7 +116,7 @@ it('an unknown chat gives a 404 in every format', async () => {
 
 describe('while an export is sent', () => {
   it('removing the chat ends the answer early and is reported', async () => {
-    const own = createTestWorld()
+    const own = createTestApi()
     const chat = own.mirror.addChat({ id: 'gone' })
     const text = 'x'.repeat(20_000)
     own.mirror.writer.transaction(() => {

@@ -1,17 +1,15 @@
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
-import { bodyOf, createTestWorld, HOST } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, HOST, type TestApi } from './test-api.ts'
 
 interface Raw {
   readonly status: number
   readonly headers: IncomingMessage['headers']
 }
 
-let world: TestWorld
+let api: TestApi
 let server: Server
 let port = 0
 let hosts: ReadonlySet<string>
@@ -19,7 +17,7 @@ let access: { token: string | null; tokenRequired: boolean }
 
 beforeAll(async () => {
   access = { token: 'right', tokenRequired: false }
-  world = createTestWorld({
+  api = createTestApi({
     access: {
       get token() {
         return access.token
@@ -30,10 +28,10 @@ beforeAll(async () => {
       allowedHosts: () => hosts,
     },
   })
-  world.mirror.addChat({ id: 'talk' })
-  world.mirror.addProject('talk')
+  api.mirror.addChat({ id: 'talk' })
+  api.mirror.addProject('talk')
   port = await new Promise<number>((resolve) => {
-    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
+    server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
   })
   hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
 })
@@ -43,7 +41,7 @@ beforeEach(() => {
 afterAll(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  world.dispose()
+  api.dispose()
 })
 
 /** Sends exactly these headers. `fetch` would set its own Host. */
@@ -105,11 +103,11 @@ describe.each(withUnknown)('$method $path', ({ method, path }) => {
     ['a same-site request', 403, () => ({ host: local(), 'sec-fetch-site': 'same-site' })],
     ['an unknown site', 403, () => ({ host: local(), 'sec-fetch-site': 'else' })],
   ])('refuses %s with %i', async (_who, status, headers) => {
-    const before = world.syncs.length
+    const before = api.syncs.length
     const answer = await ask(headers())
     expect(answer.status).toBe(status)
     expect(answer.headers['content-type']).toBe('application/problem+json')
-    expect(world.syncs).toHaveLength(before)
+    expect(api.syncs).toHaveLength(before)
   })
 
   it('requires the token if the settings say so', async () => {
@@ -148,7 +146,7 @@ it('if a token is required but not known, every request is refused', async () =>
 
 it('a request without a Host is refused', async () => {
   expect((await send('/api/health', 'GET', {})).status).toBeGreaterThanOrEqual(400)
-  const app = createTestWorld()
+  const app = createTestApi()
   expect((await app.app.request('/api/health')).status).toBe(421)
   app.dispose()
 })
@@ -159,14 +157,14 @@ it('an absolute request target is routed by its path and guarded by its Host', a
 
 it('ids reach the router as they were sent, over a real connection', async () => {
   const id = 'a/b\n%41 "x"'
-  world.mirror.addChat({ id })
+  api.mirror.addChat({ id })
   const answer = await send(`/api/chats/${encodeURIComponent(id)}`, 'GET', { host: `127.0.0.1:${port}` })
   expect(answer.status).toBe(200)
   expect((await send('/api/chats/%', 'GET', { host: `127.0.0.1:${port}` })).status).toBe(400)
 })
 
 it('a refusal has a code for programs', async () => {
-  const own = createTestWorld()
+  const own = createTestApi()
   const codes = []
   for (const headers of [
     { host: 'evil.com' },

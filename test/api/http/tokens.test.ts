@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
-import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
-let world: TestWorld
+let api: TestApi
 
 beforeEach(() => {
-  world = createTestWorld()
+  api = createTestApi()
 })
-afterEach(() => world.dispose())
+afterEach(() => api.dispose())
 
 const at = (time: string): number => Date.parse(`2026-01-10T${time}Z`)
 
 const tokens = async (query = ''): Promise<TokensAnswer> =>
-  (await bodyOf(await world.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
+  (await bodyOf(await api.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
 
 const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv', query = ''): Promise<Response> =>
-  world.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
+  api.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
 
 /** A chat with an answer by this model at this time. */
 function addAnswer(id: string, model: string | null, time: string, columns = {}): number {
-  const chat = world.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
+  const chat = api.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
   const options = { role: 'assistant', createdAt: at(time), columns: { model, ...columns } } as const
-  world.mirror.addMessage(chat, { id: `${id}-1`, ...options })
+  api.mirror.addMessage(chat, { id: `${id}-1`, ...options })
   return chat
 }
 
@@ -49,8 +49,8 @@ test('each source has its own numbers and notes', async () => {
   addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
   addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
   addAnswer('c', null, '12:00:00')
-  world.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
-  expect(estimateAll(world.mirror.writer)).toBe(1)
+  api.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
+  expect(estimateAll(api.mirror.writer)).toBe(1)
   const { totals, prices, notes } = await tokens('?groupBy=model')
   expect(totals).toMatchObject({
     recorded: { input: 1_000_500, output: 100_005, messages: 2 },
@@ -72,37 +72,37 @@ test('a message has its own tokens with their source', async () => {
   addAnswer('b', null, '11:00:00')
   addAnswer('c', null, '12:00:00')
   const of = async (id: string): Promise<unknown> =>
-    ((await bodyOf(await world.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
+    ((await bodyOf(await api.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
   expect(await of('b')).toBeNull()
-  estimateAll(world.mirror.writer)
+  estimateAll(api.mirror.writer)
   expect(await of('a')).toEqual({ input: 7, output: 3, source: 'recorded' })
   expect(await of('b')).toMatchObject({ source: 'estimated', input: 0 })
 })
 
 test('an orphan does not count, but a message that Cursor deleted does', async () => {
   const chat = addAnswer('a', null, '10:00:00', { is_live: 0, deleted_at: at('12:00:00') })
-  world.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
+  api.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
   expect((await tokens()).coverage.messages).toBe(1)
 })
 
 test('CSV is chosen by parameter or Accept header, has empty cells for unknown numbers, and no title is a formula', async () => {
-  world.mirror.addMessage(world.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
-  const byName = await world.ask('/api/tokens?groupBy=chat&as=csv')
+  api.mirror.addMessage(api.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
+  const byName = await api.ask('/api/tokens?groupBy=chat&as=csv')
   expect(byName.headers.get('content-type')).toContain('text/csv')
   const text = await byName.text()
   const [head, row] = text.split('\r\n')
   expect(head).toMatch(/^key,label,messages,messages recorded,/)
   expect(row).toMatch(/^a,"'=1\+1, ""quoted""",1,0,0,1,,,,/)
-  const accepted = await world.ask('/api/tokens?groupBy=chat', { headers: { accept: 'text/csv' } })
+  const accepted = await api.ask('/api/tokens?groupBy=chat', { headers: { accept: 'text/csv' } })
   expect(await accepted.text()).toBe(text)
-  const both = await world.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
+  const both = await api.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
   expect(both.headers.get('content-type')).toContain('json')
   for (const [accept, type] of [
     ['text/csv;q=0.1, application/json', 'json'],
     ['application/json;q=0.1, text/csv', 'csv'],
     ['*/*', 'json'],
   ] as const) {
-    const liked = await world.ask('/api/tokens', { headers: { accept } })
+    const liked = await api.ask('/api/tokens', { headers: { accept } })
     expect(liked.headers.get('content-type')).toContain(type)
   }
 })
@@ -110,7 +110,7 @@ test('CSV is chosen by parameter or Accept header, has empty cells for unknown n
 test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'limit=0'])(
   'a bad parameter is refused: %s',
   async (query) => {
-    expect((await world.ask(`/api/tokens?${query}`)).status).toBe(400)
+    expect((await api.ask(`/api/tokens?${query}`)).status).toBe(400)
   },
 )
 
@@ -180,7 +180,7 @@ test('an event in two versions of the usage file counts once, but equal events o
     [old, now],
     [now, old],
   ]) {
-    world.mirror.writer.exec('delete from usage_events')
+    api.mirror.writer.exec('delete from usage_events')
     for (const text of order) await take(text)
     expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
     expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
@@ -199,10 +199,10 @@ test('usage of colleagues in the same minute is not matched with my chat', async
   expect(answer).toMatchObject({ matched: 0, unmatched: 3 })
   expect(answer['firstUnmatched']).toMatchObject([{ line: 2, reason: 'several-users' }, {}, {}])
   // An earlier version matched them all.
-  world.mirror.writer.exec('update usage_events set chat = (select num from chats)')
+  api.mirror.writer.exec('update usage_events set chat = (select num from chats)')
   await importFile(rows('ann', 'me', 'bob'))
   expect(await matchedOf()).toEqual({ events: 3, matched: 0, unmatched: 3 })
-  world.mirror.writer.exec('delete from usage_events')
+  api.mirror.writer.exec('delete from usage_events')
   expect(await bodyOf(await importFile(rows('me')))).toMatchObject({ matched: 1 })
   expect(await bodyOf(await importFile(rows('me', 'ann', 'bob')))).toMatchObject({
     matched: 0,
@@ -220,9 +220,9 @@ test('a row whose chat arrives later is matched at the next import', async () =>
 })
 
 test('the project filter selects the imported rows of chats in that project', async () => {
-  const project = world.mirror.addProject('shop')
-  const chat = world.mirror.addChat({ id: 'a', project })
-  world.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
+  const project = api.mirror.addProject('shop')
+  const chat = api.mirror.addChat({ id: 'a', project })
+  api.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
   await importFile(file(line('10:00:00', 'gpt-5', 1), line('20:00:00', 'gpt-5', 2)))
   const answer = await tokens('?groupBy=project&project=shop')
   expect(answer.rows).toMatchObject([{ key: 'shop', label: 'shop', imported: { output: 1 } }])
@@ -249,7 +249,7 @@ test('an invalid file is refused with a reason, and nothing is imported', async 
 
 test('a row at the end of the calendar, accepted by an earlier version, does not prevent the answer', async () => {
   await importFile(file(line('10:00:00', 'gpt-5', 1)))
-  world.mirror.writer
+  api.mirror.writer
     .prepare(
       `insert into usage_events (identity, occurrence, at, model, total, imported_at) values ('x', 1, 8640000000000000, 'gpt-5', 7, 0)`,
     )

@@ -1,20 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { unreadText } from '../../../src/api/http/unread.ts'
 import type { LiveState, Progress } from '../../../src/api/http/api-context.ts'
-import { bodyOf, createTestWorld, live, type TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, live, type TestApi } from './test-api.ts'
 
 const reading: Progress = { stage: 'reading', done: 1000, total: 5000, bytesPerSecond: null, etaMs: null }
 const LEFT = `4000 rows of Cursor's stores are missing here: they are still being read. See "cursordex status".`
 
-let world: TestWorld | null = null
-afterEach(() => world?.dispose())
+let api: TestApi | null = null
+afterEach(() => api?.dispose())
 
 /** A daemon with one chat, in this state. */
-function daemonIn(state: Pick<LiveState, 'state' | 'progress'> & { readonly wasAllRead?: boolean }): TestWorld {
-  world = createTestWorld({ live: () => ({ ...live, ...state }) })
-  const chat = world.mirror.addChat({ id: 'talk', title: 'Login', messageCount: 1 })
-  world.mirror.addMessage(chat, { id: 'm0', position: 0 })
-  return world
+function daemonIn(state: Pick<LiveState, 'state' | 'progress'> & { readonly wasAllRead?: boolean }): TestApi {
+  api = createTestApi({ live: () => ({ ...live, ...state }) })
+  const chat = api.mirror.addChat({ id: 'talk', title: 'Login', messageCount: 1 })
+  api.mirror.addMessage(chat, { id: 'm0', position: 0 })
+  return api
 }
 
 describe('while a large store is read for the first time', () => {

@@ -103,8 +103,8 @@ describe('a project filter', () => {
   })
 
   it.each(['NFC', 'NFD'] as const)('finds a project with accents stored as %s by either form', (form) => {
-    const kept = 'büro ひば'.normalize(form)
-    const num = mirror.addProject('p', { name: kept, path: `/home/ada/${kept}` })
+    const name = 'büro ひば'.normalize(form)
+    const num = mirror.addProject('p', { name, path: `/home/ada/${name}` })
     for (const typed of ['NFC', 'NFD'] as const) {
       expect(resolveProjects(mirror.reader, ['büro ひば'.normalize(typed)])).toEqual([num])
       expect(resolveProjects(mirror.reader, ['/home/ada/büro ひば/'.normalize(typed)])).toEqual([num])

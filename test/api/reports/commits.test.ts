@@ -93,8 +93,8 @@ test('of two chats in one window the one with the files is first, and time alone
   )
   const chats = await chatsOf(sha)
   expect(Object.keys(chats)[0]).toBe('work')
-  const told = Object.values(chats).map(({ id, confidence, score }) => [id, confidence, score])
-  expect(told).toEqual([
+  const matches = Object.values(chats).map(({ id, confidence, score }) => [id, confidence, score])
+  expect(matches).toEqual([
     ['work', 'high', 0.95],
     ['reader', 'low', 0.3],
     ['refused', 'low', 0.3],
@@ -530,8 +530,8 @@ test('code recorded before a scored commit raises a match by time, and is shown 
     { id: 'files', acts: [{ atMs: at(-9), edits: 'src/a.ts' }], trackedMs: [at(-9)] },
   ].map((chat) => ({ project: 'shop', ...chat }))
   world.index({ shop: pathToFileURL(repository.root).href }, chats, { [sha]: 12 })
-  const told = await chatsOf(sha)
-  expect(Object.values(told).map(({ id, confidence, score }) => [id, confidence, score])).toEqual([
+  const matches = await chatsOf(sha)
+  expect(Object.values(matches).map(({ id, confidence, score }) => [id, confidence, score])).toEqual([
     ['files', 'high', 0.97],
     ['coded', 'medium', 0.55],
     ['undated', 'medium', 0.55],
@@ -540,8 +540,8 @@ test('code recorded before a scored commit raises a match by time, and is shown 
     ['elsewhere', 'low', 0.1],
   ])
   const iso = (minutes: number): string => new Date(at(minutes)).toISOString()
-  expect(told['coded']?.evidence.tracking).toEqual({ from: iso(-8), to: iso(-5) })
-  expect([told['talked']?.evidence.tracking, told['long-ago']?.evidence.tracking]).toEqual([null, null])
+  expect(matches['coded']?.evidence.tracking).toEqual({ from: iso(-8), to: iso(-5) })
+  expect([matches['talked']?.evidence.tracking, matches['long-ago']?.evidence.tracking]).toEqual([null, null])
 })
 
 test.each([

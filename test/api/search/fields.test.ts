@@ -102,9 +102,9 @@ describe('facets', () => {
       const { facets, total } = ask(q, { facets: names })
       expect(Object.keys(facets).sort()).toEqual([...names].sort())
       for (const name of names) {
-        const told = facets[name] as readonly FacetValue[]
-        const narrowed = told.map(({ value }) => ask('', { filters: filterOf(name, value), q }).total)
-        expect([name, told.map(({ count }) => count)]).toEqual([name, narrowed])
+        const values = facets[name] as readonly FacetValue[]
+        const narrowed = values.map(({ value }) => ask('', { filters: filterOf(name, value), q }).total)
+        expect([name, values.map(({ count }) => count)]).toEqual([name, narrowed])
       }
       expect(facets['role']?.reduce((sum, { count }) => sum + count, 0)).toBe(total)
     },

@@ -33,9 +33,9 @@ const ids = (q: string, changes: Partial<SearchRequest> = {}): readonly string[]
 describe('relevant hits come before frequent, new or long ones', () => {
   test('text comes before tool output with a hundred occurrences', () => {
     const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'said', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`)
+    say(chat, 'text', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`)
     for (let at = 0; at < 300; at += 1) say(chat, `log${at}`, printed('toucan jobs=0\n'.repeat(100)))
-    expect(ids('toucan jobs')[0]).toBe('said')
+    expect(ids('toucan jobs')[0]).toBe('text')
   })
 
   test('a name comes before longer names that begin with it', () => {

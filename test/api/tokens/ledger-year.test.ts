@@ -40,7 +40,7 @@ function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest
 }
 
 /** The part of a row that the recount can compute. */
-const told = ({
+const comparable = ({
   recorded,
   estimated,
   contextSnapshot,
@@ -54,7 +54,7 @@ function compare(request: RecountRequest): number {
   const pathOf = new Map(paths.map(({ id, path }) => [id, path]))
   const named = rows.map((row): [string | null, RecountedRow] => [
     request.groupBy === 'project' && row.key !== null ? (pathOf.get(row.key) ?? 'unknown project') : row.key,
-    told(row),
+    comparable(row),
   ])
   // A chat without any known number has no row.
   const isSaid = (row: RecountedRow): boolean =>
@@ -63,7 +63,7 @@ function compare(request: RecountRequest): number {
   expect(Object.fromEntries(named)).toEqual(Object.fromEntries(expected))
   expect(named).toHaveLength(expected.length)
   const total = recount.totals(request)
-  expect(told({ ...totals, key: null, label: '' })).toEqual(total)
+  expect(comparable({ ...totals, key: null, label: '' })).toEqual(total)
   expect(coverage).toEqual(total.coverage)
   expect(total.coverage.recorded + total.coverage.estimated + total.coverage.unknown).toBe(total.coverage.messages)
   return total.coverage.messages

@@ -67,9 +67,9 @@ test('choosing another model in a chat does not move recorded tokens to that mod
 test('an answer without a model gets the only model of the other answers, not the chat’s current one', async () => {
   const other = new TokenWorld()
   const createdAt = '2026-03-01T10:00:00.000Z'
-  const said = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
-  other.store.message('c', 'm1', { ...said, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
-  other.store.message('c', 'm2', { ...said, type: 2, text: 'two' })
+  const row = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
+  other.store.message('c', 'm1', { ...row, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
+  other.store.message('c', 'm2', { ...row, type: 2, text: 'two' })
   other.store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
   other.indexer.pass('reconcile')
   const { rows } = await other.told('?groupBy=model')

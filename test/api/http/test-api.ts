@@ -6,12 +6,11 @@ import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiContext, DaemonEvent, LiveState } from '../../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 export const HOST = '127.0.0.1:4870'
 
-export interface TestWorld {
+export interface TestApi {
   readonly app: Hono
   readonly mirror: SeededMirror
   /** What `sync` was called with. */
@@ -39,7 +38,7 @@ export const live: LiveState = {
 const DEADLINE_MS = 60_000
 
 /** The real app on a real mirror. Only the daemon around it is fake. */
-export function createTestWorld(overrides: Partial<ApiContext> = {}): TestWorld {
+export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
   const mirror = seedMirror()
   const syncs: { full: boolean }[] = []
   const faults: unknown[] = []
