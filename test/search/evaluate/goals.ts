@@ -44,10 +44,10 @@ export function goalsOf(product: readonly KindScore[], rivals: readonly Rival[])
     atLeast('recall@10', all.recallAt10, RECALL_AT_10_MIN),
     atLeast('MRR', all.reciprocalRank, MRR_MIN),
     ...WHOLE_KINDS.map((kind) => atLeast(`recall@10 of ${kind}`, heldBack(product, kind).recallAt10, 1)),
-    noneOf('no rival is better on a kind', better),
-    noneOf('both rivals are beaten where words are not parted by spaces, or misspelt', unbeaten),
+    noneOf('no rival is better for a kind', better),
+    noneOf('both rivals are beaten for unspaced scripts, identifiers and typos', unbeaten),
     noneOf(
-      'nothing is found that does not match',
+      'no hit fails to match',
       kinds.filter((kind) => heldBack(product, kind).isWrong > 0),
     ),
   ]
