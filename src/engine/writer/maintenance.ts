@@ -11,7 +11,7 @@ import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../../mirror
 import { mendTerms } from '../../mirror/maintenance/mend-terms.ts'
 import { rebuildTerms } from '../../mirror/maintenance/rebuild-terms.ts'
 import { lastDone, noteDone } from '../../mirror/maintenance/upkeep-times.ts'
-import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { UpkeepOutcome, UpkeepTask } from './messages.ts'
 
 const TERMS_REBUILT =

@@ -39,7 +39,7 @@ interface AnsweredChat extends Fields {
 const CHATS_A_PAGE = 17
 const MESSAGES_A_PAGE = 90
 
-/** Reads every chat and message over HTTP, and compares each with the expected one. */
+/** Requests every chat and every message, and compares each with the expected answer. */
 export async function expectAnswers(daemon: RunningDaemon, expected: ReadonlyMap<string, ExpectedChat>): Promise<void> {
   const chats = await listAll<AnsweredChat>(daemon, '/api/chats?includeEmpty=true&subagents=true', CHATS_A_PAGE)
   expect(chats.map((chat) => chat.id).sort()).toEqual([...expected.keys()].sort())
@@ -86,7 +86,7 @@ function begins(text: string, title: string): boolean {
   return start !== '' && words(text).startsWith(start)
 }
 
-/** The answer in the shape of the expectation, without open facts. */
+/** The answer in the form of the expected one, without members that are left open. */
 function comparable(messages: readonly AnsweredMessage[], want: ExpectedChat): ExpectedMessage[] {
   const ranks = messages.filter((message) => message.position !== null)
   return messages.map((message, at) => {
@@ -120,7 +120,7 @@ function holdingsAnswered(parts: readonly AnsweredPart[]): Holdings {
       const { name, status, callId, input, output, error } = part as unknown as ToolCall
       return { name, status, callId, input, output, error }
     }),
-    // An image has no path. Whether it is an attachment, and with what name, is open.
+    // An image has no path, so it is left open whether and under which name it is returned.
     attachment: of('attachment')
       .map((part) => String(part['path']))
       .filter((path) => path !== 'image'),

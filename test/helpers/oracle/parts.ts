@@ -11,20 +11,20 @@ export interface ToolCall {
   readonly error: string | null
 }
 
-/** The content of a message by kind, as far as Cursor's format is known for certain. */
+/** A message's content by kind, as far as Cursor's format is known for sure. */
 export interface Holdings {
   readonly text: readonly string[]
   readonly thinking: readonly string[]
-  /** Only blocks that are not repeated in the text. A repeated one may or may not be a part of its own. */
+  /** Only blocks that the text does not repeat. It is left open whether a repeated block is a separate part. */
   readonly code: readonly string[]
   readonly tool: readonly ToolCall[]
   readonly attachment: readonly string[]
   readonly todo: readonly string[]
-  /** The sorted lines of all errors. How their strings are joined is open. */
+  /** The lines of every error, sorted, because the order of its strings is left open. */
   readonly error: readonly string[]
 }
 
-/** Fields that may have a message's text, best first. */
+/** Fields that may contain a message's text, best first. */
 const TEXT_FIELDS = ['text', 'richText', 'rawText', 'delegate', 'initText', 'content', 'message']
 
 export function holdingsOf(bubble: Fields, toolOfOldForm: unknown): Holdings {

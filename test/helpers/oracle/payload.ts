@@ -1,10 +1,10 @@
 import { asFields, parseJson } from './values.ts'
 import type { Fields } from './values.ts'
 
-/** Much deeper than any call, and less deep than what overflows the stack. */
+/** Much deeper than any real call, and far below the limit of a recursion. */
 const TOO_DEEP_LEVELS = 10_000
 
-/** The parsed JSON, or the string itself if it is no JSON; null if it is missing or nested too deep. */
+/** Parsed if it is JSON, else the string itself; null if there is none or it is nested too deeply. */
 export function payloadOf(value: unknown): unknown {
   if (isTooDeep(value)) return null
   if (typeof value !== 'string') return value ?? null
@@ -15,7 +15,7 @@ export function hasDeepPayload(bubble: Fields): boolean {
   return Object.values(asFields(bubble['toolFormerData']) ?? {}).some(isTooDeep)
 }
 
-/** Iterates level by level, because recursion would overflow the stack. */
+/** Level by level, because a recursion would overflow the stack. */
 function isTooDeep(value: unknown): boolean {
   let level = [typeof value === 'string' ? parseJson(value) : value]
   for (let depth = 0; level.length > 0; depth++) {

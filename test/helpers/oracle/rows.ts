@@ -10,7 +10,7 @@ export interface BubbleRow {
 }
 
 export interface StoreRows {
-  /** Null for a chat whose row has no value: Cursor deleted it. */
+  /** Null for a deleted chat: its row exists without a value. */
   readonly chats: ReadonlyMap<string, Fields | null>
   readonly bubbles: readonly BubbleRow[]
   readonly issues: Readonly<Record<string, number>>
@@ -23,10 +23,10 @@ interface RawRow {
 
 const TOO_LARGE_BYTES = 32 * 1024 * 1024
 const chatKey = /^composerData:([^]*)$/
-/** A chat's id may contain any character, so the message's id is the text after the last colon. */
+/** A chat's id may contain any character, so the message's id is the part after the last colon. */
 const bubbleKey = /^bubbleId:([^]*):([^:]*)$/
 
-/** All rows of a store, in memory, classified one by one. */
+/** All rows of a store in memory, checked one by one. */
 export function readRows(path: string): StoreRows {
   const chats = new Map<string, Fields | null>()
   const bubbles: BubbleRow[] = []

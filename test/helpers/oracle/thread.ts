@@ -2,7 +2,7 @@ import type { Holdings } from './parts.ts'
 import { asArray, asFields, asText } from './values.ts'
 import type { Fields } from './values.ts'
 
-/** One bubble of a chat, from its own row or from the chat's row. */
+/** One bubble of a chat, from its own row or from inside the chat's row. */
 export interface Bubble {
   /** Null if Cursor gives none. */
   readonly id: string | null
@@ -18,7 +18,7 @@ interface Header {
 
 export interface Placed {
   readonly bubble: Bubble
-  /** Null if the chat does not list it. */
+  /** Null if the chat does not name it. */
   readonly position: number | null
   readonly header: Fields | null
 }
@@ -76,7 +76,7 @@ export function placeByTime(bubbles: readonly Bubble[]): Placed[] {
     .map((bubble, position) => ({ bubble, position, header: null }))
 }
 
-/** @param thread in order, without orphans: they have no neighbours */
+/** @param thread in order, without orphans: these have no neighbours */
 export function giveTimes(thread: readonly Placed[], chatTimeMs: number | null): Timed[] {
   const known = thread.map(knownTime)
   return thread.map((placed, at) => {
@@ -109,7 +109,7 @@ function timingOf(bubble: Fields): number | null {
   return TIMINGS.map((name) => timeOf(timings?.[name])).find((time) => time !== null) ?? null
 }
 
-/** Milliseconds since 1970 from all known forms: ISO text, numbers, fractions, digits in a string. */
+/** Epoch milliseconds from all known forms: ISO text, numbers, fractions, digits in a string. */
 export function timeOf(value: unknown): number | null {
   const isDigits = typeof value === 'string' && /^\d+$/.test(value)
   const time = isDigits ? Number(value) : typeof value === 'string' ? Date.parse(value) : value

@@ -17,7 +17,7 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** @returns null if the value is no string or empty */
+/** @returns null for an empty string or another type */
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
