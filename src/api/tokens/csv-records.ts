@@ -1,27 +1,27 @@
 import { UserError } from '../../model/user-error.ts'
 
 export interface CsvRecord {
-  /** Of its first line, from 1, as an editor counts. */
+  /** Number of its first line, from 1. */
   readonly line: number
   readonly cells: readonly string[]
-  /** What parts the file's cells. */
+  /** The separator of the file's cells. */
   readonly separator: string
 }
 
 const SEPARATORS = [',', ';', '\t'] as const
 
-/** What parts the cells: the sign that stands most often in the first line, outside of quotes. */
+/** The separator that occurs most often in the first line, outside quotes. */
 function separatorOf(text: string): string {
   const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text) ?? []
   const bare = head.replace(/"(?:[^"]|"")*"/g, '')
-  const counts = SEPARATORS.map((sign) => bare.split(sign).length)
+  const counts = SEPARATORS.map((separator) => bare.split(separator).length)
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
 /**
- * The records of a CSV text: quotes doubled within quotes, lines ended in any way, a byte order mark or none, cells
- * parted by commas, semicolons or tabs. Empty lines are none.
- * @throws UserError `bad-csv` where a quote is never closed, or something follows one
+ * The records of a CSV text. Quotes within quotes are doubled. Any line ends, an optional byte order mark, and commas,
+ * semicolons or tabs as separators are accepted. Empty lines are skipped.
+ * @throws UserError `bad-csv` if a quote is not closed, or text follows a closing quote
  */
 export function* csvRecords(given: string): Generator<CsvRecord> {
   const text = given.replace(/^\ufeff/, '')
@@ -48,7 +48,7 @@ export function* csvRecords(given: string): Generator<CsvRecord> {
 interface Cell {
   readonly text: string
   readonly end: number
-  /** Line ends within it. */
+  /** Line breaks within it. */
   readonly lines: number
 }
 
@@ -61,14 +61,14 @@ function plainCell(text: string, at: number, separator: string): Cell {
 function quotedCell(text: string, at: number, line: number, separator: string): Cell {
   for (let from = at + 1; ;) {
     const close = text.indexOf('"', from)
-    if (close < 0) throw badCsv(line, 'a quote is opened and never closed')
+    if (close < 0) throw badCsv(line, 'a quote is not closed')
     if (text[close + 1] === '"') {
       from = close + 2
       continue
     }
     const end = close + 1
     const isEnd = end >= text.length || [separator, '\n', '\r'].includes(text[end] ?? '')
-    if (!isEnd) throw badCsv(line, 'something follows a closing quote')
+    if (!isEnd) throw badCsv(line, 'text follows a closing quote')
     const inside = text.slice(at + 1, close)
     return { text: inside.replaceAll('""', '"'), end, lines: inside.split(/\r\n|\r|\n/).length - 1 }
   }
@@ -77,6 +77,6 @@ function quotedCell(text: string, at: number, line: number, separator: string): 
 const badCsv = (line: number, what: string): UserError =>
   new UserError(
     'bad-csv',
-    `Line ${line} of the file is no CSV: ${what}.`,
-    'Download the file again and do not edit it.',
+    `Line ${line} of the file is not valid CSV: ${what}.`,
+    'Download the file again, and do not edit it.',
   )

@@ -7,7 +7,7 @@ const V3 =
 const read = (text: string, timeZone = 'UTC') => readUsageFile(text, timeZone).events
 const first = (text: string, timeZone?: string) => read(text, timeZone)[0]
 
-test('the newest version is read, whose two inputs are amounts of their own', () => {
+test('the newest version has two separate input amounts', () => {
   const row =
     '"2026-06-22T13:09:44.478Z","","","Included","claude-4.5-sonnet","No","100","76054","723008","8093","807255","0.71"'
   expect(first(`${V3}\n${row}\n`)).toMatchObject({
@@ -25,7 +25,7 @@ test('the newest version is read, whose two inputs are amounts of their own', ()
   })
 })
 
-test('the version of 2025 tells a total alone: its parts are not known', () => {
+test('the version of 2025 has only a total, and its parts are unknown', () => {
   const text =
     'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\r\n"Jul 3, 2025, 01:06 PM",me@x.org,Usage-based,No,gpt-5,"12,345",0.04\r\n'
   const expected = {
@@ -39,22 +39,19 @@ test('the version of 2025 tells a total alone: its parts are not known', () => {
   expect(first(text, 'Europe/Berlin')).toMatchObject({ ...expected, user: 'me@x.org' })
 })
 
-test('a total says where one input was counted into the other', () => {
+test('the total shows if one input contains the other', () => {
   const text = `Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n2026-01-01T10:00:00Z,gpt-5,1200,1000,5000,300,6500,0.12`
   expect(first(text)).toMatchObject({ input: 1000, cacheWrite: 200, cacheRead: 5000, output: 300, total: 6500 })
 })
 
 test.each([
-  [
-    'a mark of byte order and line ends of Windows',
-    '\ufeffDate,Model,Total Tokens\r\n2026-01-01T00:00:00Z,gpt-5,7\r\n',
-  ],
-  ['line ends of old', 'Date,Model,Total Tokens\r2026-01-01T00:00:00Z,gpt-5,7'],
+  ['a byte order mark and Windows line ends', '\ufeffDate,Model,Total Tokens\r\n2026-01-01T00:00:00Z,gpt-5,7\r\n'],
+  ['carriage returns as line ends', 'Date,Model,Total Tokens\r2026-01-01T00:00:00Z,gpt-5,7'],
   ['semicolons', 'Date;Model;Total Tokens\n2026-01-01T00:00:00Z;gpt-5;7\n'],
   ['tabs', 'Date\tModel\tTotal Tokens\n2026-01-01T00:00:00Z\tgpt-5\t7\n'],
   ['quotes everywhere', '"Date","Model","Total Tokens"\n"2026-01-01T00:00:00Z","gpt-5","7"\n'],
   [
-    'columns in another order, and one that is unknown',
+    'another order of columns, and an unknown column',
     'Total Tokens,Mood,MODEL,date\n7,glad,gpt-5,2026-01-01T00:00:00Z',
   ],
   ['empty lines', '\nDate,Model,Total Tokens\n\n2026-01-01T00:00:00Z,gpt-5,7\n\n\n'],
@@ -63,12 +60,12 @@ test.each([
     'Date,Kind,Model,Total Tokens\n2026-01-01T00:00:00Z,"Errored, ""No"" Charge",gpt-5,7',
   ],
   ['milliseconds', 'Date,Model,Total Tokens\n1767225600000,gpt-5,7'],
-])('it is read whatever it was written with: %s', (_, text) => {
+])('a file with any format is read: %s', (_, text) => {
   const events = read(text)
   expect(events).toMatchObject([{ atMs: Date.UTC(2026, 0, 1), model: 'gpt-5', total: 7 }])
 })
 
-test('unknown columns are told', () => {
+test('unknown columns are reported', () => {
   const { unknownColumns } = readUsageFile('Date,Mood,Model,Total Tokens,"A, b"\n2026-01-01,x,gpt-5,7,y', 'UTC')
   expect(unknownColumns).toEqual(['Mood', 'A, b'])
 })
@@ -96,7 +93,7 @@ test.each([
   ['1.234,50', 123_450],
   ['1,234.50', 123_450],
   ['0.123', 12.3],
-])('in a file of semicolons, a cost of %j is %j cents: a comma is that of decimals', (cost, cents) => {
+])('in a file separated by semicolons the comma is a decimal sign: %j is %j cents', (cost, cents) => {
   expect(first(`Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;${cost}`)).toMatchObject({ cents })
 })
 
@@ -118,12 +115,12 @@ test.each([
   ['+275760-09-13T00:00:00Z'],
   ['1999-12-31T00:00:00Z'],
   ['9999999999999'],
-])('a time of %s is refused by its line, its column and what would be right', (date) => {
+])('the time %s is refused with line, column and what is expected', (date) => {
   const text = `Date,Model,Total Tokens\n${date},gpt-5,7`
   expect(() => read(text)).toThrow(/Line 2, column "Date": .* is not a time from 2000 to 2099 such as/)
 })
 
-test('a cost that may be a thousand times as much is refused', () => {
+test('an ambiguous cost is refused', () => {
   const text = 'Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;1.234'
   expect(() => read(text)).toThrow(/Line 2, column "Cost"/)
 })
@@ -155,19 +152,19 @@ test.each([
   ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7,€0.1', /Line 2, column "Cost"/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7,8', /Line 2, column 4: the row has 4 cells/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7\n2026-01-02,gpt', /Line 3, column 3: the row has 2 cells/],
-  ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, and the file 4/],
-  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is no CSV: a quote is opened/],
-  ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is no CSV: something follows/],
-])('what cannot be read is named: %j', (text, expected) => {
+  ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, but the file has 4/],
+  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is not valid CSV: a quote is not closed/],
+  ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is not valid CSV: text follows/],
+])('an unreadable file is refused with a reason: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
 })
 
-test('a row may end before columns that Cursor leaves empty', () => {
+test('a row may lack its last cells if Cursor leaves them empty', () => {
   const text = 'Date,Model,Total Tokens,Cost,Cloud Agent ID,Automation ID\n2026-01-01T00:00:00Z,gpt-5,7,Included\n'
   expect(first(text)).toMatchObject({ model: 'gpt-5', total: 7 })
 })
 
-test('equal rows of one file are as many events, and are the same ones in another version of it', () => {
+test('equal rows of one file are separate events, and the same events in another version of the file', () => {
   const parts = 'Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens\n'
   const twice = read(`${parts}2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n`)
   expect(twice).toHaveLength(2)

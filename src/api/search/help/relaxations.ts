@@ -1,5 +1,5 @@
 import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
-import { piecesOf } from '../language/read-words.ts'
+import { piecesOf } from '../language/read-term.ts'
 import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { filterNames, type FilterName, type SearchFilters } from '../request.ts'
 

@@ -7,22 +7,22 @@ import { withoutNodes, type Asked, type Relaxation } from '../help/relaxations.t
 import type { SearchRequest } from '../request.ts'
 import { countHolders } from '../spelling/holders.ts'
 
-/** What is rare in a question may stand in it by chance: so many of its words are begun with. */
-const BEGUN_MAX = 4
-/** Of what comes of those, so many are offered. */
-const OFFERED_MAX = 2
-/** Words of one question that are tried, the rarest. */
+/** How many words a set may start with. The rarest word of a question may be irrelevant. */
+const STARTS_MAX = 4
+/** How many of the sets are suggested. */
+const SUGGESTED_MAX = 2
+/** How many words are tried, the rarest first. */
 const WORDS_MAX = 12
 
 interface Word {
   readonly node: QueryNode
-  /** The rarer, the more. */
+  /** Higher for rarer words. */
   readonly weight: number
 }
 
 /**
- * What is left of a question that was typed as a sentence: its words, the rarest first, each of them kept beside which
- * there is something still. Of several such ways those stand first whose words tell most.
+ * Finds subsets of the words of a typed sentence that still have hits. Each set starts with one of the rarest words and
+ * adds each further word, rarest first, if there are still hits. The sets with the highest weight are first.
  */
 export function rarestTogether(
   db: Mirror,
@@ -31,32 +31,32 @@ export function rarestTogether(
   deadline: Deadline,
 ): readonly Relaxation[] {
   if (tree?.kind !== 'and') return []
-  const keeping = (kept: ReadonlySet<QueryNode>): Relaxation => {
-    const dropped = tree.nodes.filter((node) => node.kind === 'words' && !kept.has(node))
+  const reducedTo = (subset: ReadonlySet<QueryNode>): Relaxation => {
+    const dropped = tree.nodes.filter((node) => node.kind === 'words' && !subset.has(node))
     return { tree: withoutNodes(tree, new Set(dropped)), filters, names: [], dropped }
   }
   const words = rarestFirst(db, tree.nodes)
-  const ways: { readonly kept: ReadonlySet<QueryNode>; readonly weight: number }[] = []
-  while (ways.length < BEGUN_MAX && !deadline.isPassed()) {
-    const begin = words.find(({ node }) => !ways.some(({ kept }) => kept.has(node)))
-    if (begin === undefined) break
-    const kept = new Set<QueryNode>([begin.node])
-    let { weight } = begin
+  const sets: { readonly subset: ReadonlySet<QueryNode>; readonly weight: number }[] = []
+  while (sets.length < STARTS_MAX && !deadline.isPassed()) {
+    const start = words.find(({ node }) => !sets.some(({ subset }) => subset.has(node)))
+    if (start === undefined) break
+    const subset = new Set<QueryNode>([start.node])
+    let { weight } = start
     for (const word of words) {
-      if (kept.has(word.node)) continue
-      if (!findsAny(db, keeping(new Set([...kept, word.node])).tree, { filters, clock }, deadline)) continue
-      kept.add(word.node)
+      if (subset.has(word.node)) continue
+      if (!findsAny(db, reducedTo(new Set([...subset, word.node])).tree, { filters, clock }, deadline)) continue
+      subset.add(word.node)
       weight += word.weight
     }
-    ways.push({ kept, weight })
+    sets.push({ subset, weight })
   }
-  return ways
+  return sets
     .toSorted((a, b) => b.weight - a.weight)
-    .slice(0, OFFERED_MAX)
-    .map(({ kept }) => keeping(kept))
+    .slice(0, SUGGESTED_MAX)
+    .map(({ subset }) => reducedTo(subset))
 }
 
-/** Each once, weighed against the most frequent of them, such as an article. */
+/** The words without duplicates, weighed against the most frequent one, such as an article. */
 function rarestFirst(db: Mirror, nodes: readonly QueryNode[]): readonly Word[] {
   const asked = new Map(nodes.flatMap((node) => (node.kind === 'words' ? [[node.text, node] as const] : [])))
   const counted = [...asked.values()]

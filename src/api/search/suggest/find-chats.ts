@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { expressionOf, type Match } from '../plan/match.ts'
+import { expressionOf, type Match } from '../plan/condition.ts'
 
 export interface SuggestedChat {
   readonly id: string

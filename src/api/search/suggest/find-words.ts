@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { expressionOf } from '../plan/match.ts'
+import { expressionOf } from '../plan/condition.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { respell } from '../spelling/respell-word.ts'
 import type { MeantWord } from './meant.ts'

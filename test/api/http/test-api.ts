@@ -3,15 +3,14 @@ import { archivesHere } from '../../helpers/archives-here.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
-import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
+import type { ApiContext, DaemonEvent, LiveState } from '../../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 export const HOST = '127.0.0.1:4870'
 
-export interface TestWorld {
+export interface TestApi {
   readonly app: Hono
   readonly mirror: SeededMirror
   /** What `sync` was called with. */
@@ -19,12 +18,12 @@ export interface TestWorld {
   readonly faults: unknown[]
   readonly listeners: Set<(event: DaemonEvent) => void>
   emit(event: DaemonEvent): void
-  /** Asks as a local program would: the right Host, nothing else. */
+  /** Sends a request as a local program does: the right Host, nothing else. */
   ask(path: string, init?: RequestInit): Promise<Response>
   dispose(): void
 }
 
-/** At rest. */
+/** An idle daemon. */
 export const live: LiveState = {
   state: 'ready',
   reasons: [],
@@ -35,11 +34,11 @@ export const live: LiveState = {
   mirrorPath: '/nowhere/mirror.db',
 }
 
-/** Long past any test. */
+/** Longer than any test. */
 const DEADLINE_MS = 60_000
 
-/** The real app on a real mirror; only the daemon around it is made up. */
-export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
+/** The real app on a real mirror. Only the daemon around it is fake. */
+export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
   const mirror = seedMirror()
   const syncs: { full: boolean }[] = []
   const faults: unknown[] = []
@@ -85,7 +84,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
   }
 }
 
-/** A JSON body, to be looked into by the test. */
+/** The JSON body of a response, untyped. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>
 }

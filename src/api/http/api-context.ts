@@ -8,7 +8,7 @@ import type { PurgeActs } from './purge-shapes.ts'
 export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
 
 export interface Progress {
-  /** `reading`: rows of Cursor's stores become readable. `indexing`: messages that can be read become searchable. */
+  /** `reading`: rows are copied from Cursor's stores. `indexing`: copied messages become searchable. */
   readonly stage: 'reading' | 'indexing'
   readonly done: number
   readonly total: number
@@ -21,35 +21,35 @@ export interface Resources {
   readonly cpuPercent: number
   readonly longestReadMs: number
   readonly bytesRead: number
-  /** Of Cursor's files; 0 while nothing changes. */
+  /** From Cursor's files; 0 while nothing changes. */
   readonly bytesReadLastMinute: number
 }
 
-/** How far the counting of tokens has come. */
+/** The progress of counting tokens. */
 export interface EstimationState {
   /**
-   * `waiting`: for the daemon to rest, or for more messages. `paused`: for searches or indexing. `failed`: again and
-   * again, so that it is not tried before the next start; the log says why.
+   * `waiting`: for the daemon to be idle, or for more messages. `paused`: for searches or indexing. `failed`: so often
+   * that it is not tried again before the next start; the log says why.
    */
   readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done' | 'failed'
-  /** Messages that are not counted yet; null where that is not known. */
+  /** Messages that are not counted yet; null if unknown. */
   readonly left: number | null
 }
 
-/** What only the running daemon knows of itself. */
+/** The state of the running daemon. */
 export interface LiveState {
   readonly state: DaemonState
-  /** Why it is not ready, or degraded. */
+  /** Why it is degraded, or not ready yet. */
   readonly reasons: readonly string[]
   readonly uptimeMs: number
   readonly progress: Progress | null
-  /** Whether all that there was at its start has been read. Not given where no daemon runs. */
+  /** Whether everything that existed at its start has been read. Missing without a daemon. */
   readonly wasAllRead?: boolean
   readonly resources: Resources
-  /** From a commit seen in a source to its being searchable; null before the first. */
+  /** Time from a commit seen in a source until it is searchable; null before the first one. */
   readonly lagMs: number | null
   readonly mirrorPath: string
-  /** Not given where nobody counts. */
+  /** Missing if tokens are not counted. */
   readonly estimation?: EstimationState
 }
 
@@ -63,14 +63,14 @@ export interface SyncOutcome {
   readonly added: number
   readonly gone: number
   readonly tookMs: number
-  /** What could not be read, or is not believed yet, in words for a person. */
+  /** Why some sources could not be read, or why missing rows do not count as deleted yet, as sentences. */
   readonly reasons: readonly string[]
 }
 
 /** A file that the user downloaded from Cursor's dashboard. */
 export interface UsageFileText {
   readonly text: string
-  /** IANA name of the zone in which times without one are read. */
+  /** IANA name of the zone of times that have none. */
   readonly timeZone: string
 }
 
@@ -81,38 +81,38 @@ export interface UsageOutcome extends UsageImport {
 export interface Access {
   readonly token: string | null
   readonly tokenRequired: boolean
-  /** With their ports, lower case, as a browser writes them in Host: `127.0.0.1:4870`, `[::1]:4870`. */
+  /** With ports, in lower case, as in the Host header: `127.0.0.1:4870`, `[::1]:4870`. */
   allowedHosts(): ReadonlySet<string>
 }
 
-/** All that the HTTP side is given. It reads; whatever acts is a function handed in here. */
-export interface ApiWorld {
+/** What the HTTP application needs. It only reads the mirror; functions given here do everything else. */
+export interface ApiContext {
   readonly version: string
-  /** As `daemon.json` tells it. Not given where no daemon runs. */
+  /** As in `daemon.json`. Missing without a daemon. */
   readonly startedAt?: string
-  /** IANA name of the zone in which bare dates are read unless the request names one. */
+  /** IANA name of the zone for dates without one, unless the request names a zone. */
   readonly timeZone: string
   readonly access: Access
-  /** How long `/api/events` may be silent; 15,000 where left out. */
+  /** Milliseconds after which `/api/events` sends a heartbeat; 15,000 by default. */
   readonly heartbeatMs?: number
-  /** A connection that only reads; the same one each time, so that what is kept for it is kept. @throws UserError */
+  /** A read-only connection. It is the same one each time, because caches belong to it. @throws UserError */
   mirror(): Mirror
   /** Epoch milliseconds. */
   now(): number
-  /** For what may take long: answered elsewhere, so that lists need not wait for it. */
+  /** For slow requests: another process answers, so that lists do not wait. */
   readonly ask: Ask
   live(): LiveState
-  /** Reads what git knows of projects' folders. */
+  /** Reads git histories of projects' folders. */
   readonly histories: Histories
-  /** Runs a pass now; resolves when it is done. */
+  /** Runs a pass now. Resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Keeps what a usage file says. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` where it cannot be read */
+  /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
   readonly archives: ArchiveActs
-  /** Not given where nobody can write to the mirror. */
+  /** Missing if this process cannot write to the mirror. */
   readonly purging?: PurgeActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
-  /** Hears of every error that was answered with a 500. */
+  /** Called with every error that was answered with a 500. */
   reportFault?(error: unknown): void
 }

@@ -1,8 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
-import { distribute } from './distribution.ts'
 import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
-import type { CallCounts, Stats } from './stats.ts'
+import type { CallCounts, Stats, Distribution } from './stats.ts'
 import type { Tally } from './tally.ts'
 
 const FILES_MAX = 20
@@ -12,16 +11,16 @@ const HOUR_MS = 60 * MINUTE_MS
 const lengthSteps = [1, 2, 6, 11, 21, 51, 101, 201, 501]
 const durationSteps = [0, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS]
 
-type Told = Omit<
+type FormattedStats = Omit<
   Stats,
   'bucket' | 'timeZone' | 'from' | 'to' | 'series' | 'outOfSeries' | 'longestStreak' | 'uncounted'
 >
 
-/** What was added up, under the names by which people know it. */
-export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => string): Told {
+/** Statistics from the tally, with names instead of numbers. */
+export function formatStats(db: Mirror, tally: Tally, nameOf: (num: number) => string): FormattedStats {
   const { counted, calls, columns } = tally
   const listed = counted.filter((place) => columns.isSubagent[place] === 0)
-  const byProject = tellProjects(db, tally)
+  const byProject = countByProject(db, tally)
   const lines = { added: addUp(counted, columns.linesAdded), removed: addUp(counted, columns.linesRemoved) }
   const files = addUp(counted, columns.filesChanged)
   return {
@@ -54,12 +53,12 @@ export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => str
       })),
     ),
     byTool: calls.byTool,
-    byMode: tellModes(tally, listed),
+    byMode: countByMode(tally, listed),
     byHour: messagesByHour(tally),
     byWeekday: messagesByWeekday(tally),
-    topFiles: tellFiles(tally, nameOf),
-    calls: tellCalls(calls.all),
-    largestChats: tellLargest(db, tally, listed),
+    topFiles: listTopFiles(tally, nameOf),
+    calls: withRates(calls.all),
+    largestChats: listLargestChats(db, tally, listed),
     chatLength: distribute(
       listed.map((place) => tally.lengths[place] ?? 0),
       lengthSteps,
@@ -71,7 +70,7 @@ export function tellTally(db: Mirror, tally: Tally, nameOf: (num: number) => str
   }
 }
 
-/** Of chats that all do not know it the sum is not known either. @param places of chats */
+/** The sum is null if no chat has a value. @param places indexes of chats */
 function addUp(
   places: readonly number[],
   column: readonly (number | null)[],
@@ -91,7 +90,7 @@ interface NamedShare {
   readonly messages: number
 }
 
-/** The most messages first; what has no name after what has one. */
+/** The most messages first. Of equal rows, one without a name is last. */
 const byShare = <Row extends NamedShare>(rows: readonly Row[]): Row[] =>
   rows.toSorted((one, other) => other.messages - one.messages || compareNames(one.name, other.name))
 
@@ -101,7 +100,7 @@ function compareNames(one: string | null, other: string | null): number {
   return one < other ? -1 : 1
 }
 
-function tellProjects(db: Mirror, { byProject }: Tally): Stats['byProject'] {
+function countByProject(db: Mirror, { byProject }: Tally): Stats['byProject'] {
   const named = readNamedProjects(db)
   const rows = [...byProject].map(([num, { chats, messages }]) => {
     const project = num === null ? undefined : named.get(num)
@@ -110,7 +109,7 @@ function tellProjects(db: Mirror, { byProject }: Tally): Stats['byProject'] {
   return byShare(rows)
 }
 
-function tellModes({ columns }: Tally, listed: readonly number[]): Stats['byMode'] {
+function countByMode({ columns }: Tally, listed: readonly number[]): Stats['byMode'] {
   const modes = new Map<string | null, number>()
   for (const place of listed) {
     const mode = columns.mode[place] ?? null
@@ -121,11 +120,11 @@ function tellModes({ columns }: Tally, listed: readonly number[]): Stats['byMode
     .sort((one, other) => other.chats - one.chats || compareNames(one.name, other.name))
 }
 
-function tellFiles({ calls }: Tally, nameOf: (num: number) => string): Stats['topFiles'] {
+function listTopFiles({ calls }: Tally, nameOf: (num: number) => string): Stats['topFiles'] {
   const busiest = [...calls.files].sort(([, one], [, other]) => other.reads + other.edits - one.reads - one.edits)
   const least = busiest[FILES_MAX - 1]?.[1]
   const floor = least === undefined ? 0 : least.reads + least.edits
-  // Names are read of those alone that may stand in the list; they settle a tie.
+  // Only the names of rows that may be listed are read. Ties are ordered by name.
   return busiest
     .filter(([, { reads, edits }]) => reads + edits >= floor)
     .map(([num, { reads, edits }]) => ({ path: nameOf(num), reads, edits }))
@@ -133,7 +132,7 @@ function tellFiles({ calls }: Tally, nameOf: (num: number) => string): Stats['to
     .slice(0, FILES_MAX)
 }
 
-function tellCalls(all: CallCounts): Stats['calls'] {
+function withRates(all: CallCounts): Stats['calls'] {
   const ended = all.calls - all.running
   const share = (count: number): number | null => (ended === 0 ? null : count / ended)
   return {
@@ -144,7 +143,7 @@ function tellCalls(all: CallCounts): Stats['calls'] {
   }
 }
 
-function tellLargest(db: Mirror, { columns, lengths }: Tally, listed: readonly number[]): Stats['largestChats'] {
+function listLargestChats(db: Mirror, { columns, lengths }: Tally, listed: readonly number[]): Stats['largestChats'] {
   const sizeOf = (place: number): number => columns.sizeBytes[place] ?? 0
   const sizes = Float64Array.from(listed, sizeOf).sort()
   const least = sizes.at(-CHATS_MAX) ?? 0
@@ -161,4 +160,27 @@ function tellLargest(db: Mirror, { columns, lengths }: Tally, listed: readonly n
     const name = named.get(num)
     return name === undefined ? [] : [{ ...name, messages: lengths[place] ?? 0, sizeBytes: sizeOf(place) }]
   })
+}
+
+/** @param bounds the starts of the steps, ascending. The first is the smallest possible value */
+export function distribute(values: readonly number[], bounds: readonly number[]): Distribution {
+  const sorted = Float64Array.from(values).sort()
+  const rank = (share: number): number | null => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
+  const below = bounds.map((bound) => countBelow(sorted, bound))
+  const steps = bounds.map((from, index) => ({
+    from,
+    to: bounds[index + 1] ?? null,
+    count: (below[index + 1] ?? sorted.length) - (below[index] ?? 0),
+  }))
+  return { count: sorted.length, min: rank(0), median: rank(0.5), p90: rank(0.9), max: rank(1), steps }
+}
+
+function countBelow(sorted: Float64Array, bound: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? Infinity) < bound) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -16,7 +16,7 @@ afterEach(() => {
   db.close()
 })
 
-/** Searches with a clock that stands still for so many looks at it, and is past the deadline then. */
+/** Searches with a clock that stands still for this many readings and is past the deadline after them. */
 function searchFor(looks: number): SearchAnswer {
   let left = looks
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (left-- > 0 ? 0 : 1e9))
@@ -27,7 +27,7 @@ function searchFor(looks: number): SearchAnswer {
   }
 }
 
-test('a search that had found out that there is nothing was refused, for who helps ran out of time', () => {
+test('if only the suggestions run out of time, an empty answer is not refused', () => {
   const answers = Array.from({ length: 60 }, (_, looks) => searchFor(looks + 2))
   const whole = answers.filter(({ isPartial }) => !isPartial)
   const helped = whole.filter(({ suggestions }) => suggestions.length > 0)
@@ -37,7 +37,23 @@ test('a search that had found out that there is nothing was refused, for who hel
   expect(helped.at(-1)?.warnings.join()).not.toContain('no time left')
 })
 
-test('once the time was up the facet of parts began six searches more', () => {
+test('after the deadline the facet of parts starts no more searches', () => {
   const late = search(db, requestOf('-pear', { facets: ['part'], deadlineMs: 0 }))
   expect([late.isPartial, late.facets]).toEqual([true, { part: [] }])
+})
+
+test.each([
+  [999, 'leave 999 messages'],
+  [1001, 'leave at least 1000 messages'],
+])('for %d filtered messages the count is exact, or a lower bound', (count, warning) => {
+  const mirror = openTestMirror()
+  const chat = insertChat(mirror, { id: 'chat' })
+  mirror.transaction(() => {
+    for (let index = 0; index < count; index += 1)
+      insertMessage(mirror, chat, { id: `m${index}`, parts: [{ kind: 'text', text: 'walnut' }], position: index })
+  })()
+  const { total, warnings } = search(mirror, requestOf('0xdeadbeefcafe', { filters: { chat: ['chat'] } }))
+  expect(total).toBe(0)
+  expect(warnings.join()).toContain(warning)
+  mirror.close()
 })
