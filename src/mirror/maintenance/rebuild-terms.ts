@@ -1,6 +1,7 @@
 import { fillTitles } from '../write/chats/fill-titles.ts'
+import Database from '../../sqlite.ts'
 import type { Mirror } from '../open.ts'
-import { emptyMirror } from '../salvage/shapes.ts'
+import { migrations } from '../migrations/index.ts'
 import { isDamage } from './check-pages.ts'
 
 const TABLES = ['message_terms', 'chat_terms']
@@ -61,8 +62,9 @@ const LIST_SETTINGS = `select k, v from message_terms_config where k <> 'version
 
 /** As a new mirror has them. */
 function makeTables(db: Mirror): void {
-  const model = emptyMirror()
+  const model = new Database(':memory:')
   try {
+    for (const sql of migrations) model.exec(sql)
     for (const sql of model.prepare<[], string>(LIST_SQL).pluck().all()) db.exec(sql)
     const settings = model.prepare<[], { k: string; v: number }>(LIST_SETTINGS).all()
     const set = db.prepare('insert into message_terms (message_terms, rank) values (?, ?)')
