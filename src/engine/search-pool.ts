@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Question, QuestionKind, Questions } from '../api/questions.ts'
-import { mirrorDamaged } from '../mirror/maintenance/damage-told.ts'
+import { mirrorDamaged } from '../mirror/maintenance/check-pages.ts'
 import { UserError } from '../model/user-error.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import type { SearchReply } from './search-messages.ts'

@@ -193,7 +193,7 @@ test('the rest of a purge was forgotten where another purge was at work when its
   await waitUntil('the rest to be done', () => full.purging.doing === null && compacted.length > 1)
 })
 
-test('rows that a salvage brings back from unused pages are removed again', async () => {
+test('purged rows that a salvage brings back from an older page are removed again', async () => {
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   indexer.restart()

@@ -22,8 +22,8 @@ interface Row {
 }
 
 /**
- * Notes for removal what stands in the mirror though it was purged: pages to which nothing leads are saved from a damaged
- * file, and one of them may be of a row that was removed.
+ * Notes for removal what is in the mirror though it was purged. A damaged file may have an older state of a page, and a
+ * salvage then saves a row that was removed.
  */
 export function notePurged(db: Mirror, nowMs: number): void {
   const tombstones = new Tombstones(db)

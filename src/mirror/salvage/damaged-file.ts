@@ -1,8 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import Database from '../../sqlite.ts'
-import { isDamage } from '../maintenance/check-pages.ts'
 import type { Mirror } from '../open.ts'
-import { RowWalk, type KeyColumn, type Value } from './walk-rows.ts'
+import { isUnreadable, RowWalk, type Value } from './walk-rows.ts'
 
 export interface Column {
   readonly name: string
@@ -68,28 +67,23 @@ export class DamagedFile {
    */
   *walks(table: Table, wanted: readonly string[], fits: (row: readonly Value[]) => boolean): Generator<RowWalk> {
     const { name, isWithoutRowid, columns } = table
-    const toKey = (key: string): KeyColumn => ({
-      name: key,
-      isText: columns.some((one) => one.name === key && one.type === 'text'),
-    })
     const primary = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)
-    const keys = isWithoutRowid ? primary.map((column) => toKey(column.name)) : [toKey('rowid')]
-    const knownKeys = (): number[] =>
-      isWithoutRowid ? [] : [...this.indexed(name, ['rowid'])].map(([key]) => Number(key))
-    yield new RowWalk(this.#db, { table: name, index: null, keys, knownKeys, columns: wanted, fits })
-    const rowids = isWithoutRowid ? [] : ['rowid', primary[0]?.name]
+    const keys = isWithoutRowid ? primary.map((column) => column.name) : ['rowid']
+    const listRowids = isWithoutRowid ? null : () => this.#rowidsOf(table)
+    yield new RowWalk(this.#db, { table: name, index: null, keys, columns: wanted, listRowids, fits })
+    const isNumbered = !isWithoutRowid && primary.length === 1 && primary[0]?.type === 'integer'
+    const rowids = isWithoutRowid ? [] : ['rowid', ...(isNumbered ? [primary[0]?.name] : [])]
     for (const { index, names } of this.#indexesOf(table)) {
       if (!wanted.every((column) => rowids.includes(column) || names.includes(column))) continue
-      yield new RowWalk(this.#db, { table: name, index, keys: names.map(toKey), columns: wanted, fits })
+      yield new RowWalk(this.#db, { table: name, index, keys: names, columns: wanted, listRowids: null, fits })
     }
   }
 
-  /** What the indexes say of these columns. An index can outlive the rows that it names. Rows can come twice. */
+  /** What the indexes say of these columns. An index can outlive the rows that it names. A row can come twice. */
   *indexed(name: string, wanted: readonly string[]): Generator<readonly Value[]> {
     const table = this.table(name)
     if (table === null) return
-    const [, ...walks] = this.walks(table, wanted, (row) => !row.includes(null))
-    for (const walk of walks) {
+    for (const walk of this.#indexWalks(table, wanted)) {
       yield* walk.rows()
       if (!walk.isDamaged) return
     }
@@ -100,6 +94,20 @@ export class DamagedFile {
     // SQLite makes both to read a file in WAL mode. A WAL that was set aside is not empty, and stays.
     rmSync(`${this.#path}-shm`, { force: true })
     if (statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${this.#path}-wal`)
+  }
+
+  #indexWalks(table: Table, wanted: readonly string[]): RowWalk[] {
+    return [...this.walks(table, wanted, (row) => !row.includes(null))].slice(1)
+  }
+
+  /** Null if no index of the table can be read. */
+  #rowidsOf(table: Table): number[] | null {
+    const rowids: number[] = []
+    for (const walk of this.#indexWalks(table, ['rowid'])) {
+      for (const [rowid] of walk.rows()) rowids.push(Number(rowid))
+      if (!walk.isDamaged) return rowids
+    }
+    return rowids.length > 0 ? rowids : null
   }
 
   #indexesOf({ name, isWithoutRowid }: Table): { index: string; names: string[] }[] {
@@ -117,7 +125,7 @@ export class DamagedFile {
     try {
       return listTables(this.#db)
     } catch (error) {
-      if (isDamage(error)) return null
+      if (isUnreadable(error)) return null
       throw error
     }
   }

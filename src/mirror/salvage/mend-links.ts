@@ -31,7 +31,9 @@ export function mendLinks(db: Mirror, damaged: DamagedFile): number {
 
 function namesIn(damaged: DamagedFile, table: string, column: string): ReadonlyMap<number, string> {
   const names = new Map<number, string>()
-  for (const [num, name] of damaged.indexed(table, ['num', column])) names.set(Number(num), String(name))
+  for (const [num, name] of damaged.indexed(table, ['num', column])) {
+    if (typeof num === 'bigint' && typeof name === 'string') names.set(Number(num), name)
+  }
   return names
 }
 

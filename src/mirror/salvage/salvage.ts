@@ -118,7 +118,7 @@ function* saveTable(db: Mirror, damaged: DamagedFile, { name, columns }: Table):
       yield
     }
     saved.misfits += walk.misfits
-    saved.isWhole = !walk.isDamaged
+    saved.isWhole = !walk.isDamaged && walk.misfits === 0
     if (saved.isWhole) break
   }
   return saved
