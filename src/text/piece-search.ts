@@ -2,17 +2,17 @@ const BASE = 0x0100_0193
 const MAP_BITS = 22
 
 /**
- * Looks for very many pieces of one length at once, in one walk over the bytes: a sum that rolls with the walk tells where
- * one may begin.
+ * Searches for very many pieces of equal length in one walk over the bytes. A rolling hash finds the possible matches
+ * (Rabin–Karp).
  */
 export class PieceSearch {
   readonly #length: number
   readonly #pieces = new Map<number, string[]>()
   readonly #may = new Uint8Array(1 << (MAP_BITS - 3))
-  /** What the byte that leaves the window was multiplied with. */
+  /** Factor of the byte that leaves the window. */
   readonly #leaving: number
 
-  /** @param pieces a letter for each byte, each of this length */
+  /** @param pieces Latin-1 strings, one character per byte, all of this length */
   constructor(pieces: Iterable<string>, length: number) {
     this.#length = length
     let leaving = 1
@@ -26,7 +26,7 @@ export class PieceSearch {
     }
   }
 
-  /** Calls `onFound` with each piece that stands in the bytes, as often as it does. */
+  /** Calls `onFound` for every occurrence of every piece. */
   scan(bytes: Buffer, onFound: (piece: string, at: number) => void): void {
     const length = this.#length
     if (bytes.length < length || this.#pieces.size === 0) return

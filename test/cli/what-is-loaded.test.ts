@@ -7,7 +7,7 @@ const dist = fileURLToPath(new URL('../../dist', import.meta.url))
 
 /** Only what stands at the head of a file: what is imported later, and where it is needed, is no cost of a start. */
 const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/^import (?:[^"]* from )?"(\.[^"]+)"/gm)].map(([, target]) =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:^|;)\s*import\s*(?:[^"(]*from\s*)?"(\.[^"]+)"/gm)].map(([, target]) =>
     resolve(dirname(file), target ?? ''),
   )
 

@@ -10,7 +10,7 @@ import { endRemoval } from '../../mirror/purge/run-purge.ts'
 import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../../mirror/maintenance/check-pages.ts'
 import { mendTerms, rebuildTerms } from '../../mirror/maintenance/rebuild-terms.ts'
 import { lastDone, noteDone } from '../../mirror/maintenance/upkeep-times.ts'
-import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { UpkeepOutcome, UpkeepTask } from './messages.ts'
 
 const TERMS_REBUILT =

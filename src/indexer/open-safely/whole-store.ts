@@ -8,7 +8,7 @@ import type {
 } from '../../mirror/write/batch.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
-import type { Placeholders } from '../../model/placeholder.ts'
+import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
 
 /** A chat as one piece of a store holds it, whole. */

@@ -1,5 +1,5 @@
 import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } from '../../mirror/write/batch.ts'
-import { OUTDATED_ROWID } from '../../mirror/write/decoders.ts'
+import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { packMessage } from '../../mirror/write/messages/pack-message.ts'
 import { barRenumbered } from '../../mirror/purge/bar-renumbered.ts'

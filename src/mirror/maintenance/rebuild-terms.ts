@@ -2,7 +2,7 @@ import Database from '../../sqlite.ts'
 import { dropTerms } from '../fulltext/write-terms.ts'
 import { migrations } from '../migrations/index.ts'
 import type { Mirror } from '../open.ts'
-import { fillTitles } from '../write/chats/fill-titles.ts'
+import { fillTitles } from '../write/chats/chat-columns.ts'
 import { isDamage } from './check-pages.ts'
 
 const TABLES = ['message_terms', 'chat_terms']

@@ -2,7 +2,7 @@ import { DigestWalk } from '../digests/digest-format.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
-import { Names } from '../write/names.ts'
+import { Names } from '../write/write-tools.ts'
 
 /** Pages of the index that one step of merging writes at most. */
 const MERGE_PAGES = 500

@@ -1,7 +1,6 @@
 import type { AnswerWrite, BlobCall } from '../../../mirror/write/batch.ts'
-import { listBlobsOfCall } from '../../../mirror/write/blob-calls.ts'
 import { findHeldRow } from '../../../mirror/sources/source-state.ts'
-import type { OpenAsk } from '../../../mirror/write/pending-references.ts'
+import { type OpenAsk, listBlobsOfCall } from '../../../mirror/write/pending-references.ts'
 import type { PassStep } from '../../source.ts'
 import { decodeArchive, decodeTurn, type ConversationState } from '../records/state/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/state/model-messages.ts'
