@@ -10,10 +10,10 @@ import { Indexer } from './in-process.ts'
 import { PurgeHere } from './purge-world.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** A time on one morning. */
+/** A time of one morning. */
 export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()
 
-/** A Cursor home with mirror and archives for purge tests. The mirror is open only during queries. */
+/** A Cursor home, its mirror and its archives. The mirror is open only during `ask`. */
 export class PurgeHome {
   readonly #home = new CursorHome()
   readonly store = this.#home.global()
@@ -23,7 +23,7 @@ export class PurgeHome {
     return this.#indexer.folder
   }
 
-  /** A chat with these texts, alternating user and assistant, one minute apart. */
+  /** A chat with these texts, by the user and the assistant in turn, a minute apart. */
   chat(id: string, texts: readonly string[], more: object = {}): void {
     const ids = texts.map((_, at) => `${id}${at + 1}`)
     this.store.chat(id, { name: id, fullConversationHeadersOnly: headers(ids), ...more })
@@ -32,12 +32,12 @@ export class PurgeHome {
     }
   }
 
-  /** Runs a pass over the Cursor home. */
+  /** Reads Cursor. */
   pass(): void {
     this.ask((indexer) => indexer.pass('full'))
   }
 
-  /** Ids of a chat's messages in the mirror. */
+  /** Ids of the messages of a chat in the mirror. */
   messages(chatId: string): string[] {
     return this.ask((indexer) => indexer.thread(chatId).map(([id]) => id))
   }
@@ -51,7 +51,7 @@ export class PurgeHome {
     }
   }
 
-  /** Deletes everything except the archives. */
+  /** Loses everything except the archives. */
   wipe(): void {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#indexer.path}${ending}`, { force: true })
     openWriter(this.#indexer.path).close()
@@ -68,7 +68,7 @@ export class PurgeHome {
     return acts.get(name)
   }
 
-  /** Archives the current content of Cursor. @throws Error if the run was not successful */
+  /** Archives what Cursor has now. @throws Error if the run fails */
   async readAndArchive(): Promise<void> {
     this.pass()
     const run = await this.archive()

@@ -10,13 +10,13 @@ import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome } from '../../sr
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 
-/** A purge in the test's own process, on a mirror that is not open elsewhere. */
+/** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {
   readonly purging: Purging
-  /** Sends an order to the mirror, like the purge does. */
+  /** Asks the mirror, as the purge does. */
   readonly mirror: (order: MirrorPurgeOrder) => Promise<MirrorPurgeOutcome>
 
-  /** @param folder the data folder with `mirror.db` and the folder `archives` */
+  /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
   constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[1]> = {}) {
     const mirrorPath = join(folder, 'mirror.db')
     const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
@@ -64,7 +64,7 @@ export const scopeOf = (scope: Partial<PurgeScope>): PurgeScope => ({
 
 export const chatsOf = (...ids: readonly string[]): Partial<PurgeScope> => ({ chatIds: ids.map(asChatId) })
 
-/** Files below a folder that contain this text, also compressed; ASCII letters match in any case. */
+/** Files in and below a folder that contain this text, also inside gzip; ASCII letters in any case. */
 export function findBytes(folder: string, text: string): string[] {
   const needle = Buffer.from(text).toString('latin1').toLowerCase()
   const holds = (bytes: Buffer): boolean => bytes.toString('latin1').toLowerCase().includes(needle)

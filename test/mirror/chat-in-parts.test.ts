@@ -78,13 +78,7 @@ test('statistics include a long chat whose last part is empty', () => {
 })
 
 test('the messages of a long chat are placed even if its last part was purged', () => {
-  addTombstones(opened.db, {
-    chats: [],
-    messages: [{ chatId: CHAT, id: asMessageId('m3') }],
-    texts: [],
-    until: null,
-    sparesUntimed: false,
-  })
+  addTombstones(opened.db, { messages: [{ chatId: CHAT, id: asMessageId('m3') }] })
   writeTwoParts()
   write({ messages: [message('m3', T0 + 500)], ...part(true) })
   expect(waiting()).toEqual([])
@@ -93,7 +87,7 @@ test('the messages of a long chat are placed even if its last part was purged', 
 
 test('the last part of a completely purged long chat does not create the chat', () => {
   const messages = ids.map((id) => ({ chatId: CHAT, id }))
-  addTombstones(opened.db, { chats: [], messages, texts: [], until: null, sparesUntimed: false })
+  addTombstones(opened.db, { messages })
   write({ messages: [message('m1')], ...part(false) })
   write({ messages: [message('m2')], ...part(true) })
   expect(list('select id from chats')).toEqual([])

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type HeadWrite } from '../../src/mirror/write/batch.ts'
+import {
+  emptyBatch,
+  type Batch,
+  type ChatFacts,
+  type ChatWrite,
+  type ChatMetadata,
+} from '../../src/mirror/write/batch.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { placeByPaths } from '../../src/mirror/write/chats/chat-paths.ts'
@@ -178,7 +184,7 @@ describe('prompts of lost chats', () => {
 })
 
 describe('metadata of a chat in a list', () => {
-  const head = (more: Partial<HeadWrite>): HeadWrite => ({
+  const head = (more: Partial<ChatMetadata>): ChatMetadata => ({
     chatId: asChatId('c'),
     list: 'list',
     name: null,

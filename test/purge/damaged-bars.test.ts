@@ -39,7 +39,7 @@ function salvaged(): string {
 }
 
 test.each(['tombstones', 'purge_salt'])(
-  'a damaged page of %s lets purged chats in again, and the notice says so',
+  'if a damaged page of %s lets purged chats in again, the notice says so',
   async (table) => {
     await home.purging.purge(chatsOf('a'))
     spoilTable(table)
@@ -61,7 +61,7 @@ test('a mirror of which nothing can be read may have lost a purge: the notice sa
   expect(salvaged()).toContain('may come in again')
 })
 
-test('the notice does not mention a purge if nothing was purged, or if all tombstones were saved', async () => {
+test('the notice of a damaged mirror does not mention purges if nothing was purged or all tombstones were saved', async () => {
   spoilTable('tombstones')
   expect(salvaged()).toMatch(/made anew: .*\.db\.$/)
   await home.purging.purge(chatsOf('a'))

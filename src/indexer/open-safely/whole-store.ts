@@ -1,7 +1,7 @@
 import type {
   ChatFacts,
   EvidenceWrite,
-  HeadWrite,
+  ChatMetadata,
   MessageDraft,
   PathsWrite,
   WorkspaceWrite,
@@ -34,7 +34,7 @@ export interface Piece {
   readonly checksum: number | null
   readonly chats: readonly WholeChat[]
   readonly evidence: readonly EvidenceWrite[]
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   /** Where its chats belong failing all else. */
   readonly paths?: readonly PathsWrite[]
   /**

@@ -2,7 +2,7 @@ import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } 
 import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { packMessage } from '../../mirror/write/messages/pack-message.ts'
-import { barRenumbered } from '../../mirror/purge/bar-renumbered.ts'
+import { barRenumbered } from '../../mirror/purge/without-purged.ts'
 import * as held from '../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../mirror/write/write-batch.ts'
 import { listRowChats } from '../../mirror/write/write-rows.ts'

@@ -10,7 +10,7 @@ import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
 import type { CallFact } from '../digests/digest-format.ts'
 
 /** A pending reference: content that a message names, but that its row does not contain. */
-export interface Ask {
+export interface PendingReference {
   /** `output`: the result of a tool call. `content`: a text that the store keeps in another value. */
   readonly kind: 'output' | 'content'
   /** The call's id, or the SHA-256 of the content. */
@@ -43,7 +43,7 @@ export interface MessageDraft {
   /** Chats of subagents that its calls started; omitted if there are none. */
   readonly childChatIds?: readonly ChatId[]
   /** Pending references: content in other values of the store; omitted if there are none. */
-  readonly asks?: readonly Ask[]
+  readonly asks?: readonly PendingReference[]
   /** Set if the message comes from an archive and is not in a store now. */
   readonly remembered?: Remembered | null
 }
@@ -55,7 +55,7 @@ export interface Remembered {
 
 /** A message ready to be written: its parts in stored form, and the columns derived from them. */
 export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {
-  readonly asks: readonly Ask[]
+  readonly asks: readonly PendingReference[]
   readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
   readonly toolCalls: number
@@ -184,7 +184,7 @@ export interface EvidenceWrite {
  * Metadata of a chat from a list of chats. It completes the facts of the chat's own row and never creates a chat. Values
  * that the list does not contain are null.
  */
-export interface HeadWrite {
+export interface ChatMetadata {
   readonly chatId: ChatId
   /** Name of the list. A chat has at most one entry in each list of a source. */
   readonly list: string
@@ -269,7 +269,7 @@ export interface Batch {
   readonly chats: readonly ChatWrite[]
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   readonly tracked: readonly TrackedWrite[]
   readonly scoredCommits: readonly ScoredCommit[]
   /** Files that a chat works on. They decide its project if there is no better evidence. */

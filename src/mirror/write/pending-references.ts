@@ -1,5 +1,5 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Ask, MessageWrite, Batch } from './batch.ts'
+import type { PendingReference, MessageWrite, Batch } from './batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
@@ -20,8 +20,8 @@ insert into asks (chat, source, message_id, kind, name, path) values (?, ?, ?, ?
 export function notePendingReferences(db: Mirror, place: ReferencePlace, { asks }: MessageWrite, isNew: boolean): void {
   const { chat, source, messageId } = place
   if (!isNew) {
-    const held = prepared<Pick<Ask, 'kind' | 'name'>>(db, LIST_HELD).all(chat, source, messageId)
-    const isStill = (one: Pick<Ask, 'kind' | 'name'>): boolean =>
+    const held = prepared<Pick<PendingReference, 'kind' | 'name'>>(db, LIST_HELD).all(chat, source, messageId)
+    const isStill = (one: Pick<PendingReference, 'kind' | 'name'>): boolean =>
       asks.some(({ kind, name }) => kind === one.kind && name === one.name)
     for (const reference of held)
       if (!isStill(reference)) prepared(db, DROP).run(chat, source, messageId, reference.kind, reference.name)
@@ -45,7 +45,7 @@ export function noteCopy(db: Mirror, { chat, source }: Omit<ReferencePlace, 'mes
 const NEWEST = `select coalesce(max(num), 0) as num from asks`
 
 /** The number of the newest pending reference; 0 if there is none. */
-export const newestAsk = (db: Mirror): number => prepared<{ num: number }>(db, NEWEST).get()?.num ?? 0
+export const newestReference = (db: Mirror): number => prepared<{ num: number }>(db, NEWEST).get()?.num ?? 0
 
 const LIST_CHATS = `
 select chats.num as num, chats.id as id,
@@ -55,7 +55,7 @@ where num in (select chat from asks where num > ? and source = ? and kind in ('o
 order by last_activity_at desc, num
 `
 
-export interface AskingChat {
+export interface ReferringChat {
   readonly num: number
   readonly id: ChatId
   /** Whether this source has, or ever had, a message of the chat. */
@@ -63,7 +63,7 @@ export interface AskingChat {
 }
 
 /** Chats with references of this source that are newer than number `after`, newest chat first. */
-export function listAskingChats(db: Mirror, source: number, after: number): AskingChat[] {
+export function listReferringChats(db: Mirror, source: number, after: number): ReferringChat[] {
   const rows = prepared<{ num: number; id: ChatId; hasMessages: number }>(db, LIST_CHATS).all(source, after, source)
   return rows.map(({ num, id, hasMessages }) => ({ num, id, hasMessages: hasMessages === 1 }))
 }
@@ -77,19 +77,19 @@ const LIST_OUTPUTS = `${LIST_OPEN} and asks.chat = (select num from chats where 
 const LIST_CONTENTS = `${LIST_OPEN} and asks.num > ? order by asks.num`
 
 /** A pending reference of a message that its source still has. */
-export interface OpenAsk {
+export interface OpenReference {
   readonly num: number
   /** The call's id, or the SHA-256 of the content. */
   readonly name: string
 }
 
 /** The pending tool outputs of messages of this chat. */
-export const listOutputAsks = (db: Mirror, source: number, chatId: ChatId): OpenAsk[] =>
-  prepared<OpenAsk>(db, LIST_OUTPUTS).all(source, 'output', chatId)
+export const listPendingOutputs = (db: Mirror, source: number, chatId: ChatId): OpenReference[] =>
+  prepared<OpenReference>(db, LIST_OUTPUTS).all(source, 'output', chatId)
 
 /** Pending contents with a number greater than `after`. */
-export const listContentAsks = (db: Mirror, source: number, after: number): OpenAsk[] =>
-  prepared<OpenAsk>(db, LIST_CONTENTS).all(source, 'content', after)
+export const listPendingContents = (db: Mirror, source: number, after: number): OpenReference[] =>
+  prepared<OpenReference>(db, LIST_CONTENTS).all(source, 'content', after)
 
 const ADD_BLOB_CALL = `insert into blob_calls (source, call_id, blob) values (?, ?, ?) on conflict do nothing`
 const LIST_BLOBS = `select blob from blob_calls where source = ? and call_id = ?`

@@ -1,5 +1,5 @@
 import type { ChatId } from '../../../model/ids.ts'
-import type { Batch, ChatFacts, HeadWrite } from '../batch.ts'
+import type { Batch, ChatFacts, ChatMetadata } from '../batch.ts'
 import type { Mirror } from '../../open.ts'
 import type { OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
@@ -8,7 +8,7 @@ import { ARCHIVE, type SourceRanks } from '../../sources/source-ranks.ts'
 /** The list name under which the metadata of the chat's own row is stored. */
 const OWN_ROW = ''
 
-export function ownRowMetadata(chatId: ChatId, facts: ChatFacts): HeadWrite {
+export function ownRowMetadata(chatId: ChatId, facts: ChatFacts): ChatMetadata {
   const { name, createdAtMs, updatedAtMs, mode, isArchived, isDraft, isSubagent, parentChatId } = facts
   const { linesAdded, linesRemoved, filesChanged, branch = null } = facts
   const flags = { isArchived, isDraft, isSubagent, parentChatId }
@@ -38,7 +38,7 @@ where ${COLUMNS.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 `
 
 /** @returns whether anything changed */
-export function saveMetadata(db: Mirror, source: number, head: HeadWrite): boolean {
+export function saveMetadata(db: Mirror, source: number, head: ChatMetadata): boolean {
   const values = [head.name, head.createdAtMs, head.updatedAtMs, head.mode, head.branch]
   const flags = [head.isArchived, head.isDraft, head.isSubagent].map((flag) => (flag === null ? null : Number(flag)))
   const rest = [head.parentChatId, head.linesAdded, head.linesRemoved, head.filesChanged]

@@ -2,10 +2,10 @@ import { hash as digest } from 'node:crypto'
 import { textKey, textKeys } from './text-key.ts'
 import { wholeColumns } from '../../../text/terms/columns.ts'
 import { marksOf } from '../../../text/terms/marks.ts'
-import type { Ask, MessageDraft, MessageWrite } from '../batch.ts'
+import type { PendingReference, MessageDraft, MessageWrite } from '../batch.ts'
 import { callsOf } from '../../digests/digest-format.ts'
 
-const noReferences: readonly Ask[] = []
+const noReferences: readonly PendingReference[] = []
 const noChildren: MessageWrite['childChatIds'] = []
 
 /** The expensive part of writing a message. It needs no database. */

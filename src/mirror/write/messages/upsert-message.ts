@@ -1,5 +1,5 @@
 import { notePendingReferences } from '../pending-references.ts'
-import type { MessageWrite, Ask } from '../batch.ts'
+import type { MessageWrite, PendingReference } from '../batch.ts'
 import { withLent } from '../../threads/lent-tokens.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
@@ -70,7 +70,7 @@ function withFoundContent(db: Mirror, held: HeldMessage | null, message: Message
   return packMessage({ ...message, parts, asks: asks.filter((reference) => !settled.has(reference)) })
 }
 
-function findContent(parts: readonly Part[], { kind, name }: Ask): Part | null {
+function findContent(parts: readonly Part[], { kind, name }: PendingReference): Part | null {
   const isAnswer = (part: Part): boolean =>
     kind === 'output'
       ? part.kind === 'tool' && part.callId === name && part.outputFrom !== undefined
@@ -78,7 +78,7 @@ function findContent(parts: readonly Part[], { kind, name }: Ask): Part | null {
   return parts.find(isAnswer) ?? null
 }
 
-function addContent(parts: readonly Part[], { name }: Ask, answer: Part): readonly Part[] {
+function addContent(parts: readonly Part[], { name }: PendingReference, answer: Part): readonly Part[] {
   if (answer.kind !== 'tool') return [...parts, answer]
   const { output, outputFrom } = answer
   return parts.map((part) =>

@@ -2,19 +2,19 @@ import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { Json } from '../../../model/json.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import type { AnswerWrite, Ask, Batch, MessageWrite } from '../batch.ts'
+import type { AnswerWrite, PendingReference, Batch, MessageWrite } from '../batch.ts'
 import { ownTokens, readLent, type LentTokens } from '../../threads/lent-tokens.ts'
 import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
 import { packMessage } from './pack-message.ts'
 import { prepared } from '../../prepared.ts'
-import { isPurged } from '../../purge/spare.ts'
+import { isPurged } from '../../purge/without-purged.ts'
 import { Tombstones } from '../../purge/tombstones.ts'
 import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
 
-interface ReferenceRow extends Ask {
+interface ReferenceRow extends PendingReference {
   readonly num: number
   readonly chat: number
   readonly chatId: ChatId
@@ -92,11 +92,15 @@ function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): M
     isSimulated: held.is_simulated === 1,
     octets: held.octets,
     isEmbedded: held.is_embedded === 1,
-    asks: prepared<Ask>(db, LIST_LEFT).all(chat, source, messageId),
+    asks: prepared<PendingReference>(db, LIST_LEFT).all(chat, source, messageId),
   })
 }
 
-function addContent(parts: readonly Part[], reference: Ask, { value, cappedFrom }: AnswerWrite): readonly Part[] {
+function addContent(
+  parts: readonly Part[],
+  reference: PendingReference,
+  { value, cappedFrom }: AnswerWrite,
+): readonly Part[] {
   if (reference.kind === 'output') return parts.map((part) => withOutput(part, reference.name, value))
   const text = typeof value === 'string' ? value : null
   const cap = cappedFrom === null ? {} : { cappedFrom }
