@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { isDamage } from '../../mirror/maintenance/check-pages.ts'
-import { damageToldBy, mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
+import { damageToldBy, isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 
 export interface BadParameter {
