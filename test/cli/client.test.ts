@@ -180,7 +180,7 @@ test('what was wrong is told with what was given: one flag of several, and no id
   }
   const answers = await daemonAnswers(dataDir)
   await expect(answers?.get('/api/chats', new URLSearchParams('from=yesterdy&tz=UTC'))).rejects.toThrow(
-    'So it was. from: must be a date Given was "yesterdy".',
+    'So it was. from: must be a date You gave "yesterdy".',
   )
   await expect(answers?.get('/api/chats/a%2Fb/messages', new URLSearchParams('limit=2'))).rejects.toThrow(
     /So it was\.$/,
@@ -193,7 +193,7 @@ test('of a message that is not there it is the message’s id that is told, not 
   const answers = await daemonAnswers(dataDir)
   const asked = answers?.get('/api/chats/c1/messages', new URLSearchParams('around=m1&limit=3'))
   await expect(asked).rejects.toMatchObject({
-    message: 'No such message. Given was "m1".',
+    message: 'No such message. You gave "m1".',
     hint: expect.stringContaining('--orphans'),
   })
 })

@@ -54,7 +54,7 @@ function lockStore(): void {
   store.chat('b', {})
 }
 
-const isBusy = expect.stringMatching(/^Not everything is as Cursor holds it: busy: .*state\.vscdb/)
+const isBusy = expect.stringMatching(/^The mirror is not complete: busy: .*state\.vscdb/)
 
 test('while Cursor held its store a search found nothing, and said so without a reason', async () => {
   lockStore()

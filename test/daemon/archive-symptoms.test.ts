@@ -29,8 +29,8 @@ function archivesOf(dir: string, mirrorPath: string, run: MakeRun): Archives {
     now: Date.now,
     executor,
     restore: () => Promise.reject(new Error('nobody writes here')),
-    tell: () => undefined,
-    say: () => undefined,
+    publish: () => undefined,
+    log: () => undefined,
   })
 }
 

@@ -15,7 +15,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
   const upkeep = new Upkeep({
     log: pino({ level: 'silent' }),
     writer: {
-      keep: ({ task, suspected }: UpkeepTask) => {
+      maintain: ({ task, suspected }: UpkeepTask) => {
         happened.push(suspected === 'none' ? task : `${task} ${suspected}`)
         const answer = left.shift() ?? sound
         return answer instanceof UserError ? Promise.reject(answer) : Promise.resolve(answer)
@@ -30,7 +30,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
     explain: (error) => error as UserError,
     checkTerms: () => Promise.resolve(world.areTermsSound),
     onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
-    onMade: () => happened.push('made'),
+    onReplaced: () => happened.push('made'),
   })
   return { upkeep, happened, world }
 }
@@ -51,7 +51,7 @@ test('what fails in the middle is taken up again, and told meanwhile', async () 
   await upkeep.check()
   await done
   expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'later 30000', 'check', 'backlog 0', 'made'])
-  expect(upkeep.trouble).toBeNull()
+  expect(upkeep.error).toBeNull()
 })
 
 test('the full-text tables are compared once a week, however often it is asked', async () => {

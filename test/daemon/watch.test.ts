@@ -143,5 +143,5 @@ test('of a folder that was made anew within a moment, as from a backup, with the
 test('without events a message was promised within a second in every store, and took a minute in those long at rest', () => {
   const told = watchError(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
   expect(told).toContain('the limit of watches of this system is reached')
-  expect(told).toContain('elsewhere within a minute')
+  expect(told).toContain('within a minute in others')
 })

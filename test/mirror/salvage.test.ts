@@ -79,7 +79,7 @@ test('a mirror that is no database any more is set aside, and everything in it s
       {
         path: join(folder, file ?? ''),
         text: expect.stringMatching(
-          /^The mirror was damaged .* 120 messages of 12 chats were saved; the damaged file lies at .*\.$/,
+          /^The mirror was damaged .* 120 messages of 12 chats were saved\. The damaged file is .*\.$/,
         ),
       },
     ])
@@ -113,7 +113,7 @@ test('killed after any step, it ends as if it had not been', () => {
     for (const name of readdirSync(folder)) rmSync(join(folder, name))
     beheadMirror()
     withKept((kept) => {
-      const salvaging = kept.keep({ task: 'salvage', suspected: 'none' })
+      const salvaging = kept.run({ task: 'salvage', suspected: 'none' })
       for (let step = 0; step < steps; step += 1) salvaging.next()
       salvaging.return(undefined as never)
     })

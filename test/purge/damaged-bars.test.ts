@@ -44,7 +44,7 @@ test.each(['tombstones', 'purge_salt'])(
     await home.purging.purge(chatsOf('a'))
     spoilTable(table)
     expect(salvaged()).toMatch(
-      /lies at .*\. What was purged and Cursor still holds may come in again: purge it once more\.$/,
+      /The damaged file is .*\. Purged chats that Cursor still has may return\. Purge them again\.$/,
     )
     home.pass()
     expect(home.messages('a')).toEqual(['a1', 'a2'])

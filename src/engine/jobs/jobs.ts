@@ -1,18 +1,25 @@
+import type { Question } from '../../api/questions.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
 import type { EstimateInput, EstimateSlice } from './estimate.ts'
-import type { Job } from './job.ts'
-import type { SearchInput } from './search.ts'
+import type { Job, JobContext } from './job.ts'
+
+export interface SearchInput {
+  readonly question: Question
+  /** How long the search may take, in milliseconds. */
+  readonly deadlineMs: number
+}
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
 export interface Jobs {
-  /** The result is the answer of the question's kind. */
+  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   readonly search: { readonly input: SearchInput; readonly result: unknown }
   readonly estimate: { readonly input: EstimateInput; readonly result: EstimateSlice }
   readonly archive: { readonly input: ArchiveInput; readonly result: ArchiveResult }
   readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
+  /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
-  /** True if the full-text tables are sound. */
+  /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
 }
 
@@ -22,10 +29,25 @@ type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input
 
 /** Loads a job's code. A process loads only the jobs that it runs. */
 export const loadJob: Loaders = {
-  search: async () => (await import('./search.ts')).searchJob,
+  search: async () => {
+    const { answerQuestion } = await import('../../api/questions.ts')
+    return inOneStep(({ question, deadlineMs }, context) => answerQuestion(context.mirror(), question, deadlineMs))
+  },
   estimate: async () => (await import('./estimate.ts')).estimateJob,
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
-  purge: async () => (await import('./purge.ts')).purgeJob,
-  'check-terms': async () => (await import('./check-terms.ts')).checkTermsJob,
+  purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
+  'check-terms': async () => {
+    const { areTermsSound } = await import('../../mirror/maintenance/check-pages.ts')
+    return inOneStep((_input, context) => areTermsSound(context.mirror()))
+  },
 }
+
+/** A job without steps in between, for example because SQLite cannot be interrupted here. */
+const inOneStep = <Input, Result>(
+  work: (input: Input, context: JobContext) => Result | Promise<Result>,
+): Job<Input, Result> =>
+  // oxlint-disable-next-line require-yield
+  async function* (input, context) {
+    return await work(input, context)
+  }

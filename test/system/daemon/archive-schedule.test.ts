@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ArchiveNotes } from '../../../src/engine/archives/archive-notes.ts'
-import { ArchiveSchedule, type ScheduleWorld } from '../../../src/engine/archives/archive-schedule.ts'
+import { ArchiveSchedule, type ScheduleContext } from '../../../src/engine/archives/archive-schedule.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Begin = ScheduleWorld['archives']['begin']
+type Begin = ScheduleContext['archives']['begin']
 
 /** A daemon's archives of which each run takes no time, or as long as the test says. */
 class World {
@@ -233,6 +233,6 @@ test.each([
   ['0 0 3 * * 0', false],
   ['0 3 * * 0', false],
 ])('a job that ran once a minute though it named seconds did so untold: %s', (schedule, isTold) => {
-  const told = 'The schedule of the archive job job names seconds; jobs are looked at once a minute, no sooner.'
+  const told = 'The schedule of the archive job job names seconds. Jobs are only checked once a minute.'
   expect(new World(schedule).warnings).toEqual(isTold ? [told] : [])
 })

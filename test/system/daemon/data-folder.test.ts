@@ -120,7 +120,7 @@ test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a se
   const ended = await place.run([name])
   expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
   expect(ended.stderr).toContain(place.dataDir)
-  expect(ended.stderr).toMatch(/\nChoose a folder of your own with --data-dir\.\n$/)
+  expect(ended.stderr).toMatch(/\nChoose another folder with --data-dir\.\n$/)
   expect(ended.stderr).not.toContain('bug')
   expect(readFileSync(place.dataDir, 'utf8')).toBe('mine')
 })
@@ -132,7 +132,7 @@ test.runIf(hasModes)('a folder that others use, as /tmp, is not closed to them: 
   for (const command of ['serve', 'chats']) {
     const ended = await place.run([command])
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(ended.stderr).toMatch(/is open to others and holds .* such as theirs\.txt\.\n.*--data-dir/)
+    expect(ended.stderr).toMatch(/^Other users can open .* such as theirs\.txt\.\n.*--data-dir/)
   }
   expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
 })
@@ -238,6 +238,9 @@ test.runIf(canMount)('a data folder that can only be read was told as a bug in c
   await place.run(['sync'])
   for (const command of ['serve', 'status']) {
     const run = readOnlyShell(place.dataDir, [process.execPath, cursordexBin, command, ...place.flags])
-    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(/can only be read\.\nMount it writable/)])
+    expect([run.status, run.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is on a read-only disk\.\nMount the disk writable/),
+    ])
   }
 })

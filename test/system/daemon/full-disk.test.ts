@@ -10,7 +10,7 @@ import { threadWriter } from '../../../src/engine/writer/thread-writer.ts'
 import { DataFolderMonitor } from '../../../src/daemon/lifecycle/data-folder-monitor.ts'
 import { takeLock } from '../../../src/engine/lock.ts'
 import type { Logger } from '../../../src/daemon/lifecycle/log.ts'
-import { Timers } from '../../../src/daemon/follow/timers.ts'
+import { Timers } from '../../../src/daemon/follow/indexing.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 

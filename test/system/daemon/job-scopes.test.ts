@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { requireScopes } from '../../../src/daemon/lifecycle/job-scopes.ts'
+import { requireScopes } from '../../../src/daemon/lifecycle/startup-checks.ts'
 import { loadSettings } from '../../../src/settings.ts'
 import { Workplace } from '../../helpers/spawn-cursordex.ts'
 

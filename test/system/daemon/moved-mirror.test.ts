@@ -114,7 +114,7 @@ function lookAfter(act: (kept: MirrorMaintenance) => void): Damage {
   try {
     expect(kept.db.open).toBe(true)
     act(kept)
-    const { value } = kept.keep({ task: 'look', suspected: 'none' }).next()
+    const { value } = kept.run({ task: 'look', suspected: 'none' }).next()
     return value?.damage ?? 'none'
   } finally {
     kept.close()

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { misconfiguredFolders } from '../../../src/engine/misconfigured-folders.ts'
+import { misconfiguredFolders } from '../../../src/engine/source-reasons.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -23,7 +23,9 @@ test('who names the folder above, one within or a file is told which one was mea
   }
   const foreign = mkdtempSync(join(homedir(), 'foreign-'))
   writeFileSync(join(foreign, 'settings.json'), '{}')
-  expect(misconfiguredFolders([foreign])).toEqual([expect.stringContaining('Name another with --cursor-user-dir.')])
+  expect(misconfiguredFolders([foreign])).toEqual([
+    expect.stringContaining('Name another folder with --cursor-user-dir.'),
+  ])
 })
 
 test('nothing is said of a User folder, a new one among them, or of one that is not there', () => {

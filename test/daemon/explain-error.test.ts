@@ -7,7 +7,7 @@ test('of a trouble that says what to do, that was thrown away, and its sentence 
   expect(explainError(trouble, 'mirror.db')).toMatchObject({
     code: 'ingest-died',
     message: 'Indexing failed: The indexing thread ended.',
-    hint: 'Restart the daemon. It is tried again in half a minute.',
+    hint: 'Restart the daemon. It will be tried again in half a minute.',
   })
 })
 
@@ -15,6 +15,6 @@ test('what is no trouble is told as it is, and tried again', () => {
   expect(explainError(new Error('out of cheese'), 'mirror.db')).toMatchObject({
     code: 'fault',
     message: 'Indexing failed: out of cheese.',
-    hint: 'It is tried again in half a minute.',
+    hint: 'It will be tried again in half a minute.',
   })
 })

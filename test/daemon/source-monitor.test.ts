@@ -97,7 +97,7 @@ test('all counts as read once each source that there was had its pass, and stays
 test('a mirror that was made anew passed for ready before all was read into it', () => {
   begin()
   expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])
-  follow.readAnew()
+  follow.readAgain()
   expect([follow.isUpToDate, follow.wasAllRead, takeNudges()]).toEqual([false, false, ['reconcile']])
   runAll({}, 'reconcile')
   expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])

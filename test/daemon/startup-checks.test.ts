@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startupWarnings } from '../../src/daemon/lifecycle/startup-warnings.ts'
+import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
 
 const about = (places: readonly string[]): string[] =>
   startupWarnings(places, false).filter((sentence) => sentence.includes('Cursor'))
@@ -27,6 +27,6 @@ const accounts = ['root:x:0:0:root:/root:/bin/sh', 'bob:x:1999:1999::/home/bob:/
 
 test.runIf(process.platform === 'linux')('who started it with --auth is not told to turn it on', () => {
   const told = (asksForToken: boolean) => startupWarnings([homedir()], asksForToken, accounts)
-  expect(told(false)).toEqual([expect.stringContaining('turn on --auth')])
+  expect(told(false)).toEqual([expect.stringContaining('Use --auth')])
   expect(told(true)).toEqual([])
 })

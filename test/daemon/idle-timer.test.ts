@@ -6,7 +6,7 @@ function lookEachSecond(calm: IdleTimer, looks: string, sinceS = 0): number[] {
   return looks.split('').map((look, index) => {
     const nowMs = (sinceS + index) * 1000
     calm.note(look === '.', nowMs)
-    return calm.lastedMs(nowMs) / 1000
+    return calm.idleMs(nowMs) / 1000
   })
 }
 
