@@ -11,7 +11,6 @@ import { isDamage } from '../mirror/maintenance/check-pages.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
 import { Estimation } from './estimation/estimation.ts'
 import { Indexing } from './follow/indexing.ts'
-
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
 import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
 import { ProgressLine } from './lifecycle/progress-line.ts'
@@ -58,9 +57,11 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   try {
     // This comes first, so that no request is answered from a mirror that is being created or is not ours.
     await indexing.open()
+    // The token exists before the port is open, so that a client that sees the port can read it.
+    const token = asksForToken(settings) ? readToken(dataDir) : null
     const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
       const { answerFrom } = await import('./server/answer.ts')
-      return answerFrom(apiContext(parts, hosts))
+      return answerFrom(apiContext(parts, hosts, token))
     })
     const folder = new DataFolderMonitor(dataDir, lock, {
       pid: process.pid,
@@ -69,7 +70,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       version: context.version,
     })
     context.stdout.write(`cursordex listening on ${server.url}\n`)
-    const warnings = startupWarnings([...userDirs, ...homes], asksForToken(settings))
+    const warnings = startupWarnings([...userDirs, ...homes], token !== null)
     for (const sentence of [...warnings, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
     const following = followCursor(parts, server, progress)
     estimation.begin()
@@ -197,10 +198,8 @@ function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: P
 }
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
-function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiWorld {
+function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiWorld {
   const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
-  const tokenRequired = asksForToken(settings)
-  const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
     state: indexing.state,
     reasons: indexing.reasons,
@@ -215,7 +214,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiWorld {
   return {
     ...engine.api(),
     startedAt: new Date(startedAtMs).toISOString(),
-    access: { token, tokenRequired, allowedHosts },
+    access: { token, tokenRequired: token !== null, allowedHosts },
     live,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {

@@ -1,7 +1,6 @@
 import { setPriority } from 'node:os'
 import { prepareAnswers } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
-
 import { failureOf, type JobOrder, type JobReply } from './executor/executor.ts'
 import type { Job, JobContext } from './jobs/job.ts'
 import { loadJob } from './jobs/jobs.ts'

@@ -4,7 +4,6 @@ import { countEverything } from '../../api/queries/count-everything.ts'
 import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
 import { openEngine } from '../../engine/engine.ts'
 import { InlineExecutor } from '../../engine/executor/inline-executor.ts'
-
 import { DirectPasses } from '../../engine/passes.ts'
 import { misconfiguredFolders } from '../../engine/source-reasons.ts'
 import { inlineWriter } from '../../engine/writer/inline-writer.ts'

@@ -11,7 +11,6 @@ import { collectGarbage, GIVE_BACK_MS } from '../../engine/heap-limits.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
-
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Executor } from '../../engine/executor/executor.ts'
 import type { Passes } from '../../engine/passes.ts'

@@ -1,14 +1,9 @@
-import type { Question } from '../../api/questions.ts'
+import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
 import type { EstimateInput, EstimateSlice } from './estimate.ts'
 import type { Job, JobContext } from './job.ts'
-
-export interface SearchInput {
-  readonly question: Question
-  /** How long the search may take, in milliseconds. */
-  readonly deadlineMs: number
-}
+import type { SearchInput } from './search.ts'
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
 export interface Jobs {
@@ -29,18 +24,12 @@ type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input
 
 /** Loads a job's code. A process loads only the jobs that it runs. */
 export const loadJob: Loaders = {
-  search: async () => {
-    const { answerQuestion } = await import('../../api/questions.ts')
-    return inOneStep(({ question, deadlineMs }, context) => answerQuestion(context.mirror(), question, deadlineMs))
-  },
+  search: async () => (await import('./search.ts')).searchJob,
   estimate: async () => (await import('./estimate.ts')).estimateJob,
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
-  'check-terms': async () => {
-    const { areTermsSound } = await import('../../mirror/maintenance/check-pages.ts')
-    return inOneStep((_input, context) => areTermsSound(context.mirror()))
-  },
+  'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
 }
 
 /** A job without steps in between, for example because SQLite cannot be interrupted here. */

@@ -3,7 +3,6 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { damageOf } from '../../mirror/maintenance/check-pages.ts'
 import { runToCompletion } from '../deferred.ts'
-
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
 import type { UpkeepOutcome, UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'

@@ -2,7 +2,6 @@ import type { Worker } from 'node:worker_threads'
 import { mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
-
 import type { FromWorker, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 

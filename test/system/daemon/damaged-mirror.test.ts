@@ -48,7 +48,7 @@ async function expectAllHeld(url: string): Promise<void> {
   expect(thread.items).toHaveLength(6)
 }
 
-test('a damaged mirror is set aside at the start, and what Cursor lost is still there, marked', async () => {
+test('a damaged mirror is set aside at the start, and messages that Cursor deleted are kept and marked', async () => {
   overwrite(1, 100)
   const { daemon, url } = await place.serve()
   const { reasons, counts } = await untilReady(url)
@@ -65,7 +65,7 @@ test('a damaged mirror is set aside at the start, and what Cursor lost is still 
   expect(await untilReady(url)).toMatchObject({ reasons: [] })
 })
 
-test('a page that only a look at all pages finds is found at the start', async () => {
+test('damage that only a check of all pages finds is found at the start', async () => {
   for (const page of pagesOf('outlines')) overwrite(page)
   const { url } = await place.serve()
   await waitUntil('the damaged file', () => aside().length === 1)
@@ -73,7 +73,7 @@ test('a page that only a look at all pages finds is found at the start', async (
   await expectAllHeld(url)
 })
 
-test('full-text tables that fail under a search are made anew while the daemon runs', async () => {
+test('full-text tables that fail during a search are rebuilt while the daemon runs', async () => {
   const pages = pagesOf('message_terms_data')
   const { url } = await place.serve()
   await untilReady(url)
@@ -90,25 +90,22 @@ test('full-text tables that fail under a search are made anew while the daemon r
 test.each([
   ['chat_digests', '/api/stats'],
   ['message_terms_data', `/api/search?q=${wordOf(1, 2)}`],
-])(
-  'the first to ask for what lies on a damaged page of %s was told of a mistake of the daemon',
-  async (table, path) => {
-    const pages = pagesOf(table)
-    const { url } = await place.serve()
-    await untilReady(url)
-    for (const page of pages) overwrite(page)
-    const told: unknown[] = []
-    await waitUntil('an answer', async () => {
-      const response = await fetch(url + path)
-      if (!response.ok) told.push([response.status, ((await response.json()) as { code: string }).code])
-      return response.ok
-    })
-    expect(told[0]).toEqual([503, 'mirror-damaged'])
-    expect(told.filter((one) => String(one).startsWith('500'))).toEqual([])
-  },
-)
+])('the first request that reads a damaged page of %s was answered with an internal error', async (table, path) => {
+  const pages = pagesOf(table)
+  const { url } = await place.serve()
+  await untilReady(url)
+  for (const page of pages) overwrite(page)
+  const failures: unknown[] = []
+  await waitUntil('an answer', async () => {
+    const response = await fetch(url + path)
+    if (!response.ok) failures.push([response.status, ((await response.json()) as { code: string }).code])
+    return response.ok
+  })
+  expect(failures[0]).toEqual([503, 'mirror-damaged'])
+  expect(failures.filter((one) => String(one).startsWith('500'))).toEqual([])
+})
 
-test('a command without a daemon mends the mirror too, and says so', async () => {
+test('a command without a daemon repairs the mirror too, and says so', async () => {
   overwrite(1, 100)
   const { exitCode, stdout, stderr } = await place.run(['chats', '--json'])
   expect([exitCode, (JSON.parse(stdout) as { total: number }).total]).toEqual([0, 4])

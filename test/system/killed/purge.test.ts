@@ -25,7 +25,7 @@ async function searchFor(word: string): Promise<number> {
   return (JSON.parse(stdout) as Found).total
 }
 
-/** @returns whether it was killed before it ended by itself */
+/** @returns true if it was killed before it ended */
 async function killAfter(round: number, delayMs: number): Promise<boolean> {
   const argv = ['purge', '--match', '--yes', '--json']
   const program = place.place.start(argv, { input: `${secretOf(round)}\n` })
@@ -36,7 +36,7 @@ async function killAfter(round: number, delayMs: number): Promise<boolean> {
   return isKilled
 }
 
-test('killed at any moment of a purge, doing it again ends it, and nothing that was gone comes back', async () => {
+test('after a kill during a purge, a repeated purge completes it, and nothing that was purged returns', async () => {
   const chance = new Chance(4)
   const startedAt = performance.now()
   expect(await place.purgeSecret(KILLS)).toMatchObject({ exitCode: 0 })
@@ -44,16 +44,16 @@ test('killed at any moment of a purge, doing it again ends it, and nothing that 
   let [killed, removed] = [0, 0]
   for (let round = 0; round < KILLS; round += 1) {
     if (await killAfter(round, tookMs * (0.4 + 0.6 * (chance.below(1000) / 1000)))) killed += 1
-    // The row is written again, so that it is read again by whatever runs next.
+    // The row is written again, so that the next pass reads it again.
     place.writeSecret(round, ` Again ${round}.`)
     const isThere = (await searchFor(`"${secretOf(round)}"`)) > 0
     if (!isThere) removed += 1
     const againAt = performance.now()
     const { exitCode, stdout, stderr } = await place.purgeSecret(round)
-    // The machine may have other work by now, or less.
+    // The load of the machine may have changed.
     tookMs = performance.now() - againAt
     expect([round, exitCode, stderr]).toEqual([round, 0, expect.any(String)])
-    // Gone before it was done again: then that had nothing left to remove.
+    // If it was already purged, the repeated purge has nothing to remove.
     const { messages } = JSON.parse(stdout) as { messages: number }
     expect([round, messages]).toEqual([round, isThere ? 1 : 0])
     expect([round, findSecret(round)]).toEqual([round, []])
@@ -66,7 +66,7 @@ test('killed at any moment of a purge, doing it again ends it, and nothing that 
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 0 })
   expect(await place.run(['sync', '--full'])).toMatchObject({ exitCode: 0 })
   for (let round = 0; round <= KILLS; round += 1) expect([round, findSecret(round)]).toEqual([round, []])
-  // Those that nobody purged are as they were.
+  // Other chats are unchanged.
   expect(await searchFor('zephyrian')).toBe(4)
   expect(await searchFor('word3a7')).toBe(1)
 }, 400_000)

@@ -17,7 +17,7 @@ let stick: string
 
 beforeEach(async () => {
   place = new PurgePlace(3, 4)
-  // Called by what was said in it, and lost by Cursor: only the archive and the mirror know its name.
+  // Its title comes from its text, and Cursor deleted it. Only the archive and the mirror know the title.
   place.store.chat('named', { name: secretOf(0), fullConversationHeadersOnly: headers(['n1']) })
   place.store.message('named', 'n1', { type: 1, text: 'about something else', createdAt: '2026-02-02T00:00:00.000Z' })
   stick = mkdtempSync(join(tmpdir(), 'cursordex-stick-'))
@@ -37,15 +37,15 @@ async function mustRun(argv: readonly string[], options: RunOptions = {}): Promi
   if (exitCode !== 0) throw new Error(stderr)
 }
 
-/** @param from where the archive is; the own one where not given */
+/** @param from the archive folder. By default the own one */
 async function restore(from: readonly string[]): Promise<ArchiveRestored> {
   const { stdout, stderr, exitCode } = await place.run(['archive', 'restore', ...from, '--json'])
   expect([stderr, exitCode]).toEqual(['', 0])
   return JSON.parse(stdout) as ArchiveRestored
 }
 
-test('what was purged does not come back from an archive that still holds it', async () => {
-  // Cursor loses everything, so that whatever comes, comes from the archive.
+test('purged chats are not restored from an archive that still contains them', async () => {
+  // Cursor loses everything, so that everything comes from the archive.
   place.store.delete('composerData:named')
   place.store.delete('bubbleId:named:n1')
   for (const chat of [0, 1, 2]) {
@@ -68,7 +68,7 @@ test('what was purged does not come back from an archive that still holds it', a
   expect(await getJson(url, `/api/search?q=${wordOf(2)}`)).toMatchObject({ total: 1 })
 })
 
-test('a name that was purged is not brought in by the archive of another machine', async () => {
+test('a purged name is not restored from the archive of another machine', async () => {
   const other = new PurgePlace(0)
   try {
     other.store.chat('elsewhere', { name: secretOf(0), fullConversationHeadersOnly: headers(['e1']) })
@@ -82,7 +82,7 @@ test('a name that was purged is not brought in by the archive of another machine
   }
 })
 
-test('where nothing was purged, the same archive brings back all of it', async () => {
+test('without a purge the same archive restores everything', async () => {
   const other = new PurgePlace(0)
   try {
     const { stdout, exitCode } = await other.run(['archive', 'restore', '--from', stick, '--json'])
