@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { Compiled } from '../../helpers/compiled.ts'
 
 /** The compiled program, because the limits affect a whole process, so the test needs a separate one. */
-const limits = await Compiled.module('daemon/heap-limits')
+const limits = await Compiled.module('engine/heap-limits')
 afterAll(() => limits.remove())
 
 /** Creates garbage, some of which lives for a while. V8 then enlarges the young generation. */

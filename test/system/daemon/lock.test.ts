@@ -10,7 +10,7 @@ import { Compiled } from '../../helpers/compiled.ts'
 
 const newFolder = (): string => mkdtempSync(join(homedir(), 'lock-'))
 
-const compiled = await Compiled.module('daemon/lock')
+const compiled = await Compiled.module('engine/lock')
 afterAll(() => compiled.remove())
 
 /** Another process that takes the lock and runs until it is killed. */

@@ -39,10 +39,10 @@ test.runIf(canLimit)('a search ended the daemon if no descriptor was left for it
   const mirror = seedMirror()
   try {
     const ask = `
-      globalThis.pool ??= new made.SearchPool(words[0], 30_000)
-      await pool.ask({ kind: 'search', request: words[1] })
+      globalThis.pool ??= new made.SearchPool(words[0])
+      await pool.ask({ kind: 'search', request: words[1] }, 30_000)
       codes.push('answered')`
-    const codes = await withoutDescriptors('daemon/search-pool', [mirror.path, requestOf('plum')], ask)
+    const codes = await withoutDescriptors('engine/executor/search-pool', [mirror.path, requestOf('plum')], ask)
     expect(codes).toEqual(['search-died', 'answered'])
   } finally {
     mirror.dispose()
@@ -51,8 +51,8 @@ test.runIf(canLimit)('a search ended the daemon if no descriptor was left for it
 
 test.runIf(canLimit)('an archive ended the daemon if no descriptor was left for its process', async () => {
   const ask = `
-    const { result } = made.startArchiveProcess({ kind: 'verify', dir: '/nowhere/archives', share: 1 }, () => undefined)
-    await result
+    globalThis.executor ??= new made.ForkedExecutor('/nowhere/mirror.db')
+    await executor.run('verify', { dir: '/nowhere/archives', share: 1 })
     codes.push('answered')`
-  expect(await withoutDescriptors('daemon/archive-process', [], ask)).toEqual(['archive-died', 'answered'])
+  expect(await withoutDescriptors('engine/executor/forked-executor', [], ask)).toEqual(['archive-died', 'answered'])
 })
