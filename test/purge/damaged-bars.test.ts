@@ -56,7 +56,7 @@ test.each(['tombstones', 'purge_salt'])(
 
 test('where nothing was ever purged, or what keeps it out was saved, a damaged mirror tells of no purge', async () => {
   spoilTable('tombstones')
-  expect(salvaged()).toMatch(/made anew: .*\.db\.$/)
+  expect(salvaged()).toMatch(/replaced by a new one\. .*\.db\.$/)
   await home.purging.purge(chatsOf('a'))
   spoilTable('losses')
   expect(salvaged()).not.toContain('purge')
