@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { guard, securityHeaders } from './guard.ts'
+import { compressJson } from './compress-json.ts'
 import { limitBodies } from './json-body.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
 import { createStatusReader } from './read-status.ts'
@@ -8,6 +9,8 @@ import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes, lossRoutes } from './routes/chats.ts'
 import { commitRoutes } from './routes/commits.ts'
 import { eventRoutes } from './routes/events.ts'
+import { mcpRoutes } from './routes/mcp.ts'
+import { countRequests, lazyMetrics, metricRoutes, readyRoutes } from './routes/metrics.ts'
 import { exportRoutes } from './routes/export.ts'
 import { healthRoutes, statusRoutes, pageRoutes, syncRoutes } from './routes/status.ts'
 import { projectRoutes, statsRoutes } from './routes/projects.ts'
@@ -32,11 +35,16 @@ export function createApp(context: ApiContext): Hono {
   })
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(securityHeaders(), guard(context.access), refuseMalformedPaths(), limitBodies())
+  const metrics = lazyMetrics()
+  app.use(countRequests(metrics.loaded), compressJson(), securityHeaders())
+  app.use(guard(context.access), refuseMalformedPaths(), limitBodies())
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   for (const routes of [
     healthRoutes(context),
     statusRoutes(readStatus),
+    readyRoutes(readStatus),
+    metricRoutes(readStatus, metrics.load),
+    mcpRoutes(context, (request) => app.fetch(request)),
     searchRoutes(context),
     suggestRoutes(context),
     chatRoutes(context),

@@ -11,6 +11,9 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/', explains: 'This page.' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers. Costs nothing.' },
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and unreadable rows.' },
+  { method: 'GET', path: '/api/ready', explains: '200 if everything is searchable, else 503 with the reasons.' },
+  { method: 'GET', path: '/metrics', explains: 'Metrics for Prometheus.' },
+  { method: 'POST', path: '/mcp', explains: 'Agents: the Model Context Protocol over HTTP.' },
   {
     method: 'GET',
     path: '/api/search',
@@ -82,6 +85,10 @@ export const routeTable: readonly RouteEntry[] = [
 ]
 
 /** The methods of a path; none for an unknown path. @param path still percent-encoded */
+/** The pattern of the route that a path leads to, or null. */
+export const patternOf = (path: string): string | null =>
+  routeTable.find((route) => matches(route.path, path))?.path ?? null
+
 export function methodsOf(path: string): string[] {
   const methods = routeTable.filter((route) => matches(route.path, path)).map((route) => route.method)
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
