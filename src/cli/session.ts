@@ -1,17 +1,13 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
+import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
-import type { Answers } from './client/answers.ts'
-import { statusLine } from './terminal/status-line.ts'
-import type { StatusLine } from './terminal/status-line.ts'
+import type { Answers, OpenAnswers } from './client/answers.ts'
+import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
 import { inputOf } from './input/options.ts'
-import { printTo } from './terminal/print.ts'
-import { screenOf } from './terminal/screen.ts'
-import type { Screen } from './terminal/screen.ts'
-import type { World } from './world.ts'
+import { screenOf, type Screen, type Output } from './terminal/screen.ts'
+import type { Companion } from './serve-forever.ts'
 
 /** The settings in force for a command, its flags among them. @throws UserError as `loadSettings` does */
 export type SettingsOf = (command: Command) => Settings
@@ -91,4 +87,17 @@ export function decodeAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
     'The running daemon may be of another version: restart it.',
     { cause: decoded.error },
   )
+}
+
+/** Everything outside the command line that it touches. */
+export interface World extends Surroundings {
+  readonly openAnswers: OpenAnswers
+  /** Runs the daemon in the foreground until it is told to stop, and whoever runs beside it. */
+  readonly serve: (settings: Settings, companion?: Companion) => Promise<void>
+  readonly stdin: AsyncIterable<Buffer | string>
+  readonly stdout: Output
+  readonly stderr: Output
+  /** IANA name of the zone in which times are shown. */
+  readonly timeZone: string
+  readonly version: string
 }

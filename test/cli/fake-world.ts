@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Writable } from 'node:stream'
 import { runCli } from '../../src/cli/main.ts'
-import type { World } from '../../src/cli/world.ts'
+import type { World } from '../../src/cli/session.ts'
 import type { Settings } from '../../src/settings.ts'
 
 export interface Call {

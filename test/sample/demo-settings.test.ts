@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { demoGreeting } from '../../src/cli/demo-greeting.ts'
+import { demoGreeting } from '../../src/cli/demo-stage.ts'
 import { startupWarnings } from '../../src/daemon/lifecycle/startup-warnings.ts'
 import { run } from '../cli/fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'

@@ -22,7 +22,7 @@ import { withWriterLock } from './as-writer.ts'
 import { CursorHere } from './cursor-here.ts'
 import { errorOfProblem } from './problem.ts'
 import { purgingHere } from './purge-here.ts'
-import { reasonText } from '../commands/status-text.ts'
+import { reasonText } from '../commands/status.ts'
 
 const HOST = '127.0.0.1:0'
 

@@ -1,18 +1,25 @@
-import { isAbsolute, resolve } from 'node:path'
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { isAbsolute, resolve, relative } from 'node:path'
+import { Option, type Command } from 'commander'
 import { z } from 'zod'
 import { countText, localTime } from '../terminal/formats.ts'
-import { nearestProject } from '../input/nearest-project.ts'
-import { addDates, addExamples, addJson, addPage, queryOf, wholeNumber } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  queryOf,
+  wholeNumber,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+  inOwnZone,
+} from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Place, Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
-import { inOwnZone } from '../input/typed-dates.ts'
+import { decodeAnswer, type Place, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
+import { UserError } from '../../model/user-error.ts'
+import type { Answers } from '../client/answers.ts'
 
 const chatMatch = z.object({
   id: z.string(),
@@ -134,4 +141,35 @@ function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere 
     ...(editedElsewhere ? ['edited other files'] : []),
   ]
   return words.join(', ')
+}
+
+const projectsAnswer = z.object({
+  total: z.number(),
+  items: z.array(z.object({ id: z.string(), path: z.string(), remote: z.object({}).nullable() })),
+})
+
+const PAGE = 200
+
+/**
+ * The id of the project that holds a folder: of several, the innermost.
+ * @param folder absolute
+ * @throws UserError `no-project`, exit code 2, where none does
+ */
+export async function nearestProject(answers: Answers, folder: string): Promise<string> {
+  let found: { readonly id: string; readonly path: string } | null = null
+  for (let offset = 0, total = Infinity; offset < total; offset += PAGE) {
+    const page = decodeAnswer(projectsAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
+    total = page.total
+    for (const { id, path, remote } of page.items) {
+      if (remote === null && holds(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }
+    }
+  }
+  if (found !== null) return found.id
+  const text = `No project that is known here holds ${folder}.`
+  throw new UserError('no-project', text, 'Name one with --repo; list them with: cursordex projects', { exitCode: 2 })
+}
+
+function holds(root: string, folder: string): boolean {
+  const way = relative(root, folder)
+  return isAbsolute(root) && !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way)
 }

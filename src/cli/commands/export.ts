@@ -1,13 +1,8 @@
-import { Option } from 'commander'
-import type { Command } from 'commander'
-import { exportFormats } from '../../api/export/formats.ts'
-import type { ExportFormat } from '../../api/export/formats.ts'
-import { addExamples, queryOf } from '../input/options.ts'
-import type { JsonOption } from '../input/options.ts'
-import { FileEnd } from '../terminal/file-end.ts'
-import { pathPart } from '../input/path-part.ts'
+import { Option, type Command } from 'commander'
+import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
+import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
-import { refuseEmpty } from '../input/refuse-empty.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
 
@@ -67,4 +62,29 @@ const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
   json: printableJsonText,
   jsonl: printableJsonText,
   html: printable,
+}
+
+/** More than the account of what was masked can be long. UTF-16 units. */
+const KEPT = 16 * 1024
+
+/** Watches a text go by, and keeps its end. */
+export class FileEnd {
+  #end = ''
+
+  async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const stretch of text) {
+      this.#end = (this.#end + stretch).slice(-KEPT)
+      yield stretch
+    }
+  }
+
+  /** What the file says of what was masked in it, in words for a person, whatever its format. */
+  get maskedSentence(): string {
+    const sentences = [...this.#end.matchAll(/Masked in this file: [^<\n]*\./g)]
+    const list = /"masked":(\[[^\]]*\])\}\s*$/.exec(this.#end)?.[1]
+    if (list === undefined) return sentences.at(-1)?.[0] ?? 'The file does not tell what was masked in it.'
+    const counts = JSON.parse(list) as readonly { readonly kind: string; readonly count: number }[]
+    const words = counts.map(({ kind, count }) => `${count} ${kind}`)
+    return `Masked in this file: ${words.length === 0 ? 'nothing' : words.join(', ')}.`
+  }
 }

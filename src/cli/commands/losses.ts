@@ -1,16 +1,23 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { localTime } from '../terminal/formats.ts'
-import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+  inOwnZone,
+} from '../input/options.ts'
 import { noteUnknown } from '../input/note-unknown.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
-import { inOwnZone } from '../input/typed-dates.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
 
 const lossesAnswer = z.object({
   total: z.number(),

@@ -18,3 +18,11 @@ export function addServeCommand(program: Command, session: Session): void {
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
 }
+
+export function addDemoCommand(program: Command, session: Session): void {
+  const command = program
+    .command('demo')
+    .description('see it work without Cursor: run on a sample made for this run, which grows as an agent at work would')
+  command.action(() => session.demo(command))
+  addExamples(command, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
+}

@@ -2,12 +2,10 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { UserError } from '../../model/user-error.ts'
 import { durationText, numberText } from '../terminal/formats.ts'
-import { addExamples, addJson } from '../input/options.ts'
-import type { JsonOption } from '../input/options.ts'
+import { addExamples, addJson, type JsonOption } from '../input/options.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { reasonText } from './status-text.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { reasonText } from './status.ts'
 
 const syncAnswer = z.object({
   changed: z.number(),

@@ -1,6 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../../model/user-error.ts'
 

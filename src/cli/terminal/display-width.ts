@@ -1,3 +1,5 @@
+import type { Screen } from './screen.ts'
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 // East Asian Width "W" and "F", in the blocks that hold letters (Unicode standard annex 11).
@@ -41,4 +43,20 @@ export function fittingEnd(line: string, widthMax: number): string {
     width -= graphemeWidth(segment)
   }
   return ''
+}
+
+/** Breaks a text between words where the terminal ends; elsewhere it stays one line. @param indent columns before each line */
+export function wrap(text: string, indent: number, { width }: Screen): string {
+  if (width === null) return text
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line === '' || displayWidth(longer) <= width - indent) line = longer
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line].join(`\n${' '.repeat(indent)}`)
 }

@@ -1,21 +1,27 @@
-import { InvalidArgumentError } from 'commander'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { z } from 'zod'
 import { UserError } from '../../../model/user-error.ts'
-import { listAnswer, newestArchive } from './list-archives.ts'
-import { archiveAnswer, watchArchive, type ArchiveAnswer } from './watch-archive.ts'
+import { listAnswer, newestArchive, archiveAnswer, watchArchive, type ArchiveAnswer } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
-import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../../input/options.ts'
-import type { JsonOption, PageOptions } from '../../input/options.ts'
+import {
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type JsonOption,
+  type PageOptions,
+  holdsDateField,
+  inOwnZone,
+  namesDates,
+} from '../../input/options.ts'
 import { helpOrRefuse } from '../../input/usage.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import { emptyText, notePage } from '../../terminal/page-note.ts'
-import { pathPart } from '../../input/path-part.ts'
+import { pathPart } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
 import { renderTable } from '../../terminal/table.ts'
-import { holdsDateField, inOwnZone, namesDates } from '../../input/typed-dates.ts'
 import { addRestore } from './archive-restore.ts'
 
 const verdictAnswer = z.object({

@@ -4,7 +4,7 @@ import { printableLine } from '../../../text/printable.ts'
 import type { DoctorReport, StoreReport } from './doctor-report.ts'
 import { countText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { wrap } from '../../terminal/wrap.ts'
+import { wrap } from '../../terminal/display-width.ts'
 
 /** Where there is nothing, and nothing was ever read. */
 export const isAbsent = ({ state, chats, messages, issues }: StoreReport): boolean =>

@@ -1,11 +1,10 @@
 import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
 import type { Accounting, DoctorReport, FamilyReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
-import { displayWidth, fittingEnd } from '../../terminal/display-width.ts'
+import { displayWidth, fittingEnd, wrap } from '../../terminal/display-width.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { attentionOf, isAbsent, renderAttention } from './doctor-attention.ts'
-import { wrap } from '../../terminal/wrap.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable } from '../../terminal/table.ts'
 

@@ -1,15 +1,20 @@
 import { Option, type Command } from 'commander'
 import { bucketUnits } from '../../../api/buckets.ts'
-import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../../input/options.ts'
-import type { DateOptions, JsonOption } from '../../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  inOwnZone,
+} from '../../input/options.ts'
 import { printableJson } from '../../../text/printable.ts'
 import { countText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
-import { statsAnswer } from './stats-answer.ts'
-import { isOfStretch, renderStats } from './stats-text.ts'
-import { inOwnZone } from '../../input/typed-dates.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
+import { statsAnswer, isOfStretch, renderStats } from './stats-text.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]

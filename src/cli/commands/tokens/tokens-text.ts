@@ -3,8 +3,7 @@ import { displayWidth } from '../../terminal/display-width.ts'
 import { countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { renderTable } from '../../terminal/table.ts'
-import type { Column } from '../../terminal/table.ts'
+import { renderTable, type Column } from '../../terminal/table.ts'
 
 const count = z.number().nullable()
 const sources = z.object({

@@ -1,18 +1,24 @@
 import { readFile } from 'node:fs/promises'
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
-import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../../input/options.ts'
-import type { DateOptions, JsonOption } from '../../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addRepeatable,
+  queryOf,
+  wholeNumber,
+  type DateOptions,
+  type JsonOption,
+  inOwnZone,
+} from '../../input/options.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from './tokens-text.ts'
-import { inOwnZone } from '../../input/typed-dates.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string
