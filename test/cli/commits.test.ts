@@ -44,7 +44,7 @@ const reply = ({ path }: { readonly path: string }) =>
 
 const repoAsked = (calls: readonly { readonly query: string }[]) => new URLSearchParams(calls.at(-1)?.query).get('repo')
 
-test('commits asks for the innermost project on this machine that holds the folder', async () => {
+test('commits takes the innermost local project that contains the folder', async () => {
   const { calls, exitCode } = await run(['commits'], reply, world)
   expect(exitCode).toBe(0)
   expect(calls.map(({ path }) => path)).toEqual(['/api/projects', '/api/commits'])
@@ -56,12 +56,10 @@ test('commits asks for the innermost project on this machine that holds the fold
 test('commits outside of every project says how to name one', async () => {
   const { exitCode, err } = await run(['commits'], reply, { workingDir: '/srv' })
   expect(exitCode).toBe(2)
-  expect(err).toBe(
-    'No project that is known here holds /srv.\nName one with --repo; list them with: cursordex projects\n',
-  )
+  expect(err).toBe('No known project contains /srv.\nName a project with --repo. List them with: cursordex projects\n')
 })
 
-test('commits asks with its filters, and takes the name of a project as it is', async () => {
+test('commits sends its filters, and the name of a project unchanged', async () => {
   const argv = 'commits --repo shop --from 7d --to 2026-03-01 --tz UTC --chat c1 --confidence medium --window 60'
   const { calls } = await run([...argv.split(' '), '--limit', '5', '--offset', '10'], reply, world)
   expect(calls.map(({ path }) => path)).toEqual(['/api/commits'])
@@ -80,7 +78,7 @@ test('commits asks with its filters, and takes the name of a project as it is', 
   expect((await run(['commits', '--confidence', 'sure'], reply, world)).exitCode).toBe(2)
 })
 
-test('for a program every line of commits is whole, and nothing in it moves a terminal', async () => {
+test('commits prints complete lines for programs, without control characters', async () => {
   const { out, err } = await run(['commits'], reply, world)
   const lines = out.split('\n').map((line) => line.split('\t'))
   const told = [
@@ -102,7 +100,7 @@ test('for a program every line of commits is whole, and nothing in it moves a te
   expect(JSON.parse(json.out)).toEqual(answer)
 })
 
-test('on a terminal a commit is told once, however many chats it has', async () => {
+test('a terminal shows each commit once, also with several chats', async () => {
   for (const width of [60, 110, 160]) {
     const stdout = new Paper(width)
     await run(['commits'], reply, { ...world, stdout, env: { NO_COLOR: '1' } })
@@ -114,7 +112,7 @@ test('on a terminal a commit is told once, however many chats it has', async () 
   }
 })
 
-test('what a chat has for evidence is told in words', async () => {
+test('the evidence of a chat is shown in words', async () => {
   const chats = [
     match('c1', { files: null, branch: null, time: { messages: null } }),
     match('c2', { files: null, branch: 'other', editedElsewhere: true, time: { messages: 1 } }),
@@ -135,7 +133,7 @@ test('what a chat has for evidence is told in words', async () => {
   ])
 })
 
-test('the program lists the commits of the folder it is run in, with a daemon and without', async () => {
+test('the program lists the commits of its working directory, with and without a daemon', async () => {
   const workplace = new Workplace()
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))
   const repository = new GitRepository(join(folder, 'shop'))

@@ -6,13 +6,13 @@ test.each([
   [['tokens', '--project', 'shop', 'import', 'usage.csv'], '--project'],
   [['tokens', 'import', 'usage.csv', '--from', '2026-01'], '--from'],
   [['tokens', 'import', '--csv', 'usage.csv'], '--csv'],
-])('%j: an option of "tokens" alone is refused, and not passed over', async (argv, option) => {
+])('%j: an option of "tokens" only is refused', async (argv, option) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, calls }).toEqual({ exitCode: 2, calls: [] })
   expect(err).toBe(`Unknown option '${option}' of 'tokens import'. See: cursordex tokens import --help\n`)
 })
 
-test('what both take is taken on either side', async () => {
+test('an option of both commands may be in either place', async () => {
   for (const argv of [
     ['tokens', '--json', 'import', '/nonexistent.csv', '--tz', 'UTC'],
     ['tokens', '--tz', 'UTC', 'import', '/nonexistent.csv', '--json', '--data-dir', '/d'],
@@ -21,7 +21,7 @@ test('what both take is taken on either side', async () => {
   }
 })
 
-test('the help of "tokens import" tells of no option that it does not take', async () => {
+test('the help of "tokens import" lists only its own options', async () => {
   const { out } = await run(['tokens', 'import', '--help'])
   expect(out).not.toMatch(/--(project|group-by|limit|csv|model)\b/)
   expect(out.match(/^ {2}--tz /gm)).toHaveLength(1)

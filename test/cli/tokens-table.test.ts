@@ -13,12 +13,12 @@ const plain = new Proxy({}, { get: () => (text: string) => text })
 const screenOf = (width: number | null) =>
   ({ width, hasBlocks: true, timeZone: 'UTC', colours: plain }) as unknown as Screen
 
-test('a file that tells a total alone has it in the table, and a cost is not told as charged', async () => {
+test('a usage file with only a total shows that total, and its cost is not called charged', async () => {
   await world.import(
     'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\n"Jul 3, 2025, 01:06 PM",me,Included,No,gpt-5,"12,345",0.71\n',
   )
   const told = renderTokens(await world.told(), screenOf(200))
-  expect(told).toContain('12,345 in all')
+  expect(told).toContain('12,345 total')
   expect(told).toContain('imported cost')
   expect(told).not.toContain('charged')
 })
@@ -31,20 +31,17 @@ test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns
   const lines = told.split('\n')
   expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(width)
   for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context']) expect(told).toContain(title)
-  // Side by side where there is room for it.
+  // Side by side if there is enough room.
   expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
 })
 
-test.each([40, 60, 80])(
-  'in a terminal of %d columns a week is told by its date, not as week of 202…',
-  async (width) => {
-    const told = renderTokens(await world.told('?groupBy=week'), screenOf(width))
-    expect(told).toContain('week of 2025-02-24 ')
-    expect(told).not.toContain('…')
-  },
-)
+test.each([40, 60, 80])('in a terminal of %d columns the label of a week is not cut', async (width) => {
+  const told = renderTokens(await world.told('?groupBy=week'), screenOf(width))
+  expect(told).toContain('week of 2025-02-24 ')
+  expect(told).not.toContain('…')
+})
 
-test('the price of some messages is not told as that of all, nor part of a cent as nothing', async () => {
+test('the price of only some messages is "at least", and part of a cent is not shown as zero', async () => {
   const { totals, ...told } = await world.told()
   const listPrice = (cents: number | null, messages: number, unpriced: number): string => {
     const priced = { cents, messages, unpriced }
@@ -58,14 +55,14 @@ test('the price of some messages is not told as that of all, nor part of a cent 
   expect(listPrice(null, 0, 2)).toBe('unpriced')
 })
 
-test('part of a cent for some messages is not told as "at least $0.00"', async () => {
+test('part of a cent for some messages is "more than $0.00"', async () => {
   const { totals, ...told } = await world.told()
   const priced = { cents: 0.184, messages: 1, unpriced: 1 }
   const cells = renderTokens({ ...told, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
   expect(cells[4]).toBe('more than $0.00')
 })
 
-test('a CSV of fewer rows than there are says so on stderr, and one of all says nothing', async () => {
+test('--csv notes on stderr that rows are missing', async () => {
   const answer = { ...(await world.told()), rowsTotal: 7 }
   const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)
   const bounded = await run(['tokens', '--csv', '--limit', '2'], ({ path, query }) => reply(path, query))

@@ -57,16 +57,16 @@ test.each([
 })
 
 test('a demo that was started from elsewhere tells where its commands work', () => {
-  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('In another terminal, in this folder:')
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('in another terminal, in this folder:')
   expect(demoGreeting(null, '/tmp/d', 'linux', '/home/ada/cursordex')).toContain(
-    'In another terminal, in /home/ada/cursordex:',
+    'in another terminal, in /home/ada/cursordex:',
   )
 })
 
 test('a demo in a folder that was named does not tell that the mirror there is removed', () => {
   const greeting = demoGreeting(null, '/tmp/d', 'linux', 'this folder', true)
-  expect(greeting).toContain('removes the sample; the mirror stays in /tmp/d.')
-  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes what was made for it.')
+  expect(greeting).toContain('removes the sample. The mirror stays in /tmp/d.')
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes all of its files.')
 })
 
 test('who has no Cursor is told of the demonstration', () => {

@@ -53,7 +53,7 @@ const columns: readonly Column[] = [
   { title: 'id' },
 ]
 
-/** An id is of use only whole: where there is no room for all, other columns give way. */
+/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
 function columnsFor(width: number | null): readonly number[] {
   if (width === null || width >= 100) return [0, 1, 2, 3, 4]
   return width >= 80 ? [0, 2, 3, 4] : [2, 4]
@@ -66,12 +66,12 @@ export function addChatsCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only chats of this model')
   addDates(command)
   command
-    .option('--archived', 'only chats that are archived')
-    .option('--deleted', 'only chats that Cursor holds no more')
-    .option('--subagents', 'chats of subagents too')
-    .option('--include-empty', 'drafts and chats without a message too')
-    .option('-q <words>', 'only chats with a title like this')
-    .addOption(new Option('--sort <order>', 'order').choices(['newest', 'oldest', 'size', 'messages']))
+    .option('--archived', 'only chats that are archived in Cursor')
+    .option('--deleted', 'only chats that were deleted in Cursor')
+    .option('--subagents', 'also list chats of subagents')
+    .option('--include-empty', 'also list drafts and chats without messages')
+    .option('-q <words>', 'only chats with a similar title')
+    .addOption(new Option('--sort <order>', 'order of the chats').choices(['newest', 'oldest', 'size', 'messages']))
   addJson(addPage(command))
   addExamples(command, 'cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json')
   command.action(() => chats(command, session))

@@ -24,9 +24,9 @@ export function addShowCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
     .description('print a chat')
-    .argument('<chatId>', 'its id, as "chats" and "search" list it')
-    .option('--orphans', 'also messages that the chat names no more, at the end')
-    .option('--limit <n>', 'at most so many messages', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .option('--orphans', 'also messages that the chat no longer lists, at the end')
+    .option('--limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--around <messageId>', 'only the messages around this one')
   addJson(command)
   addExamples(
@@ -46,7 +46,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
     const head = decodeAnswer(chatHead, await answers.get(path, new URLSearchParams()))
     let isFirst = true
     for await (const page of pages) {
-      // Nothing is printed before it is known that there is a page to show.
+      // The head is printed only after the first page arrived, so that an error prints nothing.
       if (isFirst) await session.print(renderChatHead(head, session.screen))
       isFirst = false
       for (const item of page.items) {
@@ -56,7 +56,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
   })
 }
 
-/** The pages of a thread, each asked for when the one before is done with. */
+/** The pages of a thread. Each is requested after the one before was used. */
 async function* readPages(answers: Answers, path: string, options: ShowOptions): AsyncGenerator<PageAnswer> {
   const { around, orphans } = options
   const wanted = options.limit ?? Number.POSITIVE_INFINITY
@@ -158,7 +158,7 @@ export function renderMessage(message: ShownMessage, screen: Screen): string {
     message.model,
     message.isOrphan ? 'orphan' : null,
     message.deletedInCursor ? 'deleted in Cursor' : null,
-    message.isIndexCapped ? 'too long to be indexed whole' : null,
+    message.isIndexCapped ? 'only partly indexed' : null,
   ]
   const head = screen.colours.bold(`── ${dotted(facts)}`)
   return `${head}\n${message.parts.map((each) => `${renderPart(each, screen)}\n`).join('')}`
@@ -190,7 +190,7 @@ function renderPart(shown: ShownPart, screen: Screen): string {
   }
 }
 
-// A line break of Windows would show its carriage return on every line.
+// The carriage return of a Windows line break would be printed as a visible escape.
 const block = (text: string) => printable(text.replaceAll('\r\n', '\n').replace(/\n+$/, ''))
 
 const indented = (text: string) => block(text).replace(/^(?=.)/gm, '  ')
@@ -203,10 +203,11 @@ const codeHead = (language: string | null, path: string | null) => `[code] ${dot
 const todoLine = ({ content, status }: { readonly content: string; readonly status: string | null }) =>
   `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
 
-/** Name, status, paths, and as much of what came back as stands on one line. */
+/** Name, status, paths, and the first part of the output, on one line. */
 function toolLine(tool: ShownTool, screen: Screen): string {
-  const told = tool.error ?? tool.output
-  const outcome = typeof told === 'string' ? told : told === null || told === undefined ? '' : JSON.stringify(told)
+  const result = tool.error ?? tool.output
+  const outcome =
+    typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)
   const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
   const room = Math.max(24, (screen.width ?? 200) - displayWidth(line) - 4)
   const full = printableLine(outcome.slice(0, 4000))

@@ -9,7 +9,9 @@ import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
 
 export function addStatusCommand(program: Command, session: Session): void {
-  const command = program.command('status').description('say what is mirrored, from where, and whether all is well')
+  const command = program
+    .command('status')
+    .description('show what is mirrored, from where, and whether there are problems')
   addJson(command)
   addExamples(command, 'cursordex status', 'cursordex status --json')
   command.action(() => showStatus(command, session))
@@ -56,12 +58,12 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
-    ['held', tallyText(withoutDeleted(status.counts))],
-    status.losses ? ['lost', lossText(status.losses, screen.timeZone)] : null,
+    ['mirrored', tallyText(withoutDeleted(status.counts))],
+    status.losses ? ['deleted', lossText(status.losses, screen.timeZone)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
-    typeof status.lagMs === 'number' ? ['behind by', durationText(status.lagMs)] : null,
+    typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
     status.estimation ? ['tokens', estimationText(status.estimation)] : null,
   ]
   const block = lines
@@ -71,41 +73,41 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
   return `${block}\n${renderSources(status, screen)}`
 }
 
-/** A reason for a person. Its code is for programs; what follows it says the same in words. */
+/** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
 
-/** What was deleted is told once, under `lost`: a chat that went whole is one there, and many messages here. */
+/** Deleted messages are shown only under `deleted`, where a chat that was deleted as a whole counts once. */
 const withoutDeleted = (counts: StatusAnswer['counts']): StatusAnswer['counts'] =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => name !== 'deleted'))
 
 function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>): string {
   if (state === 'off') return 'not estimated (tokens.estimate is false)'
-  if (state === 'failed') return 'not estimated until the next start: it failed again and again; the log says why'
+  if (state === 'failed') return 'not estimated until the next start, because it failed repeatedly; see the log'
   if (state === 'done') return 'all messages are counted or estimated'
   const what = left === null ? '' : `, ${countText(left, 'message')} left`
   return `estimating: ${state}${what}`
 }
 
 function daemonText({ version, uptimeMs }: StatusAnswer, origin: Answers['origin']): string {
-  if (origin === 'mirror') return `none runs; version ${version} read the mirror itself`
+  if (origin === 'mirror') return `not running; version ${version} read the mirror directly`
   return `version ${version}, up for ${durationText(uptimeMs)}`
 }
 
 function progressText({ stage, done, total, etaMs }: NonNullable<StatusAnswer['progress']>): string {
   const percent = total > 0 ? `${Math.floor((done / total) * 100)} %, ` : ''
   const left = typeof etaMs === 'number' ? `, about ${durationText(etaMs)} left` : ''
-  const what = stage === 'indexing' ? ' messages made searchable' : ' rows read'
+  const what = stage === 'indexing' ? ' messages indexed' : ' rows read'
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
 function lossText({ messages, chats, lastAt }: NonNullable<StatusAnswer['losses']>, timeZone: string): string {
   if (lastAt === null) return 'nothing'
   const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, kept here; the last ${localTime(lastAt, timeZone)}`
+  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${localTime(lastAt, timeZone)}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: StatusAnswer['mirror']): string {
-  const index = typeof ftsBytes === 'number' ? `, of which index ${bytesText(ftsBytes)}` : ''
+  const index = typeof ftsBytes === 'number' ? `, index ${bytesText(ftsBytes)}` : ''
   return `${path} (${bytesText(bytes)}${index})`
 }
 

@@ -9,12 +9,12 @@ export type Colours = ReturnType<typeof pc.createColors>
 
 /** What stdout can show. */
 export interface Screen {
-  /** Columns of the terminal; null where stdout is none. */
+  /** Columns of the terminal. Null if stdout is not a terminal. */
   readonly width: number | null
   readonly colours: Colours
-  /** Whether it can draw blocks and lines, which terminals that speak no UTF-8 cannot. */
+  /** Whether the terminal can show block characters, which need UTF-8. */
   readonly hasBlocks: boolean
-  /** IANA name of the zone that times are shown in. */
+  /** IANA name of the zone for shown times. */
   readonly timeZone: string
 }
 
@@ -30,8 +30,8 @@ export function screenOf(output: Output, env: Environment, timeZone: () => strin
   }
 }
 
-// POSIX: the first of these that is set and not empty says which letters there are. None set is a C locale, except on
-// systems that do not use them.
+// POSIX: the first of these variables that is set and not empty names the encoding. If none is set, it is the C locale,
+// except on systems that do not use these variables.
 function drawsBlocks(env: Environment): boolean {
   if (env['TERM'] === 'dumb' || env['TERM'] === 'linux') return false
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG']
@@ -41,20 +41,19 @@ function drawsBlocks(env: Environment): boolean {
 
 let known: string | undefined
 
-/** The zone of the machine. Some 15 ms when it is first asked: not before it is needed. */
+/** The time zone of the machine. The first call takes about 15 ms, so it is made only if needed. */
 export function localTimeZone(): string {
   known ??= usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
   return known
 }
 
 /**
- * A zone that dates can be read in. Where TZ is empty or names a zone as POSIX does (`UTC+3`, `UTC0`), Node goes by an
- * offset, and tells no name for it, or one that it does not take itself: then it is the zone of that offset, where one
- * has it, else UTC.
+ * A time zone that `Intl` accepts. If TZ is empty or a POSIX name (`UTC+3`, `UTC0`), Node uses an offset, and reports no
+ * name or a name that it does not accept itself. Then the result is the zone with that offset, or UTC if there is none.
  */
 export function usableZone(name: string | undefined, minutesEast: number): string {
   const hours = Math.abs(minutesEast) / 60
-  // The signs of these are those of POSIX: what lies east of Greenwich is less.
+  // These names have the signs of POSIX: zones east of Greenwich are negative.
   const ofOffset = hours === 0 ? 'UTC' : `Etc/GMT${minutesEast > 0 ? '-' : '+'}${hours}`
   return [name, ofOffset].find((zone) => zone !== undefined && isZone(zone)) ?? 'UTC'
 }

@@ -111,7 +111,7 @@ test('of two archives the whole one verifies by its name, what is damaged elsewh
   writeFileSync(join(dir, objectPath(chat?.object ?? '')), 'rubbish')
   const byName = await place.run(['archive', 'verify', whole.name])
   expect([byName.exitCode, byName.stdout]).toEqual([0, expect.stringContaining(`damaged archive: ${spoilt.name}`)])
-  expect(byName.stderr).toContain(`${whole.name} is as it was archived. Elsewhere in the folder: 1 chat and 1 archive`)
+  expect(byName.stderr).toContain(`${whole.name} is undamaged. Elsewhere in the folder: 1 chat and 1 archive`)
   expect(await place.run(['archive', 'verify', spoilt.name])).toMatchObject({ exitCode: 1 })
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 1 })
   // Whether it is whole nobody knows by a part of it.

@@ -69,7 +69,9 @@ test('what is dropped is told as an event, in the ledger and by the status', asy
   ])
   const status = (await getStatus(url)) as LossStatus
   expect(status.losses).toEqual({ messages: 1, chats: 1, lastAt: expect.stringMatching(/^20\d\d-/) })
-  expect((await place.run(['status'])).stdout).toMatch(/^lost {7}1 chat and 1 message in Cursor, kept here; the last /m)
+  expect((await place.run(['status'])).stdout).toMatch(
+    /^deleted {4}1 chat and 1 message in Cursor, still here; last noticed /m,
+  )
 })
 
 test('of very many losses the first hundred are told one by one, and the rest as a number', async () => {

@@ -128,7 +128,7 @@ test('a daemon that is stopped amid a restore ends at once, and asked again brin
   const { added, messages } = JSON.parse(rest.stdout) as ArchiveRestored
   expect([added < messages, messages]).toEqual([true, chats * MESSAGES])
   const again = await place.run(['archive', 'restore'])
-  expect(again.stdout).toContain('0 chats and 0 messages came back')
+  expect(again.stdout).toContain('restored 0 chats and 0 messages')
 })
 
 test('where every object is gone, every chat is named', async () => {

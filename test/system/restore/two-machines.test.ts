@@ -79,7 +79,7 @@ test('a folder that no chat of the archive lies in is named, and one that is of 
   for (const chat of ['1 chat', '0 chats']) {
     const { exitCode, stdout } = await ours.run(['archive', 'restore', '--from', from(), ...maps])
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; ${chat} and`)])
-    expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive lies there$/m)
+    expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive is in that folder$/m)
     expect(stdout).not.toContain('--map /Users/a')
   }
 })
@@ -90,7 +90,7 @@ test('with a daemon it is the same, and unmapped there are two projects', async 
   const plain = await ours.run(['archive', 'restore', '--from', from()])
   expect([plain.exitCode, plain.stdout]).toEqual([
     0,
-    expect.stringMatching(/1 chat, 1 message; 1 chat and 1 message came back/),
+    expect.stringMatching(/1 chat, 1 message; restored 1 chat and 1 message/),
   ])
   expect(await getJson<List<unknown>>(url, '/api/projects')).toMatchObject({ total: 2 })
   const again = await ours.run(['archive', 'restore', '--from', from(), '--json'])
