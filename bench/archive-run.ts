@@ -6,7 +6,7 @@ import type { Cost } from './measured-act.ts'
 import { canLook, cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
 
 /** The bundled program, as people run it. Loading many files would take longer. */
-const bundled = new URL('../dist/daemon/archive-process.js', import.meta.url).href
+const bundled = new URL('../dist/engine/archive-process.js', import.meta.url).href
 
 /** Archives everything in its own process, as the daemon does. The time to start the process counts. */
 export async function runArchive(mirrorPath: string, dir: string): Promise<readonly [Cost, RunResult]> {
