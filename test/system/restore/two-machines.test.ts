@@ -78,7 +78,7 @@ test('a folder that no chat of the archive lies in is named, and one that is of 
   const maps = ['--map', '/Users/a=/home/b', '--map', '/Users/bob=/home/b']
   for (const chat of ['1 chat', '0 chats']) {
     const { exitCode, stdout } = await ours.run(['archive', 'restore', '--from', from(), ...maps])
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; ${chat} and`)])
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; restored ${chat} and`)])
     expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive is in that folder$/m)
     expect(stdout).not.toContain('--map /Users/a')
   }
@@ -100,7 +100,7 @@ test('with a daemon it is the same, and unmapped there are two projects', async 
 test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['--map', '/Users/a'], /--map \/Users\/a does not name two absolute folders/, 2],
   [['--map', 'a=/home/b'], /does not name two absolute folders/, 2],
-  [['--map', '/a=/b=/c'], /can be read in several ways/, 2],
+  [['--map', '/a=/b=/c'], /can be split in several ways/, 2],
   [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
   [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
   [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],
