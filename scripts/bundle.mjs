@@ -5,20 +5,11 @@ import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Programs that are started by path: the command line, and its threads and processes. */
-const programs = [
-  'cli/bin',
-  'engine/writer-thread',
-  'engine/search-child',
-  'engine/estimate-child',
-  'engine/check-child',
-  'engine/archive-child',
-  'engine/purge-child',
-  'sample/grow-child',
-]
+const programs = ['cli/bin', 'engine/writer-thread', 'engine/job-child', 'sample/grow-child']
 
 /**
  * Each program is a separate bundle. Bundles with shared code would share it in many small files, and loading those takes
- * about 15 ms longer at each start. Every program is one folder deep, as in src, so that `../engine/search-child.js` and
+ * about 15 ms longer at each start. Every program is one folder deep, as in src, so that `../engine/job-child.js` and
  * `../../package.json` lead to the same place.
  * @param more modules that are bundled under their own names too
  */
@@ -29,9 +20,12 @@ export async function bundle(source, target, more = []) {
   copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
 }
 
+/** Deeper modules are written one folder deep too. */
+export const outputName = (name) => `${name.split('/')[0]}/${basename(name)}`
+
 async function bundleOne(source, target, name) {
   const bundled = await rolldown({
-    input: { [name]: join(source, `${name}.ts`) },
+    input: { [outputName(name)]: join(source, `${name}.ts`) },
     platform: 'node',
     // The other build of jsonc-parser loads its parts in a way that bundlers cannot follow.
     resolve: { mainFields: ['module', 'main'] },
