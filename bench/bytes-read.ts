@@ -12,9 +12,9 @@ const QUIET_MS = 1500
 
 interface Reading {
   /** Bytes that the daemon read from the store, by its own count. */
-  readonly told: number
+  readonly counted: number
   /** Bytes that the process read in total, by the system's count. */
-  readonly asked: number
+  readonly requested: number
 }
 
 /** How many bytes the daemon reads for one new message, in a small and in a large store. */
@@ -27,20 +27,27 @@ export async function bytesRead(shop: Workshop): Promise<void> {
     const readings: Reading[] = []
     for (let index = 0; index <= MESSAGES; index += 1) {
       const before = await quietly(daemon)
-      const asked = charsOf(daemon)
+      const requestedBefore = charsOf(daemon)
       const word = liveWord('bytes', index)
-      await writer.commit(`The message that holds ${word}.`)
+      await writer.commit(`The message with ${word}.`)
       await untilFound(daemon, word)
       await sleep(QUIET_MS)
       // Taken first, because reading the status makes the daemon read its mirror.
-      const askedSince = charsOf(daemon) - asked
-      const told = (await quietly(daemon)) - before
+      const requestedSince = charsOf(daemon) - requestedBefore
+      const countedSince = (await quietly(daemon)) - before
       // The first pass after a start counts all rows. Later this happens at most once a minute.
-      if (index > 0) readings.push({ told, asked: askedSince })
+      if (index > 0) readings.push({ counted: countedSince, requested: requestedSince })
     }
-    const [told, asked] = [readings.map((reading) => reading.told), readings.map((reading) => reading.asked)]
+    const counted = readings.map((reading) => reading.counted)
+    const requested = readings.map((reading) => reading.requested)
     const size = megabytes(statSync(store.path).size)
-    rows.push([size, short(median(told)), short(Math.max(...told)), short(median(asked)), short(Math.max(...asked))])
+    rows.push([
+      size,
+      short(median(counted)),
+      short(Math.max(...counted)),
+      short(median(requested)),
+      short(Math.max(...requested)),
+    ])
     await shop.tidy()
   }
   const head = ['bytes read for one new message: store MB', 'of the store', 'max', 'of anything, by the system', 'max']

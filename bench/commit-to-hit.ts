@@ -19,7 +19,7 @@ export async function commitToHit(shop: Workshop): Promise<void> {
     const askedAtMs = preciseNow()
     await daemon.count(word)
     const answeredAtMs = preciseNow()
-    const committedAtMs = await writer.commit(`The message that holds ${word}.`)
+    const committedAtMs = await writer.commit(`The message with ${word}.`)
     const foundAtMs = await untilFound(daemon, word)
     if (index > 0) {
       floor.push(answeredAtMs - askedAtMs)

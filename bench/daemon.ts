@@ -81,8 +81,8 @@ export class BenchDaemon {
  * certificates of the system costs every Node 50 ms at its start.
  */
 function withoutSettings(home: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:CURSORDEX_|XDG_|NODE_EXTRA_CA_CERTS$)/.test(name))
-  return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
+  const others = Object.entries(process.env).filter(([name]) => !/^(?:CURSORDEX_|XDG_|NODE_EXTRA_CA_CERTS$)/.test(name))
+  return { ...Object.fromEntries(others), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
 }
 
 async function listeningUrl(child: ChildProcess): Promise<string> {

@@ -36,9 +36,9 @@ export class LiveWriter {
   }
 
   async #tell(text: LiveText): Promise<number> {
-    const told = once(this.#child, 'message')
+    const reply = once(this.#child, 'message')
     this.#child.send(text)
-    const [atMs] = (await told) as [number]
+    const [atMs] = (await reply) as [number]
     return atMs
   }
 

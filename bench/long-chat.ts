@@ -24,7 +24,7 @@ export async function longChat(shop: Workshop): Promise<void> {
         await sleep(QUIET_MS)
         const spentMs = cpuMs(daemon.pid)
         const word = liveWord(`${act}${'x'.repeat(String(length).length)}`, index)
-        const committedAtMs = await writer[act](`The message that holds ${word}.`)
+        const committedAtMs = await writer[act](`The message with ${word}.`)
         const foundAtMs = await untilFound(daemon, word)
         await sleep(QUIET_MS)
         // Not counted: the first pass after a start counts all rows, and the first search starts a process.
@@ -32,7 +32,7 @@ export async function longChat(shop: Workshop): Promise<void> {
         cpu.push(cpuMs(daemon.pid) - spentMs)
         found.push(foundAtMs - committedAtMs)
       }
-      const what = act === 'commit' ? 'one more' : 'the last one anew'
+      const what = act === 'commit' ? 'a new message' : 'the last message again'
       rows.push([String(length), what, short(median(cpu)), short(Math.max(...cpu)), short(median(found))])
     }
     await shop.tidy()

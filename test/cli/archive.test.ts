@@ -124,7 +124,7 @@ test('a restore without a name reports how many archives it read, and which one 
     0,
     `${restored.name} and 2 earlier archives: 2 chats, 5 messages; restored 2 chats and 5 messages\n`,
   ])
-  const manifest = `${restored.name}: its seal does not fit what it holds`
+  const manifest = `${restored.name}: its seal does not match its contents`
   const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
   expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
 })

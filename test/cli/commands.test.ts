@@ -92,17 +92,17 @@ test.each(['chats', 'losses'])('%s notes an unknown project, and only that', asy
 })
 
 test('a list ends with a note about data that the daemon has not read yet, also if it is empty', async () => {
-  const told = await run(['chats'], () => ({ total: 0, items: [] }), {}, '400 rows are missing here.\u001b[2J')
-  expect([told.exitCode, told.out, told.err]).toEqual([0, '', 'No chats.\n400 rows are missing here.\\x1b[2J\n'])
+  const ended = await run(['chats'], () => ({ total: 0, items: [] }), {}, '400 rows are missing here.\u001b[2J')
+  expect([ended.exitCode, ended.out, ended.err]).toEqual([0, '', 'No chats.\n400 rows are missing here.\\x1b[2J\n'])
 })
 
 test('an unknown chat is reported with a note about data that the daemon has not read yet', async () => {
   const nobody = () => {
     throw new UserError('not-found', 'There is no chat "c".', '')
   }
-  const told = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
-  expect(told).toMatchObject({ exitCode: 1, isClosed: true })
-  expect(told.err).toMatch(/^400 rows are missing here\.\n.*There is no chat "c"/)
+  const ended = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
+  expect(ended).toMatchObject({ exitCode: 1, isClosed: true })
+  expect(ended.err).toMatch(/^400 rows are missing here\.\n.*There is no chat "c"/)
 })
 
 test('a partial name of a model or mode, and an unknown project of tokens, are noted as unknown', async () => {
@@ -114,9 +114,9 @@ test('a partial name of a model or mode, and an unknown project of tokens, are n
   const chats = await run(['chats', '--model', 'gpt', '--mode', 'age'], reply)
   expect(chats.err).toContain('No chat has the model "gpt". List all with: cursordex tokens --group-by model\n')
   expect(chats.err).toContain('No chat has the mode "age". List all with: cursordex stats\n')
-  const told = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
-  expect(told.err).toContain('No chat has the project "shp". List all with: cursordex projects\n')
-  expect(told.err).toContain('No chat has the model "gpt". List all with: cursordex tokens --group-by model\n')
+  const ended = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
+  expect(ended.err).toContain('No chat has the project "shp". List all with: cursordex projects\n')
+  expect(ended.err).toContain('No chat has the model "gpt". List all with: cursordex tokens --group-by model\n')
 })
 
 test.each([

@@ -81,7 +81,7 @@ test('commits sends its filters, and the name of a project unchanged', async () 
 test('commits prints complete lines for programs, without control characters', async () => {
   const { out, err } = await run(['commits'], reply, world)
   const lines = out.split('\n').map((line) => line.split('\t'))
-  const told = [
+  const expected = [
     'abcdef012',
     '2026-02-20 05:30',
     String.raw`Do\u202e it`,
@@ -90,7 +90,7 @@ test('commits prints complete lines for programs, without control characters', a
     '2 files earlier, 1,200 messages, its branch',
     'c1',
   ]
-  expect(lines[0]).toEqual(told)
+  expect(lines[0]).toEqual(expected)
   expect(lines[1]?.slice(0, 1)).toEqual(['abcdef012'])
   expect(lines[2]?.slice(3)).toEqual(['-', '-', '-', '-'])
   // oxlint-disable-next-line no-control-regex
@@ -123,8 +123,8 @@ test('the evidence of a chat is shown in words', async () => {
   const only = ({ path }: { readonly path: string }) =>
     path === '/api/projects' ? reply({ path }) : { ...answer, items: [{ ...commit, chats }] }
   const { out } = await run(['commits'], only, world)
-  const told = out.trimEnd().split('\n')
-  expect(told.map((line) => line.split('\t')[5])).toEqual([
+  const rows = out.trimEnd().split('\n')
+  expect(rows.map((line) => line.split('\t')[5])).toEqual([
     'open then',
     '1 message, another branch, edited other files',
     '1 file before amending',
@@ -148,10 +148,10 @@ test('the program lists the commits of its working directory, with and without a
     store.message('c1', 'm1', { type: 2, text: '', capabilityType: 15, toolFormerData, createdAt })
     store.chat('c1', { name: 'An addition', createdAt: atMs - 60_000, fullConversationHeadersOnly: headers(['m1']) })
     workplace.cursor.workspace('ws', { folder: pathToFileURL(repository.root).href }, ['c1'])
-    const told = `${made.slice(0, 9)}\t`
+    const shownSha = `${made.slice(0, 9)}\t`
     const alone = await workplace.run(['commits', '--repo', join(repository.root, 'src', 'deep')])
     expect(alone.stderr).toBe('')
-    expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) })
+    expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(shownSha) })
     expect(alone.stdout).toContain('\thigh\tAn addition\t1 file, 1 message\tc1\n')
     const { url } = await workplace.serve()
     await untilReady(url)

@@ -44,7 +44,7 @@ function fill(): void {
   store.chat('whole', { name: 'W', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('whole', 'm1', { type: 1, text: 'one' })
   store.message('whole', 'm2', { type: 2, text: 'two' })
-  store.message('whole', 'm9', { type: 2, text: 'named no more' })
+  store.message('whole', 'm9', { type: 2, text: 'no longer listed' })
   store.chat('torn', { name: 'T', createdAt: 2, fullConversationHeadersOnly: headers(['t1', 't2', 't3']) })
   store.message('torn', 't1', { type: 1, text: 'one' })
   store.put('bubbleId:torn:t3', 'no json')

@@ -22,9 +22,9 @@ test.each([
   [['export', '.'], 'chatId is "."', 'cursordex search --chat .'],
   [['archive', 'verify', '..'], 'name is ".."', 'cursordex archive list'],
   [['archive', 'restore', '.'], 'name is "."', 'cursordex archive list'],
-])('%j does not request another path', async (argv, told, remedy) => {
+])('%j does not request another path', async (argv, message, remedy) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, calls }).toEqual({ exitCode: 2, calls: [] })
-  expect(err).toContain(told)
+  expect(err).toContain(message)
   expect(err).toContain(remedy)
 })

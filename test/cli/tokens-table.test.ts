@@ -17,35 +17,36 @@ test('a usage file with only a total shows that total, and its cost is not calle
   await world.import(
     'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\n"Jul 3, 2025, 01:06 PM",me,Included,No,gpt-5,"12,345",0.71\n',
   )
-  const told = renderTokens(await world.told(), screenOf(200))
-  expect(told).toContain('12,345 total')
-  expect(told).toContain('imported cost')
-  expect(told).not.toContain('charged')
+  const shown = renderTokens(await world.told(), screenOf(200))
+  expect(shown).toContain('12,345 total')
+  expect(shown).toContain('imported cost')
+  expect(shown).not.toContain('charged')
 })
 
 test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns', async (width) => {
   const tokenCount = { inputTokens: 12_345, outputTokens: 678 }
   world.exchange('c', { tokenCount }, { usageData: { default: { costInCents: 4 } }, contextTokensUsed: 12_345 })
   estimateAll(world.indexer.mirror)
-  const told = renderTokens(await world.told(), screenOf(width))
-  const lines = told.split('\n')
+  const shown = renderTokens(await world.told(), screenOf(width))
+  const lines = shown.split('\n')
   expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(width)
-  for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context']) expect(told).toContain(title)
+  for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context'])
+    expect(shown).toContain(title)
   // Side by side if there is enough room.
   expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
 })
 
 test.each([40, 60, 80])('in a terminal of %d columns the label of a week is not cut', async (width) => {
-  const told = renderTokens(await world.told('?groupBy=week'), screenOf(width))
-  expect(told).toContain('week of 2025-02-24 ')
-  expect(told).not.toContain('…')
+  const shown = renderTokens(await world.told('?groupBy=week'), screenOf(width))
+  expect(shown).toContain('week of 2025-02-24 ')
+  expect(shown).not.toContain('…')
 })
 
 test('the price of only some messages is "at least", and part of a cent is not shown as zero', async () => {
-  const { totals, ...told } = await world.told()
+  const { totals, ...shown } = await world.told()
   const listPrice = (cents: number | null, messages: number, unpriced: number): string => {
     const priced = { cents, messages, unpriced }
-    const cells = renderTokens({ ...told, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
+    const cells = renderTokens({ ...shown, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
     return cells[4] ?? ''
   }
   expect(listPrice(825, 2, 0)).toBe('$8.25')
@@ -56,9 +57,9 @@ test('the price of only some messages is "at least", and part of a cent is not s
 })
 
 test('part of a cent for some messages is "more than $0.00"', async () => {
-  const { totals, ...told } = await world.told()
+  const { totals, ...shown } = await world.told()
   const priced = { cents: 0.184, messages: 1, unpriced: 1 }
-  const cells = renderTokens({ ...told, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
+  const cells = renderTokens({ ...shown, rows: [], totals: { ...totals, priced } }, screenOf(null)).split('\t')
   expect(cells[4]).toBe('more than $0.00')
 })
 

@@ -165,7 +165,7 @@ export async function nearestProject(answers: Answers, folder: string): Promise<
     const page = decodeAnswer(projectsAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
     total = page.total
     for (const { id, path, remote } of page.items) {
-      if (remote === null && holds(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }
+      if (remote === null && contains(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }
     }
   }
   if (found !== null) return found.id
@@ -175,7 +175,7 @@ export async function nearestProject(answers: Answers, folder: string): Promise<
   })
 }
 
-function holds(root: string, folder: string): boolean {
+function contains(root: string, folder: string): boolean {
   const way = relative(root, folder)
   return isAbsolute(root) && !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way)
 }

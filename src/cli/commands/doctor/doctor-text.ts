@@ -103,7 +103,7 @@ function messagesText(messages: SourceFindings['messages']): string {
   const { held, gone, blank, unreadable, keptHere, orphans } = messages
   const parts = [numberText(held)]
   if (keptHere > 0) parts.push(`${numberText(keptHere)} deleted in Cursor, still here`)
-  if (gone > 0) parts.push(`${numberText(gone)} deleted before cursordex could read them`)
+  if (gone > 0) parts.push(`${numberText(gone)} deleted before the first read`)
   if (unreadable > 0) parts.push(`${numberText(unreadable)} unreadable`)
   if (blank > 0) parts.push(`${numberText(blank)} empty`)
   if (orphans > 0) parts.push(`${countText(orphans, 'orphan')} that the chat no longer lists`)
