@@ -49,7 +49,7 @@ async function exportChat(chatId: string, command: Command, session: Session): P
       return noteMasked()
     }
     const shown = session.screen.width === null ? verbatim : terminalText[format]
-    for await (const stretch of text) await session.print(shown(stretch))
+    for await (const piece of text) await session.print(shown(piece))
     await noteMasked()
   })
 }
@@ -72,9 +72,9 @@ export class FileEnd {
   #end = ''
 
   async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
-    for await (const stretch of text) {
-      this.#end = (this.#end + stretch).slice(-END_LENGTH)
-      yield stretch
+    for await (const piece of text) {
+      this.#end = (this.#end + piece).slice(-END_LENGTH)
+      yield piece
     }
   }
 

@@ -11,39 +11,39 @@ import { UserError } from '../../model/user-error.ts'
  * @throws UserError `output-exists` if the file exists and may not be overwritten; `output` for other errors
  */
 export async function writePrivately(file: string, text: AsyncIterable<string>, mayOverwrite: boolean): Promise<void> {
-  let making: Promise<Place> | null = null
+  let opening: Promise<Place> | null = null
   let place: Place | null = null
-  const leave = onEnd(async () => {
+  const removeHandlers = onEnd(async () => {
     // The file may still be opening. Opening a pipe can wait forever, because nobody may ever read it.
-    const made = await Promise.race([making, sleep(MADE_WITHIN_MS, null)]).catch(() => null)
+    const made = await Promise.race([opening, sleep(OPENED_WITHIN_MS, null)]).catch(() => null)
     if (made?.isFile === true) rmSync(made.path, { force: true })
   })
   try {
-    for await (const stretch of text) {
-      place ??= await (making ??= create(file, mayOverwrite))
-      await place.handle.appendFile(stretch, 'utf8')
+    for await (const piece of text) {
+      place ??= await (opening ??= create(file, mayOverwrite))
+      await place.handle.appendFile(piece, 'utf8')
     }
     await place?.handle.close()
-    if (place !== null && place.becomes !== null) await rename(place.path, place.becomes)
+    if (place !== null && place.replaces !== null) await rename(place.path, place.replaces)
   } catch (error) {
     if (place !== null) await discard(place)
-    throw troubleOf(error, file)
+    throw asUserError(error, file)
   } finally {
-    leave()
+    removeHandlers()
   }
 }
 
-const MADE_WITHIN_MS = 500
+const OPENED_WITHIN_MS = 500
 
 /**
  * Runs an action before a signal ends the program.
  * @returns a function that removes the signal handlers
  */
-function onEnd(act: () => Promise<void>): () => void {
+function onEnd(action: () => Promise<void>): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const end = (signal: NodeJS.Signals): void => {
     forget()
-    void act().finally(() => process.kill(process.pid, signal))
+    void action().finally(() => process.kill(process.pid, signal))
   }
   const forget = (): void => {
     for (const signal of signals) process.removeListener(signal, end)
@@ -56,16 +56,16 @@ interface Place {
   readonly path: string
   readonly handle: FileHandle
   /** The file that it will replace. Null if it is written in place. */
-  readonly becomes: string | null
+  readonly replaces: string | null
   readonly isFile: boolean
 }
 
 async function create(file: string, mayOverwrite: boolean): Promise<Place> {
-  const becomes = mayOverwrite ? await fileAt(file) : null
-  const path = becomes === null ? file : `${becomes}.${process.pid}.tmp`
+  const replaces = mayOverwrite ? await fileAt(file) : null
+  const path = replaces === null ? file : `${replaces}.${process.pid}.tmp`
   // A device is opened and written directly.
-  const handle = await open(path, mayOverwrite && becomes === null ? 'w' : 'wx', 0o600)
-  return { path, handle, becomes, isFile: (await handle.stat()).isFile() }
+  const handle = await open(path, mayOverwrite && replaces === null ? 'w' : 'wx', 0o600)
+  return { path, handle, replaces, isFile: (await handle.stat()).isFile() }
 }
 
 /** The path of the file, with links resolved. Null for a device, and if there is no file. */
@@ -80,7 +80,7 @@ async function discard({ path, handle, isFile }: Place): Promise<void> {
   if (isFile) await rm(path, { force: true })
 }
 
-function troubleOf(error: unknown, file: string): unknown {
+function asUserError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof UserError) return error
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
     return new UserError('output', `${file} is a folder.`, 'Name a file in it.', { cause: error })

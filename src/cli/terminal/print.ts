@@ -16,12 +16,12 @@ export function printTo(output: Output): (text: string) => Promise<void> {
     new Promise((resolve, reject) => {
       output.write(text, (error) => {
         if (error === null || error === undefined) resolve()
-        else reject(troubleOf(error))
+        else reject(asError(error))
       })
     })
 }
 
-function troubleOf(error: NodeJS.ErrnoException): Error {
+function asError(error: NodeJS.ErrnoException): Error {
   const code = error.code ?? error.message
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new PipeClosed('The pipe is closed.')
   return new UserError(

@@ -39,12 +39,12 @@ function drawsBlocks(env: Environment): boolean {
   return /utf-?8/i.test(locale)
 }
 
-let known: string | undefined
+let cachedZone: string | undefined
 
 /** The time zone of the machine. The first call takes about 15 ms, so it is made only if needed. */
 export function localTimeZone(): string {
-  known ??= usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
-  return known
+  cachedZone ??= usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
+  return cachedZone
 }
 
 /**

@@ -55,7 +55,7 @@ async function tokens(command: Command, session: Session): Promise<void> {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
       query.set('as', 'csv')
-      for await (const stretch of answers.text('/api/tokens', query)) await session.print(shown(stretch))
+      for await (const piece of answers.text('/api/tokens', query)) await session.print(shown(piece))
       query.delete('as')
       return filters.limit === undefined ? undefined : noteLeftOut(filters.limit, answers, query, session)
     }
