@@ -22,6 +22,9 @@ export interface Place {
 export interface Session {
   /** The arguments, without the program's name. */
   readonly argv: readonly string[]
+  readonly version: string
+  /** What the program was started in. */
+  readonly surroundings: Surroundings
   readonly screen: Screen
   readonly stdin: AsyncIterable<Buffer | string>
   readonly print: (text: string) => Promise<void>
@@ -44,6 +47,8 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
   const note = printTo(world.stderr)
   return {
     argv,
+    version: world.version,
+    surroundings: world,
     get stdin() {
       return world.stdin
     },

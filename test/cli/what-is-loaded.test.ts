@@ -7,7 +7,7 @@ const dist = fileURLToPath(new URL('../../dist', import.meta.url))
 
 /** Static imports only. Dynamic imports are loaded later, if they are needed. */
 const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/^import (?:[^"]* from )?"(\.[^"]+)"/gm)].map(([, target]) =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:^|;)\s*import\s*(?:[^"(]*from\s*)?"(\.[^"]+)"/gm)].map(([, target]) =>
     resolve(dirname(file), target ?? ''),
   )
 

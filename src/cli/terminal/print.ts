@@ -1,6 +1,6 @@
 import { UserError } from '../../model/user-error.ts'
 import type { Output } from './screen.ts'
-import { lineWipe } from '../../text/terminal.ts'
+import { lineWipe } from '../../text/printable.ts'
 import type { Environment } from '../../settings.ts'
 
 /** The reader of our output has closed the pipe, as `head` does. */
