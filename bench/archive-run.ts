@@ -5,17 +5,17 @@ import type { ArchiveResult } from '../src/engine/jobs/archive.ts'
 import type { Cost } from './measured-act.ts'
 import { canLook, cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
 
-/** As people run it: loaded out of many files it takes longer to start. */
+/** The bundled program, as people run it. Loading many files would take longer. */
 const bundled = new URL('../dist/engine/forked-executor.js', import.meta.url).href
 
-/** A run of everything into the folder, by a process of its own as the daemon starts it; its start counts. */
+/** Archives everything in its own process, as the daemon does. The time to start the process counts. */
 export async function runArchive(mirrorPath: string, dir: string): Promise<readonly [Cost, ArchiveResult]> {
   const { ForkedExecutor } = (await import(bundled)) as typeof forkedExecutor
   const bareBytes = canLook ? await bareNodeBytes() : Number.NaN
   const before = new Set(canLook ? familyOf(process.pid) : [])
   const startedAtMs = performance.now()
   const input = { dir, name: nameRun(dir, Date.now(), null), version: '0', scope: null, timeZone: 'UTC', prune: null }
-  // Where no process can be looked at, only the clock tells.
+  // Without access to other processes, only the wall-clock time is known.
   let spent = { cpuMs: Number.NaN, growthBytes: Number.NaN }
   let child: number | undefined
   const look = (): void => {

@@ -14,8 +14,8 @@ import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 /**
- * What a run costs, in a process as the daemon starts it, against writing the same bytes through gzip; and a second one
- * after the newest 1% changed. Memory is what that process holds at most above a Node that does nothing.
+ * The cost of a run in its own process, compared with writing the same bytes through gzip, and of a second run after the
+ * newest 1% changed. Memory is the peak of that process above an idle Node.
  */
 export async function archive(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
@@ -71,7 +71,7 @@ async function writeAgain(dir: string, texts: readonly Buffer[]): Promise<void> 
   await file.close()
 }
 
-/** What is at work today changes: the newest messages. */
+/** Changes the newest messages, as users do. */
 function changeNewest(path: string, count: number): void {
   const writer = openWriter(path)
   const newest = 'select key from messages order by key desc limit ?'

@@ -13,7 +13,7 @@ const ADD_PROJECT = `
 const CHATS = `select num, message_count as messages from chats where message_count > 0 order by num * 7919 % 10007, num`
 const MOVE_CHAT = `update chats set project = ?, project_source = 'files' where num = ?`
 
-/** Puts chats from all of the time into one project of about 50 messages and one of half of the store. */
+/** Moves chats of all ages into two projects: one with about 50 messages, and one with half of the store. */
 export function makeBenchProjects(mirrorPath: string): void {
   const db = openWriter(mirrorPath)
   try {

@@ -1,32 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BenchDaemon } from './daemon.ts'
-import { liveWord } from './live-words.ts'
-import { preciseNow } from './live-writer.ts'
+import { liveWord, preciseNow } from './live-writer.ts'
 import { median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 const COMMITS = 100
 const FOUND_MS_MAX = 5000
 
-/** How long after another process committed a message a search over HTTP finds it. */
+/** How long it takes until a search over HTTP finds a message that another process committed. */
 export async function commitToHit(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
   const writer = await shop.startWriter()
   const floor: number[] = []
   const found: number[] = []
-  // The first starts a search process; it is not counted.
+  // The first search starts a process and is not counted.
   for (let index = 0; index <= COMMITS; index += 1) {
     const word = liveWord('commit', index)
     const askedAtMs = preciseNow()
     await daemon.count(word)
     const answeredAtMs = preciseNow()
-    const committedAtMs = await writer.commit(`The message that holds ${word}.`)
+    const committedAtMs = await writer.commit(`The message with ${word}.`)
     const foundAtMs = await untilFound(daemon, word)
     if (index > 0) {
       floor.push(answeredAtMs - askedAtMs)
       found.push(foundAtMs - committedAtMs)
     }
-    // Not in step with the daemon's own rhythm.
+    // A random pause, so that commits are not in phase with the daemon's polling.
     await sleep(100 + ((index * 37) % 200))
   }
   const line = (what: string, times: readonly number[]): string[] => [
@@ -38,7 +37,7 @@ export async function commitToHit(shop: Workshop): Promise<void> {
   ]
   shop.say(
     table(
-      [`commit to hit, ${COMMITS} commits`, 'p50 ms', 'p95', 'most', 'p50 x floor'],
+      [`commit to hit, ${COMMITS} commits`, 'p50 ms', 'p95', 'max', 'p50 x floor'],
       [line('floor: one search over HTTP for a word that is not there', floor), line('committed to found', found)],
     ),
   )

@@ -1,8 +1,8 @@
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { getJson } from './get-json.ts'
 
 const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
 const START_MS_MAX = 20_000
@@ -14,12 +14,12 @@ export interface Status {
   readonly resources: { readonly bytesRead: number; readonly textBytes: number }
 }
 
-/** The real program, serving a store as a process of its own. */
+/** The real program, serving a store in its own process. */
 export class BenchDaemon {
   readonly pid: number
   readonly url: string
   readonly dataDir: string
-  /** `performance.now()` at the moment its process was started. */
+  /** `performance.now()` when the process was started. */
   readonly startedAtMs: number
   readonly #child: ChildProcess
 
@@ -31,7 +31,7 @@ export class BenchDaemon {
     this.startedAtMs = startedAtMs
   }
 
-  /** Resolves when it listens; indexing has just begun. */
+  /** Resolves when the daemon listens. Indexing has just begun. */
   static async start(userDir: string, dataDir: string): Promise<BenchDaemon> {
     const flags = ['--port', '0', '--data-dir', dataDir, '--cursor-user-dir', userDir, '--log-level', 'error']
     const startedAtMs = performance.now()
@@ -51,7 +51,7 @@ export class BenchDaemon {
     return this.get<Status>('/api/status')
   }
 
-  /** How many messages hold what was asked for. */
+  /** How many messages match the query. */
   async count(q: string): Promise<number> {
     return (
       await this.get<{ total: number }>(`/api/search?sort=newest&limit=1&literal=true&q=${encodeURIComponent(q)}`)
@@ -77,12 +77,12 @@ export class BenchDaemon {
 }
 
 /**
- * No setting of the person who runs the bench, and no Cursor of theirs; nor certificates, which cost every Node 50 ms at
- * its start where they are those of a whole system.
+ * An environment without the user's settings and Cursor. It also leaves out extra certificates, because loading all
+ * certificates of the system costs every Node 50 ms at its start.
  */
 function withoutSettings(home: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:CURSORDEX_|XDG_|NODE_EXTRA_CA_CERTS$)/.test(name))
-  return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
+  const others = Object.entries(process.env).filter(([name]) => !/^(?:CURSORDEX_|XDG_|NODE_EXTRA_CA_CERTS$)/.test(name))
+  return { ...Object.fromEntries(others), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
 }
 
 async function listeningUrl(child: ChildProcess): Promise<string> {
@@ -95,4 +95,31 @@ async function listeningUrl(child: ChildProcess): Promise<string> {
   }
   child.kill('SIGKILL')
   throw new Error(`the daemon did not listen within ${START_MS_MAX / 1000} s`)
+}
+
+/** Connections are reused. Node's own `fetch` takes about as long as a request that does nothing. */
+const agent = new Agent({ keepAlive: true })
+
+/** @throws Error if the status is not 200 */
+async function getJson<Answer>(url: string): Promise<Answer> {
+  // A statement may have blocked the bench for seconds, so that the server has closed the connection.
+  const { status, text } = await ask(url).catch(() => ask(url))
+  if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`)
+  return JSON.parse(text) as Answer
+}
+
+interface TextResponse {
+  readonly status: number | undefined
+  readonly text: string
+}
+
+function ask(url: string): Promise<TextResponse> {
+  return new Promise((resolve, reject) => {
+    const onAnswer = (answer: IncomingMessage): void => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (more: string) => (text += more))
+      answer.on('end', () => resolve({ status: answer.statusCode, text })).on('error', reject)
+    }
+    get(url, { agent }, onAnswer).on('error', reject)
+  })
 }

@@ -23,21 +23,21 @@ select key, chat, role, input_tokens as recordedInput, output_tokens as recorded
 from messages where is_orphan = 0 order by chat, position
 `
 
-/** Of one turn: what was recorded on its last answer, and what can be counted. */
+/** One turn: the tokens recorded on its last answer, and the tokens that can be counted. */
 interface Turn {
   readonly recordedInput: number
   readonly recordedOutput: number
-  /** What the user wrote and tools returned since the turn before. */
+  /** Text of the user and results of tools since the turn before. */
   readonly ownInput: number
-  /** All text of the chat before the last answer, read as one prompt. */
+  /** All text of the chat before the last answer, as one prompt. */
   readonly contextInput: number
-  /** What the model wrote in the whole turn. */
+  /** Text of the model in the whole turn. */
   readonly output: number
 }
 
 /**
- * How far estimates are from Cursor's own counts where a store has both. Of a store of your own with `--user-dir`; else of
- * the sample, whose counts are made up in the range of real ones and say nothing of its texts.
+ * How much estimates differ from Cursor's own counts, in a store that has both. `--user-dir` names a real store. The
+ * default is the sample, whose counts are random numbers in a realistic range and not counts of its texts.
  */
 export function compareEstimates(shop: Workshop): void {
   const folder = shop.folder()

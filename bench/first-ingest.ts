@@ -11,7 +11,7 @@ import type { Workshop } from './workshop.ts'
 
 const NEWEST = 1000
 
-/** Milliseconds from the start of the daemon's process. */
+/** Milliseconds since the start of the daemon's process. */
 interface Stages {
   listening: number
   newestSearchable: number
@@ -24,7 +24,7 @@ interface Round extends Stages {
   readonly inProcess: Cost
 }
 
-/** How long until everything is found, against reading and parsing the same rows. */
+/** How long it takes until everything can be found, compared with reading and parsing the same rows. */
 export async function firstIngest(shop: Workshop): Promise<void> {
   const store = shop.store()
   const rounds: Round[] = []
@@ -71,7 +71,7 @@ async function timeDaemon(shop: Workshop): Promise<Stages> {
 }
 
 const COUNT_READABLE = `select coalesce(max(num), 0) from bodies`
-/** Counted to 1,000 only: this is asked again and again while the daemon works. */
+/** Counts only up to 1,000, because this runs repeatedly while the daemon works. */
 const COUNT_SEARCHABLE = `select count(*) from (select 1 from message_terms_docsize limit ${NEWEST})`
 
 async function watchStages(daemon: BenchDaemon, mirror: Mirror, messages: number): Promise<Stages> {
@@ -93,7 +93,7 @@ async function watchStages(daemon: BenchDaemon, mirror: Mirror, messages: number
   return { ...stages, readable: stages.readable === 0 ? stages.searchable : stages.readable }
 }
 
-/** The same work without threads and HTTP, for what it costs in CPU. */
+/** The same work without threads and HTTP, to measure its CPU time. */
 function ingestHere(userDir: string, folder: string): Cost {
   const mirror = openWriter(join(folder, 'mirror.db'))
   try {

@@ -6,9 +6,9 @@ import type { Workshop } from './workshop.ts'
 const SETTLE_S = 5
 const IDLE_S = 60
 
-/** What the daemon takes of a core while nothing happens, beside a Node that only wakes once a second. */
+/** CPU use of the idle daemon, compared with a Node that only wakes up once a second. */
 export async function idleCpu(shop: Workshop): Promise<void> {
-  if (!canLook) return shop.say('idle CPU: this system does not tell about other processes')
+  if (!canLook) return shop.say('idle CPU: this system does not report on other processes')
   const daemon = await shop.startReady()
   const bare = shop.startBare()
   await sleep(SETTLE_S * 1000)

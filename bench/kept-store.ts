@@ -5,18 +5,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeStore, type StoreShape } from './make-store.ts'
 
-/** Where stores stay between runs: a large one takes longer to make than to measure. */
+/** Stores stay here between runs, because making a large one takes longer than measuring it. */
 export const keptFolder = join(tmpdir(), 'cursordex-bench')
 
 export interface KeptStore {
   readonly shape: StoreShape
   /** Cursor's `User` folder. */
   readonly userDir: string
-  /** The database in it. */
+  /** Path of the database in it. */
   readonly path: string
 }
 
-/** The store of this shape: that of an earlier run, unless the generator changed or `isFresh` is asked for. */
+/** A store of this shape, from an earlier run unless the generator changed or `isFresh` is set. */
 export function keepStore(shape: StoreShape, isFresh: boolean, say: (line: string) => void): KeptStore {
   const folder = join(keptFolder, `store-${stampOf(shape)}`)
   const userDir = join(folder, 'Cursor', 'User')
@@ -31,7 +31,7 @@ export function keepStore(shape: StoreShape, isFresh: boolean, say: (line: strin
   return { shape, userDir, path: join(userDir, 'globalStorage', 'state.vscdb') }
 }
 
-/** A store is told by its shape and by the programs that made it. */
+/** Identifies a store by its shape and the code that made it. */
 function stampOf(shape: StoreShape): string {
   const hash = createHash('sha256').update(JSON.stringify(shape))
   for (const name of ['make-store.js', 'words.js']) {
@@ -46,12 +46,12 @@ export interface MirrorMaintenance {
   readonly markWhole: () => void
 }
 
-/** What decides what a mirror holds. */
+/** Code that decides the contents of a mirror. */
 const INDEXING = ['src/model', 'src/text', 'src/mirror', 'src/indexer', 'bench/bench-projects.js']
 
 /**
- * A data folder for a mirror of this store that stays; older ones of it go.
- * @param isAnyTaken one that other programs made will do: where only what is asked of it is measured
+ * A data folder for a mirror of this store that stays between runs. Older ones are removed.
+ * @param isAnyTaken also takes a mirror that other code made, if only queries are measured
  */
 export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean): MirrorMaintenance {
   const folder = dirname(dirname(userDir))

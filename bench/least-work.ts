@@ -14,10 +14,9 @@ interface Round {
 }
 
 /**
- * What is left of a first ingest when everything of ours is taken out of it but what must be written: the rows of the
- * mirror, ready-made, copied by SQLite alone, and the full-text rows of terms that are cut already. Both go through the
- * one connection that may write, so that no second core takes any of it over. Below this no program comes whose mirror
- * and index hold what these hold.
+ * The minimum of a first ingest: only writing, without our own work. SQLite copies the finished rows of the mirror, and
+ * writes the full-text rows of finished terms. Both use the only connection that may write, so that no second core helps.
+ * No program with the same mirror and index can be faster.
  */
 export async function leastWork(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
@@ -53,13 +52,13 @@ function cutAll(path: string): { readonly key: number; readonly terms: MessageTe
   return cut
 }
 
-/** All but those of the full-text index, and the one that an empty mirror has a row in. */
+/** All tables, except those of the full-text index and the one that has a row in an empty mirror. */
 const TABLES = `
 select name from whole.sqlite_schema
 where type = 'table' and name not glob 'sqlite_*' and name not glob '*_terms*' and name <> 'identity'
 `
 
-/** SQLite takes rows of a table that is made alike as they are. @returns milliseconds */
+/** SQLite copies rows between tables with the same definition without decoding them. @returns milliseconds */
 function copyRows(path: string, shop: Workshop): number {
   return intoEmpty(shop, (copy) => {
     copy.pragma('foreign_keys = off')

@@ -6,11 +6,11 @@ const program = fileURLToPath(new URL('./write-live.js', import.meta.url))
 
 export interface LiveText {
   readonly text: string
-  /** True for the last message's, written anew. */
+  /** True if the last message is written again. */
   readonly isRewrite: boolean
 }
 
-/** Plays Cursor in a process of its own: one commit at a time, when told. What it wrote is gone when it ends. */
+/** Plays Cursor in its own process: one commit for each request. At its end it deletes what it wrote. */
 export class LiveWriter {
   readonly #child: ChildProcess
 
@@ -18,27 +18,27 @@ export class LiveWriter {
     this.#child = child
   }
 
-  /** @param before how many messages its chat has already */
+  /** @param before how many messages the chat already has */
   static async start(path: string, before: number): Promise<LiveWriter> {
     const child = fork(program, [path, String(before)])
     await once(child, 'message')
     return new LiveWriter(child)
   }
 
-  /** Commits a message of this text. @returns the moment when it was committed, epoch milliseconds with fractions */
+  /** Commits a message with this text. @returns the time of the commit, in epoch milliseconds with fractions */
   commit(text: string): Promise<number> {
     return this.#tell({ text, isRewrite: false })
   }
 
-  /** Commits its last message anew, with this text. @returns as `commit` does */
+  /** Writes its last message again, with this text. @returns the same as `commit` */
   rewrite(text: string): Promise<number> {
     return this.#tell({ text, isRewrite: true })
   }
 
   async #tell(text: LiveText): Promise<number> {
-    const told = once(this.#child, 'message')
+    const reply = once(this.#child, 'message')
     this.#child.send(text)
-    const [atMs] = (await told) as [number]
+    const [atMs] = (await reply) as [number]
     return atMs
   }
 
@@ -52,3 +52,7 @@ export class LiveWriter {
 
 /** Epoch milliseconds with fractions, comparable between processes. */
 export const preciseNow = (): number => performance.timeOrigin + performance.now()
+
+/** Words that no generated text contains, one for each number. */
+export const liveWord = (stem: string, index: number): string =>
+  stem + String(index).replaceAll(/\d/g, (digit) => 'qwrtzpsdfg'.charAt(Number(digit)))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { untilFound } from './commit-to-hit.ts'
-import { liveWord } from './live-words.ts'
+import { liveWord } from './live-writer.ts'
 import { cpuMs } from './processes.ts'
 import { median, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
@@ -8,10 +8,10 @@ import type { Workshop } from './workshop.ts'
 const LENGTHS = [10, 1000, 10_000]
 const COMMITS = 8
 const QUIET_MS = 700
-/** A tenth of the rows will do: what is asked is what the chat's length costs. */
+/** A tenth of the rows is enough, because only the length of the chat matters. */
 const SHARE = 0.1
 
-/** What one more message costs in a chat that is long already, and one written anew: Cursor does that many times a second. */
+/** The cost of a new message in a long chat, and of one that is written again, which Cursor does many times a second. */
 export async function longChat(shop: Workshop): Promise<void> {
   const rows: string[][] = []
   const store = shop.store(SHARE)
@@ -24,18 +24,18 @@ export async function longChat(shop: Workshop): Promise<void> {
         await sleep(QUIET_MS)
         const spentMs = cpuMs(daemon.pid)
         const word = liveWord(`${act}${'x'.repeat(String(length).length)}`, index)
-        const committedAtMs = await writer[act](`The message that holds ${word}.`)
+        const committedAtMs = await writer[act](`The message with ${word}.`)
         const foundAtMs = await untilFound(daemon, word)
         await sleep(QUIET_MS)
-        // The first pass after a start counts all rows, and the first search starts a process.
+        // Not counted: the first pass after a start counts all rows, and the first search starts a process.
         if (index === 0) continue
         cpu.push(cpuMs(daemon.pid) - spentMs)
         found.push(foundAtMs - committedAtMs)
       }
-      const what = act === 'commit' ? 'one more' : 'the last one anew'
+      const what = act === 'commit' ? 'a new message' : 'the last message again'
       rows.push([String(length), what, short(median(cpu)), short(Math.max(...cpu)), short(median(found))])
     }
     await shop.tidy()
   }
-  shop.say(table(['messages in the chat', 'written', 'CPU ms of the daemon', 'most', 'found after ms'], rows))
+  shop.say(table(['messages in the chat', 'written', 'CPU ms of the daemon', 'max', 'found after ms'], rows))
 }

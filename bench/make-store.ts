@@ -4,18 +4,18 @@ import Database from '../src/sqlite.ts'
 import { createRandom, createWriter, type Random } from './words.ts'
 
 export interface StoreShape {
-  /** At most as many as there are messages. */
+  /** At most the number of messages. */
   readonly chats: number
   readonly messages: number
-  /** Bytes of one message's row, of which about 14% is text that a person would search. */
+  /** Bytes of one message's row. About 14% of it is searchable text. */
   readonly messageBytes: number
-  /** 1 for texts as long as in chats with an agent, less for shorter ones. */
+  /** 1 for texts as long as in chats with an agent, less for shorter texts. */
   readonly textScale: number
   readonly noiseRows: number
   readonly noiseBytes: number
 }
 
-/** 1.5 GB: half the bytes in rows that are no chats. */
+/** 1.5 GB. Half of the bytes are in rows that do not belong to chats. */
 export const LARGE: StoreShape = {
   chats: 3294,
   messages: 37_000,
@@ -35,7 +35,7 @@ export const MANY: StoreShape = {
   noiseBytes: 88_000,
 }
 
-/** The same proportions with this many times the rows. */
+/** The same proportions, with the number of rows multiplied. */
 export const scaled = (shape: StoreShape, factor: number): StoreShape => ({
   ...shape,
   chats: Math.max(1, Math.round(shape.chats * factor)),
@@ -48,7 +48,7 @@ const PERIOD_MS = 274 * 86_400_000
 const STEP_MS = 20_000
 const CHAT_MESSAGES_MAX = 60
 
-/** Writes a store in Cursor's format, the same for the same shape. @returns Cursor's `User` folder */
+/** Writes a store in Cursor's format. The same shape gives the same store. @returns Cursor's `User` folder */
 export function makeStore(root: string, shape: StoreShape): string {
   const userDir = join(root, 'Cursor', 'User')
   mkdirSync(join(userDir, 'globalStorage'), { recursive: true })
@@ -81,11 +81,11 @@ export function makeStore(root: string, shape: StoreShape): string {
   return userDir
 }
 
-/** How many messages each chat has: many short chats and a few long ones, none empty, exactly as many as asked for. */
+/** The number of messages of each chat: many short chats, a few long ones, none empty, with an exact total. */
 function spreadMessages({ chats, messages }: StoreShape, random: Random): number[] {
   const mean = messages / chats
   const most = Math.max(CHAT_MESSAGES_MAX, Math.ceil(2 * mean))
-  // The mean of 1 + (most - 1) * r ** power, for r spread evenly, is the wanted one.
+  // For evenly distributed r, the mean of 1 + (most - 1) * r ** power is the wanted mean.
   const power = (most - 1) / (mean - 1) - 1
   const counts = Array.from({ length: chats }, () => Math.round(1 + (most - 1) * random() ** power))
   let missing = messages - counts.reduce((sum, count) => sum + count, 0)

@@ -5,11 +5,11 @@ import type { Mirror } from '../src/mirror/open.ts'
 export interface Cost {
   readonly cpuMs: number
   readonly wallMs: number
-  /** Most resident memory above that before. */
+  /** Peak of resident memory, minus the memory before. */
   readonly growthBytes: number
 }
 
-/** What an act in this process costs. It notes its memory where it says so. */
+/** The cost of an action in this process. The action notes its memory itself. */
 export async function measure<Outcome>(
   act: (note: () => void) => Outcome | Promise<Outcome>,
 ): Promise<readonly [Cost, Outcome]> {
@@ -23,7 +23,7 @@ export async function measure<Outcome>(
   return [{ cpuMs: (user + system) / 1000, wallMs, growthBytes: most - before }, outcome]
 }
 
-/** A run of everything into the folder. */
+/** Archives everything into the folder. */
 export async function archiveAll(db: Mirror, dir: string, note: () => void): Promise<RunOutcome> {
   const program = { name: 'cursordex', version: '0', schema: 0 }
   const name = nameRun(dir, Date.now(), null)

@@ -9,12 +9,12 @@ import type { Workshop } from './workshop.ts'
 const SEARCHES = 100
 /** Search processes end after a minute without work. */
 const IDLE_S = 75
-/** Long enough for the counting, which lets searches go first, to get on. */
+/** Long enough for token counting, which waits for searches, to make progress. */
 const BETWEEN_SEARCHES_MS = 2000
 
-/** What all processes of the daemon hold: while it indexes, when it has searched, and at rest. */
+/** Memory of all processes of the daemon: while it indexes, after searches, and at rest. */
 export async function memory(shop: Workshop): Promise<void> {
-  if (!canLook) return shop.say('memory: this system does not tell about other processes')
+  if (!canLook) return shop.say('memory: this system does not report on other processes')
   const bare = shop.startBare()
   const daemon = await shop.startFresh()
   const peak = await peakOfIngest(daemon)
@@ -33,18 +33,18 @@ export async function memory(shop: Workshop): Promise<void> {
   await sleep(IDLE_S * 1000)
   add(`idle for ${IDLE_S} s`, familyBytes(daemon.pid))
   rows.push(['floor: a Node that does nothing', megabytes(floor), '1.00', ''])
-  shop.say(table(['memory, all processes', 'resident MB', 'x floor', 'most ever, by process'], rows))
+  shop.say(table(['memory, all processes', 'resident MB', 'x floor', 'peak, by process'], rows))
 }
 
 async function peakOfIngest(daemon: BenchDaemon): Promise<number> {
   let peak = 0
   const timer = setInterval(() => (peak = Math.max(peak, familyBytes(daemon.pid))), 50)
   await daemon.untilReady().finally(() => clearInterval(timer))
-  // The system's own record, where a peak fell between two looks; no search process runs yet.
+  // The system's own record also has peaks between two samples. No search process runs yet.
   return Math.max(peak, peakBytes(daemon.pid))
 }
 
-/** Searches two at a time, as long as the daemon counts. */
+/** Searches two at a time, as long as the daemon counts tokens. */
 async function peakOfCounting(daemon: BenchDaemon): Promise<number> {
   let peak = 0
   const timer = setInterval(() => (peak = Math.max(peak, familyBytes(daemon.pid))), 50)

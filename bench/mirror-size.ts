@@ -8,12 +8,12 @@ import { searchColumns } from '../src/text/terms/columns.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** Once all can be found, the full-text rows are merged. */
+/** When everything can be found, the daemon still merges the full-text rows. */
 const REST_MS = 10_000
 
 const DICTIONARY_BYTES = `select sum(pgsize) from dbstat where name = 'terms' and aggregate = true`
 
-/** What the mirror takes on disk, against the text that can be found in it. */
+/** Size of the mirror on disk, compared with its searchable text. */
 export async function mirrorSize(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
   await sleep(REST_MS)
@@ -23,7 +23,7 @@ export async function mirrorSize(shop: Workshop): Promise<void> {
   const terms = measureTermsBytes(mirror)
   const dictionary = mirror.prepare<[], number>(DICTIONARY_BYTES).pluck().get() ?? 0
   mirror.close()
-  // Stopped, it has brought its WAL home.
+  // A stopped daemon has checkpointed its WAL.
   await shop.tidy()
   const line = (what: string, bytes: number): string[] => [what, megabytes(bytes), short(bytes / text)]
   const rows = [

@@ -1,26 +1,26 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Whether this system tells about other processes, under /proc. */
+/** Whether this system reports on other processes, in /proc. */
 export const canLook = process.platform === 'linux'
 
-/** Clock ticks a second; the same on every Linux that Node runs on. */
+/** Clock ticks per second, the same on every Linux that Node runs on. */
 const TICKS = 100
 
 function readProc(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
   } catch (error) {
-    // It ended, or does not let us look.
+    // The process ended, or we may not read its files.
     if (error instanceof Error && 'code' in error && /^(ENOENT|ESRCH|EACCES)$/.test(String(error.code))) return ''
     throw error
   }
 }
 
-/** The fields behind the name of the program, which may hold spaces and parentheses. */
+/** The fields after the name of the program. The name may contain spaces and parentheses. */
 const statOf = (pid: number): string[] => readProc(pid, 'stat').split(') ').at(-1)?.split(' ') ?? []
 
-/** A process and all that it started, the daemon's search processes among them. */
+/** A process and all of its descendants, including the daemon's search processes. */
 export function familyOf(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -36,22 +36,22 @@ function kilobytes(pid: number, name: string): number {
 
 export const residentBytes = (pid: number): number => kilobytes(pid, 'VmRSS') * 1024
 
-/** The most that was ever resident. */
+/** The peak of resident memory. */
 export const peakBytes = (pid: number): number => kilobytes(pid, 'VmHWM') * 1024
 
 export const familyBytes = (pid: number): number =>
   familyOf(pid).reduce((sum, member) => sum + residentBytes(member), 0)
 
-/** Time on a core so far, its ended children not among it. */
+/** CPU time so far, without children that have ended. */
 export function cpuMs(pid: number): number {
   const fields = statOf(pid)
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS
 }
 
-/** Bytes that it asked of files and sockets so far; NaN where the system does not tell. */
+/** Bytes read from files and sockets so far. NaN if the system does not report it. */
 export const charsRead = (pid: number): number => Number(/^rchar: (\d+)/m.exec(readProc(pid, 'io'))?.[1] ?? Number.NaN)
 
-/** A Node that wakes once a second and does nothing. */
+/** A Node that wakes up once a second and does nothing. */
 export function startBareNode(): ChildProcess {
   return spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import Database from '../src/sqlite.ts'
 
-/** In the order in which the rows lie in the file: by way of the index on `key` it takes longer. */
+/** In the order of the rows in the file. Reading by the index on `key` takes longer. */
 const CHAT_ROWS = `
 select value from cursorDiskKV
 where (+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;')
@@ -20,7 +20,7 @@ export function costOf(act: () => void): Cost {
   return { wallMs: performance.now() - startedAtMs, cpuMs: (spent.user + spent.system) / 1000 }
 }
 
-/** The floor of a first ingest: every row of a chat read and parsed, and nothing done with it. */
+/** The floor of a first ingest: reads and parses every row of a chat, and does nothing with it. */
 export function readAndParse(path: string): Cost {
   const db = new Database(path, { readonly: true })
   try {
@@ -33,9 +33,9 @@ export function readAndParse(path: string): Cost {
 }
 
 /**
- * Has the system read a file into its memory, for what is measured next. It may not stay there: some virtual machines give
- * such memory back within a minute, and a store of 1.5 GB is read from the disk again; one in a file system in memory
- * (`TMPDIR=/dev/shm`) is not.
+ * Reads a file, so that the system caches it for the next measurement. The cache may not last: some virtual machines give
+ * its memory back within a minute, and then a store of 1.5 GB is read from the disk again. A file system in memory
+ * (`TMPDIR=/dev/shm`) avoids this.
  */
 export function bringIntoMemory(path: string): void {
   const file = openSync(path, 'r')

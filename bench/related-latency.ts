@@ -7,14 +7,14 @@ import type { Workshop } from './workshop.ts'
 
 /** Questions of each kind in one run. */
 const EACH = 20
-/** Milliseconds over HTTP that are wanted at most at the 95th percentile, by the size of the store. */
+/** Goal for the 95th percentile, in milliseconds over HTTP, by the size of the store. */
 const goalMs = (messages: number): number => (messages >= 250_000 ? 80 : 25)
 
 const RAW = `select rowid from message_terms where message_terms match @match order by rank limit 20`
 
 /**
- * How long an answer takes that holds the closest chats, for questions that no message answers whole: beside the plain
- * FTS5 statement for any of the words, and beside the same question by time, which looks for no closest chats.
+ * How long a search with closest chats takes, if no message matches all words. Compared with the plain FTS5 statement for
+ * any of the words, and with the same search sorted by time, which has no closest chats.
  */
 export async function relatedLatency(shop: Workshop): Promise<void> {
   const { daemon, store } = await shop.startKept()
@@ -30,7 +30,7 @@ export async function relatedLatency(shop: Workshop): Promise<void> {
     }
     const head = ['question', 'closest chats', 'HTTP p50 ms', 'p95', 'by time p50', 'p95', 'FTS5 any word p50', 'p95']
     shop.say(table(head, rows))
-    shop.say(`wanted: p95 at most ${goalMs(store.shape.messages)} ms`)
+    shop.say(`goal: p95 at most ${goalMs(store.shape.messages)} ms`)
   } finally {
     mirror.close()
   }
@@ -52,7 +52,7 @@ async function timeEach(
   const times = { related: new Array<number>(), strict: new Array<number>(), floor: new Array<number>() }
   let found = 0
   const timed = async (into: number[], act: () => unknown): Promise<unknown> => {
-    // The first brings pages into memory.
+    // The first run brings pages into memory.
     await act()
     const startedAtMs = performance.now()
     const answer = await act()

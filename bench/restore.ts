@@ -10,7 +10,7 @@ import { archiveAll, measure, type Cost } from './measured-act.ts'
 import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** What it costs to bring everything back into an empty mirror, against reading it out of Cursor; and to do it again. */
+/** The cost of restoring everything into an empty mirror, compared with reading it from Cursor, and of a second restore. */
 export async function restore(shop: Workshop): Promise<void> {
   const store = shop.store()
   const daemon = await shop.startReady(store)
@@ -30,7 +30,7 @@ export async function restore(shop: Workshop): Promise<void> {
     const line = (what: string, { cpuMs, wallMs, growthBytes }: Cost): string[] => {
       return [what, short(cpuMs), short(wallMs), short(cpuMs / ingested.cpuMs), megabytes(growthBytes)]
     }
-    shop.say(`${restored.added} messages in ${restored.chats} chats came back`)
+    shop.say(`${restored.added} messages in ${restored.chats} chats restored`)
     const rows = [
       line('restored into an empty mirror, all found', first),
       line('restored again, nothing missing', again),
@@ -57,7 +57,7 @@ function ingest(db: Mirror, userDir: string, note: () => void): void {
   pass(db, [userDir], note)
 }
 
-/** Works off, too, what can be read and is not found. */
+/** Also indexes the messages that can be read and not yet found. */
 function pass(db: Mirror, userDirs: readonly string[], note: () => void): void {
   const places = { userDirs, homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth: 'reconcile' as const }))

@@ -63,7 +63,7 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
   const { gb, messages, only, runs } = values
   if (gb !== undefined && messages !== undefined) throw new Error('--gb and --messages are two shapes: choose one')
   const unknown = only?.find((name) => !questions.has(name))
-  if (unknown !== undefined) throw new Error(`there is no question ${unknown}`)
+  if (unknown !== undefined) throw new Error(`unknown question: ${unknown}`)
   const shape =
     messages === undefined
       ? scaled(LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
@@ -108,7 +108,7 @@ async function run(): Promise<void> {
       await Promise.race([questions.get(name)?.(shop), isInterrupted])
       await shop.tidy()
     }
-    shop.say(`\nThe stores stay in ${keptFolder} for the next run; delete them when you like.`)
+    shop.say(`\nThe stores stay in ${keptFolder} for the next run. You can delete them.`)
   } finally {
     await shop.remove()
   }
@@ -120,5 +120,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`)
   process.exitCode = 1
 }
-// A question that was interrupted may still wait for something.
+// An interrupted question may still have open handles.
 process.exit()

@@ -9,7 +9,7 @@ import type { Workshop } from './workshop.ts'
 
 /** Questions of each kind in one run. */
 const EACH = 8
-/** What is wanted at most: a multiple of what FTS5 takes for the same alone, and milliseconds, by the size of the store. */
+/** Goals: a multiple of the time of plain FTS5, and milliseconds, by the size of the store. */
 const RATIO_MAX = 3
 const GOALS = [
   { messagesMin: 250_000, newest: 15, relevance: 60 },
@@ -31,11 +31,11 @@ type Sort = (typeof sorts)[number]['sort']
 interface Times {
   readonly http: readonly number[]
   readonly bare: readonly number[]
-  /** Milliseconds on a core of all the daemon's processes, for one answer: tells more where others use the machine. */
+  /** CPU milliseconds of all the daemon's processes for one answer. More reliable on a busy machine. */
   readonly cpu: number
 }
 
-/** How long a search takes over HTTP, against the bare statement on the same mirror, and against what is wanted. */
+/** How long a search over HTTP takes, compared with the bare statement on the same mirror and with the goals. */
 export async function searchLatency(shop: Workshop): Promise<void> {
   const { daemon, store } = await shop.startKept()
   const path = mirrorPath(daemon.dataDir)
@@ -109,7 +109,7 @@ function verdicts(rows: readonly (readonly string[])[], goal: Readonly<Record<So
   return `\n${lines.join('\n')}`
 }
 
-/** Taken in turns, so that both find the machine in the same mood. */
+/** Alternates between both, so that they run under the same conditions. */
 async function compare(
   daemon: BenchDaemon,
   asked: readonly Question[],
@@ -129,7 +129,7 @@ async function compare(
 
 const pair = (times: readonly number[]): string[] => [short(median(times)), short(percentile(times, 95))]
 
-/** Each is done twice, and the second time counts: the first brings pages and processes into memory. */
+/** Each runs twice, and the second run counts. The first brings pages and processes into memory. */
 async function timeEach<Item>(items: readonly Item[], act: (item: Item) => unknown): Promise<number[]> {
   const times: number[] = []
   for (const item of items) {

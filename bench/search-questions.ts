@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3'
 import Database from '../src/sqlite.ts'
 import { createRandom, type Random } from './words.ts'
 
-/** The same question as a person asks it and as FTS5 takes it. */
+/** The same question for cursordex and for FTS5. */
 export interface Question {
   readonly q: string
   readonly match: string
@@ -13,7 +13,7 @@ export interface Kind {
   readonly asked: readonly Question[]
 }
 
-/** Questions of each kind, drawn from what the mirror holds; the same for the same mirror. */
+/** Questions of each kind, drawn from the mirror. The same mirror gives the same questions. */
 export function drawQuestions(mirrorPath: string, each: number): Kind[] {
   const db = new Database(mirrorPath, { readonly: true })
   try {
@@ -40,7 +40,7 @@ export function drawQuestions(mirrorPath: string, each: number): Kind[] {
 
 const LINKS = ['how did we', 'the', 'in', 'when the', 'and'] as const
 
-/** Sentences of a person and the noun phrases of an agent, of words that stand in different messages. */
+/** Sentences of a person and noun phrases of an agent, with words from different messages. */
 export function drawSentences(mirrorPath: string, each: number): Kind[] {
   const db = new Database(mirrorPath, { readonly: true })
   try {
@@ -79,7 +79,7 @@ function listWords(db: Sqlite.Database): { readonly term: string; readonly doc: 
 
 const TEXTS = `select json_extract(parts, '$[0].text') from bodies where num % 7 = 0 limit 2000`
 
-/** What was said; a tool's data is no text. */
+/** Texts of messages, without data of tools. */
 function listTexts(db: Sqlite.Database): string[] {
   const texts = db.prepare<[], string | null>(TEXTS).pluck().all()
   return texts.flatMap((text) => (text !== null && text.split(' ').filter(isPlain).length > 1 ? [text] : []))

@@ -6,7 +6,7 @@ import type { Workshop } from './workshop.ts'
 
 const EACH = 20
 
-/** The least that any answer out of the messages themselves would take: each of them looked at once, and no calendar. */
+/** The floor of any answer from the messages themselves: reads each message once, without dates. */
 const FLOOR = `select role, count(*), sum(tool_calls), max(created_at) from messages where is_orphan = 0 group by role`
 
 const questions = [
@@ -17,7 +17,7 @@ const questions = [
   ['in a zone of half hours', '/api/stats?tz=Australia/Lord_Howe'],
 ] as const
 
-/** How long statistics of everything take over HTTP, against one bare statement over the same messages. */
+/** How long statistics of everything take over HTTP, compared with one bare statement over the same messages. */
 export async function statsLatency(shop: Workshop): Promise<void> {
   const { daemon } = await shop.startKept()
   const mirror = openReader(mirrorPath(daemon.dataDir))
@@ -29,7 +29,7 @@ export async function statsLatency(shop: Workshop): Promise<void> {
       statement.all()
       const http: number[] = []
       const floor: number[] = []
-      // In turns, so that both find the machine in the same mood.
+      // Alternates between both, so that they run under the same conditions.
       for (let turn = 0; turn < EACH; turn += 1) {
         http.push(await timeOf(() => daemon.get(path)))
         floor.push(costOf(() => statement.all()).wallMs)

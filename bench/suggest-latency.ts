@@ -7,7 +7,7 @@ import type { Workshop } from './workshop.ts'
 
 const EACH = 60
 
-/** What is typed of a word, by how far one has come. */
+/** Parts of a word, as they are typed. */
 const stages: readonly (readonly [name: string, typed: (word: string, other: string) => string])[] = [
   ['one letter', (word) => word.slice(0, 1)],
   ['two letters', (word) => word.slice(0, 2)],
@@ -18,7 +18,7 @@ const stages: readonly (readonly [name: string, typed: (word: string, other: str
   ['a word and three letters', (word, other) => `${other} ${word.slice(0, 3)}`],
 ]
 
-/** How long a suggestion takes over HTTP, when the words are gathered, and what gathering them takes. */
+/** How long a suggestion takes over HTTP, when the words are collected, and what collecting them costs. */
 export async function suggestLatency(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
   const words = drawWords(mirrorPath(daemon.dataDir))
@@ -46,12 +46,12 @@ export async function suggestLatency(shop: Workshop): Promise<void> {
   rows.push(row('all of them', all, spent(daemon) - startMs))
   shop.say(table(['suggestions', 'HTTP p50 ms', 'p95', 'CPU ms each, all processes'], rows))
   const grown = megabytes(Math.max(0, searchBytes(daemon) - before))
-  shop.say(`the first took ${short(first)} ms; words were gathered after ${short(gatheredMs)} ms, and ${grown} MB`)
+  shop.say(`the first took ${short(first)} ms; words were collected after ${short(gatheredMs)} ms, with ${grown} MB`)
 }
 
 const pathFor = (q: string): string => `/api/suggest?q=${encodeURIComponent(q)}`
 
-/** Of the daemon's children: the processes that search. */
+/** The daemon's search processes. */
 const searchBytes = (daemon: BenchDaemon): number =>
   familyOf(daemon.pid)
     .filter((pid) => pid !== daemon.pid)
@@ -61,7 +61,7 @@ const spent = (daemon: BenchDaemon): number => familyOf(daemon.pid).reduce((sum,
 
 const LONG_TERMS = `select term from terms where length(term) > 4 and term glob '[a-z]*' order by term`
 
-/** Evenly over the alphabet, the same for the same mirror. */
+/** Evenly distributed over the alphabet. The same mirror gives the same words. */
 function drawWords(path: string): readonly string[] {
   const mirror = openReader(path)
   const terms = mirror.prepare<[], string>(LONG_TERMS).pluck().all()
@@ -70,7 +70,7 @@ function drawWords(path: string): readonly string[] {
   return terms.filter((_, index) => index % step === 0).slice(0, EACH)
 }
 
-/** Each is done twice, and the second time counts: the first brings pages into memory. */
+/** Each runs twice, and the second run counts. The first brings pages into memory. */
 async function timeEach(
   daemon: BenchDaemon,
   words: readonly string[],

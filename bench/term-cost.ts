@@ -9,7 +9,7 @@ import { costOf } from './read-and-parse.ts'
 import { lineBesideFloor, megabytes, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** As the backlog writes them: so many messages to a transaction, or so much text. */
+/** The limits of the backlog: messages and characters in one transaction. */
 export const MESSAGES_MAX = 4000
 const LENGTH_MAX = 8 * 1024 * 1024
 
@@ -19,8 +19,8 @@ interface Round {
 }
 
 /**
- * CPU of the backlog of a first ingest, from bodies to full-text rows and the list of terms, against the same texts put
- * into a table of the same settings as they are: `unicode61`, no identifiers taken apart, no pairs, no marks, no list.
+ * CPU time of the backlog of a first ingest, from bodies to full-text rows and the list of terms. Compared with the same
+ * texts in a plain table with the same settings: `unicode61`, without parts of identifiers, pairs, marks and list.
  */
 export async function termCost(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
@@ -64,7 +64,7 @@ function textsOf(parts: string): string[] {
   return columnNames.map((name) => columns[name])
 }
 
-/** Of a mirror that holds the same messages, none of them indexed. */
+/** Copies the messages into a mirror without any index. */
 function indexAgain(path: string, shop: Workshop): number {
   const copy = openWriter(join(shop.folder(), 'mirror.db'))
   try {
@@ -102,7 +102,7 @@ function indexPlain(path: string, shop: Workshop): number {
   }
 }
 
-/** Parsing and choosing the texts are part of both. */
+/** Both include parsing and selecting the texts. */
 function insertAll(db: Mirror, mirror: Mirror): void {
   const insert = db.prepare(`insert into plain (rowid, ${columnNames.join(', ')}) values (?, ?, ?, ?, ?, ?)`)
   let count = 0

@@ -8,13 +8,13 @@ import { drawQuestions } from './search-questions.ts'
 import { median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** Between two searches, as long as a quick typist takes. */
+/** The pause between two searches of a fast typist. */
 const PAUSE_MS = 100
 const IDLE_SEARCHES = 200
-/** On a machine that is busy with other things the lowest priority may get next to nothing. */
+/** On a busy machine a process with the lowest priority gets almost no time. */
 const WATCHED_MS_MAX = 900_000
 
-/** What a search takes while tokens are estimated in the background, against one when nothing else is done. */
+/** How long a search takes while tokens are estimated in the background, compared with a search at rest. */
 export async function tokenEstimates(shop: Workshop): Promise<void> {
   const daemon = await shop.startFresh()
   await daemon.untilReady()
@@ -37,7 +37,7 @@ export async function tokenEstimates(shop: Workshop): Promise<void> {
     await sleep(PAUSE_MS)
   }
   const tookS = (performance.now() - startedAtMs) / 1000
-  // Afterwards: a first pass warms much that a later one finds warm.
+  // Measured last, because the first pass warms caches.
   const idle: number[] = []
   for (let turn = 0; turn < IDLE_SEARCHES; turn += 1) {
     idle.push(await search())
@@ -56,7 +56,7 @@ export async function tokenEstimates(shop: Workshop): Promise<void> {
   )
   const ratio = percentile(beside, 95) / percentile(idle, 95)
   shop.say(
-    `${short(textBytes / 1e6)} MB of text, ${coverage.estimated} of ${coverage.messages} messages estimated in ${short(tookS)} s; p95 beside it ${short(ratio)} x that at rest (goal: 1.5)`,
+    `${short(textBytes / 1e6)} MB of text, ${coverage.estimated} of ${coverage.messages} messages estimated in ${short(tookS)} s; p95 meanwhile ${short(ratio)} x that at rest (goal: 1.5)`,
   )
   await reportLatency(shop, daemon)
   compareEstimates(shop)
@@ -66,7 +66,7 @@ async function untilState(daemon: BenchDaemon, states: readonly string[]): Promi
   while (!states.includes((await daemon.status()).estimation.state)) await sleep(50)
 }
 
-/** The processes of the daemon, once in a while: the one that counts has come and goes. */
+/** Prints the number of the daemon's processes from time to time, because the estimator comes and goes. */
 async function lookAtPriority(shop: Workshop, daemon: BenchDaemon, turn: number): Promise<void> {
   const { estimation } = await daemon.status()
   const processes = canLook ? `${familyOf(daemon.pid).length} processes` : ''

@@ -1,6 +1,6 @@
 export type Random = () => number
 
-/** A small generator (mulberry32): the same seed gives the same store on every machine. */
+/** A small random number generator (mulberry32). The same seed gives the same store on every machine. */
 export function createRandom(seed: number): Random {
   let state = seed
   return () => {
@@ -15,7 +15,7 @@ const SYLLABLES = 'ba ce di fo gu la me ni po ru sa te vi wo xu ka je hi lo nu'.
 const WORDS = 40_000
 const IDENTIFIERS = 60_000
 
-/** Writes pseudo-text: words by Zipf's law, an identifier now and then, drawn from as many as a few large projects have. */
+/** Writes pseudo-text: words by Zipf's law, and some identifiers, as many different ones as a few large projects have. */
 export function createWriter(random: Random) {
   const words = Array.from({ length: WORDS }, (_, rank) => makeWord(random, rank))
   const identifiers = Array.from({ length: IDENTIFIERS }, () => {
@@ -23,7 +23,7 @@ export function createWriter(random: Random) {
     return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   })
   return {
-    /** About so many characters. */
+    /** Text with about this many characters. */
     text(length: number): string {
       const parts: string[] = []
       for (let size = 0; size < length; size += (parts.at(-1)?.length ?? 0) + 1) {
@@ -31,7 +31,7 @@ export function createWriter(random: Random) {
       }
       return parts.join(' ')
     },
-    /** Cheap to make: what no one searches. */
+    /** Text that nobody searches, which is cheap to make. */
     filler(length: number): string {
       const piece = `${random().toString(36).slice(2)} `
       return piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
@@ -39,7 +39,7 @@ export function createWriter(random: Random) {
   }
 }
 
-/** The first of the list most often, by Zipf's law. */
+/** Draws the first of the list most often, by Zipf's law. */
 function pick(list: readonly string[], random: Random): string {
   return list[Math.min(list.length - 1, Math.floor(list.length ** random()) - 1)] ?? ''
 }

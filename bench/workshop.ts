@@ -14,13 +14,13 @@ export interface Options {
   readonly shape: StoreShape
   readonly runs: number
   readonly isFresh: boolean
-  /** A kept mirror will do though other programs made it. */
+  /** Also take a mirror that other code made. */
   readonly isAnyMirror: boolean
-  /** A store with tokens that Cursor recorded; null: the sample. */
+  /** A store with tokens that Cursor recorded. Null for the sample. */
   readonly recordedUserDir: string | null
 }
 
-/** What the questions share: the store, folders that are gone afterwards, and one mirror that is made once. */
+/** What the questions share: the store, temporary folders, and one mirror that is made once. */
 export class Workshop {
   readonly runs: number
   readonly recordedUserDir: string | null
@@ -42,7 +42,7 @@ export class Workshop {
     process.stdout.write(`${text}\n`)
   }
 
-  /** The store that was asked for, or one with this share of its rows. */
+  /** The requested store, or one with this share of its rows. */
   store(share = 1): KeptStore {
     const { shape, isFresh } = this.#options
     const store = this.#stores.get(share) ?? keepStore(scaled(shape, share), isFresh, (line) => this.say(line))
@@ -56,12 +56,12 @@ export class Workshop {
     return folder
   }
 
-  /** On an empty data folder: it has everything to index. */
+  /** A daemon on an empty data folder, which must index everything. */
   async startFresh(store = this.store()): Promise<BenchDaemon> {
     return this.#start(store, this.folder())
   }
 
-  /** On a mirror that holds the store already, once it is up to date. */
+  /** A daemon on a finished mirror, when it is up to date. */
   async startReady(store = this.store()): Promise<BenchDaemon> {
     const dataDir = this.#dataDirs.get(store) ?? this.folder()
     this.#dataDirs.set(store, dataDir)
@@ -70,7 +70,7 @@ export class Workshop {
     return daemon
   }
 
-  /** On the mirror of an earlier run, if the programs that made it are the same: a large one takes minutes to make. */
+  /** A daemon on the mirror of an earlier run, if the code is the same. A large mirror takes minutes to make. */
   async startKept(): Promise<{ readonly daemon: BenchDaemon; readonly store: KeptStore }> {
     const store = this.store()
     const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror)
@@ -93,21 +93,21 @@ export class Workshop {
     return daemon
   }
 
-  /** Another program that writes to the store, as Cursor does, in a chat that has so many messages already. */
+  /** A program that writes to the store like Cursor, in a chat that already has `before` messages. */
   async startWriter(store = this.store(), before = 0): Promise<LiveWriter> {
     const writer = await LiveWriter.start(store.path, before)
     this.#writers.push(writer)
     return writer
   }
 
-  /** @returns the id of a process that is the floor of what a daemon on Node costs */
+  /** @returns the id of an idle Node process, as the floor for the cost of the daemon */
   startBare(): number {
     const bare = startBareNode()
     this.#bare.push(bare)
     return bare.pid ?? 0
   }
 
-  /** Ends what a question left running. */
+  /** Ends processes that a question left running. */
   async tidy(): Promise<void> {
     for (const bare of this.#bare.splice(0)) bare.kill()
     await Promise.all(this.#writers.splice(0).map((writer) => writer.stop()))

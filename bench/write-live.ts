@@ -12,7 +12,7 @@ const [path, before = '0'] = process.argv.slice(2)
 if (path === undefined) throw new Error('this file runs as a child of the bench')
 const db = new Database(path, { timeout: 5000 })
 db.pragma('synchronous = normal')
-// A run that was killed could not tidy up.
+// A killed run did not delete its rows.
 db.exec(DROP)
 const insert = db.prepare('insert into cursorDiskKV (key, value) values (?, ?)')
 const headers: { readonly bubbleId: string; readonly type: number }[] = []
@@ -35,9 +35,8 @@ const commit = db.transaction((texts: readonly string[]) => {
   insert.run(`composerData:${CHAT_ID}`, JSON.stringify(chat))
 })
 
-// What was said before anybody looks.
-if (before !== '0')
-  commit.immediate(Array.from({ length: Number(before) }, (_, index) => `Said before, as number ${index}.`))
+// The messages that the chat already has.
+if (before !== '0') commit.immediate(Array.from({ length: Number(before) }, (_, index) => `Earlier message ${index}.`))
 
 process.on('message', ({ text, isRewrite }: LiveText) => {
   if (isRewrite) put(text)

@@ -1,5 +1,5 @@
-// Compiles src/ and bench/ into a folder of their own, so that what is measured stays as it was when the run began,
-// bundles the program beside them, for that is what people run, and runs the bench on plain Node with the arguments given.
+// Compiles src/ and bench/ into a separate folder, so that later edits do not change a running bench. Also bundles the
+// program there, because people run the bundle. Then runs the bench on plain Node with the given arguments.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
 rmSync(out, { recursive: true, force: true })
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.bench.json'], { cwd: root, stdio: 'inherit' })
 await bundle(join(root, 'src'), join(out, 'dist'), ['engine/executor/forked-executor'])
-// The program finds both two folders above its own.
+// The program looks for both two folders above its own.
 for (const beside of ['config', 'package.json']) cpSync(join(root, beside), join(out, beside), { recursive: true })
 
 const run = join(out, 'bench', 'run.js')

@@ -1,6 +1,6 @@
-// Bundles src/ into dist/, unless dist/ was made from these very sources. The folder is emptied first, so that a file
-// deleted in src cannot linger as a command; and left alone when nothing changed, so that a running daemon keeps its
-// modules and tests can start side by side.
+// Bundles src/ into dist/, unless dist/ was made from the same sources. dist/ is emptied first, so that no files of
+// deleted sources stay. If nothing changed, dist/ is not touched, so that a running daemon keeps its modules and tests
+// can start in parallel.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = join(dist, '.made-from')
 
-/** The packages that are bundled count as sources: the lockfile tells which they are. */
+/** Bundled packages count as sources. The lockfile names their versions. */
 function sourcesHash() {
   const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -25,7 +25,7 @@ function sourcesHash() {
 const wanted = sourcesHash()
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   rmSync(dist, { recursive: true, force: true })
-  // The bundler is loaded only where it is needed.
+  // The bundler is loaded only if it is needed.
   const { bundle } = await import('./bundle.mjs')
   await bundle(join(root, 'src'), dist)
   writeFileSync(stamp, wanted)

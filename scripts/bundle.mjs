@@ -1,17 +1,17 @@
-// Makes the programs of src/ into plain JavaScript, what each loads later in chunks beside it. Types are taken
-// away and not checked: `npm run check` does that, and the tests do before they start.
+// Bundles the programs of src/ as plain JavaScript, with chunks for modules that are loaded later. Types are removed and
+// not checked. `npm run check` checks them.
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** What is started by its path: the command line, and what it starts as threads and processes of their own. */
+/** Programs that are started by path: the command line, and its threads and processes. */
 const programs = ['cli/bin', 'engine/writer-thread', 'engine/job-child', 'sample/grow-child']
 
 /**
- * Each program is a bundle of its own, for two that share code would share it in many small files, and to load those
- * takes a start some 15 ms longer. Every file comes to lie one folder deep, as the programs do in src:
- * `../engine/job-child.js` and `../../package.json` lead from each to the same place.
- * @param more further modules that are to be found under their names
+ * Each program is a separate bundle. Bundles with shared code would share it in many small files, and loading those takes
+ * about 15 ms longer at each start. Every program is one folder deep, as in src, so that `../engine/job-child.js` and
+ * `../../package.json` lead to the same place.
+ * @param more modules that are bundled under their own names too
  */
 export async function bundle(source, target, more = []) {
   for (const name of [...programs, ...more]) await bundleOne(source, target, name)
@@ -20,14 +20,14 @@ export async function bundle(source, target, more = []) {
   copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
 }
 
-/** A module further down comes to lie one folder deep, too. */
+/** Deeper modules are written one folder deep too. */
 export const outputName = (name) => `${name.split('/')[0]}/${basename(name)}`
 
 async function bundleOne(source, target, name) {
   const bundled = await rolldown({
     input: { [outputName(name)]: join(source, `${name}.ts`) },
     platform: 'node',
-    // The other form of jsonc-parser finds its parts in a way that no bundler can follow.
+    // The other build of jsonc-parser loads its parts in a way that bundlers cannot follow.
     resolve: { mainFields: ['module', 'main'] },
     tsconfig: false,
     logLevel: 'warn',
@@ -38,8 +38,8 @@ async function bundleOne(source, target, name) {
     entryFileNames: '[name].js',
     chunkFileNames: `chunks/${basename(name)}-[name].js`,
     sourcemap: true,
-    // Names stay, so that a stack can be read. Comments and indents are held in memory as long as a process runs: with
-    // them the daemon is 8 MB larger at rest.
+    // Names stay, so that stacks are readable. Comments and indentation are removed, because a process keeps its source in
+    // memory: with them the daemon needs 8 MB more at rest.
     minify: { compress: false, mangle: false },
   })
   await bundled.close()

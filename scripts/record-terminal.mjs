@@ -1,6 +1,6 @@
-// Makes docs/terminal.svg: runs the demo and real commands on it, in a terminal of 100 columns with colours, and draws
-// what they print. Scenes follow each other by CSS alone: no script, no font from elsewhere. Needs python3, for a
-// terminal to run in. Run it on a built checkout: node scripts/record-terminal.mjs
+// Makes docs/terminal.svg: runs the demo and real commands in a terminal of 100 columns with colours, and draws their
+// output. The scenes are animated with CSS only, without scripts and external fonts. Needs python3 for a terminal. Run it
+// in a built checkout: node scripts/record-terminal.mjs
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,11 +17,11 @@ const SECONDS_A_SCENE = 6
 const START_WITHIN_MS = 20_000
 
 const place = mkdtempSync(join(tmpdir(), 'cursordex-record-'))
-// Known to the commands by the environment, so that they stand in the picture as with a daemon of one's own.
+// The data folder is set in the environment, so that the picture shows the commands without --data-dir.
 const env = { ...process.env, CURSORDEX_DATA_DIR: join(place, 'data'), TZ: 'UTC', TERM: 'xterm-256color' }
 delete env.NO_COLOR
 
-/** What a command prints on a terminal. */
+/** The output of a command on a terminal. */
 function printed(words) {
   const inTerminal = `stty cols ${COLUMNS} rows 50; COLUMNS=${COLUMNS} exec "$@"`
   const python = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))'
@@ -29,10 +29,10 @@ function printed(words) {
   return execFileSync('python3', argv, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** Whether a sign takes two columns: those of Chinese, Japanese and Korean. */
+/** Whether a character takes two columns, as in Chinese, Japanese and Korean. */
 const isWide = (sign) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60]/.test(sign)
 
-/** Lines of cells `{sign, style, column, width}`, wrapped where the terminal would. */
+/** Lines of cells `{sign, style, column, width}`, wrapped at the width of the terminal. */
 function screenLines(text) {
   const lines = [[]]
   let style = ''
@@ -42,7 +42,7 @@ function screenLines(text) {
     lines.push([])
     column = 0
   }
-  // oxlint-disable-next-line no-control-regex -- what a terminal is told begins with an escape
+  // oxlint-disable-next-line no-control-regex -- control sequences begin with an escape
   for (const piece of text.replaceAll('\r', '').match(/\x1b\[[\d;]*m|[^]/gu) ?? []) {
     if (piece.startsWith('\x1b')) style = styles[piece.slice(2, -1)] ?? ''
     else if (piece === '\n') newLine()
@@ -62,7 +62,7 @@ const PAD = 18
 const TOP = 46
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Stretches of one style and one width; each stands at its own column, whatever font draws it. */
+/** Runs of cells with the same style and width. Each is drawn at its own column, so that the font does not matter. */
 function stretchesOf(cells) {
   const stretches = []
   for (const { sign, style, column, width } of cells) {
@@ -71,7 +71,7 @@ function stretchesOf(cells) {
     if (isNext) last.text += sign
     else stretches.push({ text: sign, style, column, width })
   }
-  // Gaps of columns are drawn by where the next one starts.
+  // Gaps between columns need no spaces, because each run has a position.
   return stretches.flatMap(({ text, style, column, width }) =>
     [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: part, index }) => ({
       text: part,
@@ -97,7 +97,7 @@ const promptCells = (command) => [
   ...screenLines(` ${command}`)[0].map((cell) => ({ ...cell, style: 'c', column: cell.column + 1 })),
 ]
 
-/** One screen: some commands and what each of them prints. */
+/** One screen: some commands and their output. */
 function sceneLines(scene) {
   const lines = scene.flatMap(({ shown, words }) => [promptCells(shown), ...screenLines(printed(words)), []])
   return lines.slice(0, ROWS)

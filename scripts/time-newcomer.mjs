@@ -1,5 +1,5 @@
-// What a newcomer waits for: clones this checkout into a temporary folder, installs it, starts the demo, and prints the
-// seconds until each thing that can be seen. What is not committed is not timed.
+// How long a new user waits: clones this checkout into a temporary folder, installs it, starts the demo, and prints the
+// seconds until each visible result. Uncommitted changes are not included.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,8 +14,8 @@ const place = mkdtempSync(join(tmpdir(), 'cursordex-newcomer-'))
 const clone = join(place, 'cursordex')
 const isWindows = process.platform === 'win32'
 
-/** Seconds since a moment, as a line. */
-const tell = (what, sinceMs) =>
+/** Prints the seconds since a moment. */
+const report = (what, sinceMs) =>
   process.stdout.write(`${((performance.now() - sinceMs) / 1000).toFixed(2).padStart(8)} s  ${what}\n`)
 
 async function until(what, ask) {
@@ -23,7 +23,7 @@ async function until(what, ask) {
   for (;;) {
     const answer = await ask()
     if (answer) return answer
-    if (performance.now() > endMs) throw new Error(`waited ${WITHIN_MS / 1000} s in vain: ${what}`)
+    if (performance.now() > endMs) throw new Error(`waited ${WITHIN_MS / 1000} s for ${what} without success`)
     await sleep(20)
   }
 }
@@ -33,7 +33,7 @@ async function itemsOf(url, path) {
   return response.ok ? (await response.json()).items : []
 }
 
-/** A word of a chat that began after a moment, with the chat's id. */
+/** A word of a chat that began after `afterMs`, with the chat's id. */
 async function freshWord(url, afterMs) {
   const chats = await itemsOf(url, '/api/chats?sort=newest&limit=5')
   const fresh = chats.find(({ createdAt }) => Date.parse(createdAt) >= afterMs)
@@ -51,7 +51,7 @@ async function timeDemo() {
     cwd: clone,
     stdio: ['ignore', 'pipe', 'inherit'],
     shell: isWindows,
-    // So that a signal reaches npm and what it started.
+    // Then a signal reaches npm and its child processes.
     detached: !isWindows,
   })
   let output = ''
@@ -61,14 +61,14 @@ async function timeDemo() {
       if (demo.exitCode !== null) throw new Error(`the demo ended: ${output}`)
       return /^cursordex listening on (http:\S+)$/m.exec(output)?.[1]
     })
-    tell('npm start -- --demo: the listening line (build included)', startedMs)
+    report('npm start -- --demo: the listening line (build included)', startedMs)
     await until('ready', async () => (await (await fetch(`${url}/api/status`)).json()).state === 'ready')
-    tell('ready: everything that the sample held is indexed', startedMs)
+    report('ready: the whole sample is indexed', startedMs)
     const { chatId, word } = await until('a new chat', () => freshWord(url, startedAtMs))
     await until(`a hit for ${word}`, async () =>
       (await itemsOf(url, `/api/search?q=${word}`)).some(({ chat }) => chat.id === chatId),
     )
-    tell(`a hit for ${word}, of a chat that began after the start`, startedMs)
+    report(`a hit for ${word}, in a chat that began after the start`, startedMs)
   } finally {
     const ended = once(demo, 'exit')
     if (isWindows || demo.pid === undefined) demo.kill()
@@ -82,9 +82,9 @@ try {
   execFileSync('git', ['clone', '--quiet', here, clone], { stdio: ['ignore', 'ignore', 'inherit'] })
   const clonedMs = performance.now()
   execFileSync('npm', ['ci'], { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'], shell: isWindows })
-  tell('npm ci', clonedMs)
+  report('npm ci', clonedMs)
   await timeDemo()
-  tell('all in all, with the clone', startedMs)
+  report('total, including the clone', startedMs)
 } finally {
   rmSync(place, { recursive: true, force: true })
 }

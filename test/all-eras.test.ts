@@ -252,7 +252,7 @@ test('doctor accounts for every row and reports no loss and no problem', async (
   expect([exitCode, troubled, unknownChats]).toEqual([0, [], []])
   expect(losses).toMatchObject({ messages: 0, chats: 0 })
   const text = (await run(['doctor', ...places])).out
-  expect(text).toMatch(/^All is well: every store was read whole\.\n/)
+  expect(text).toMatch(/^No problems: every store was read completely\.\n/)
   expect(text).toContain('Nothing was lost.')
   expect(text).not.toMatch(/Needs attention|unknown|gone|missing|not accounted|deleted/)
 })

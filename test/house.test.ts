@@ -31,13 +31,13 @@ interface Locked extends Partial<Manifest> {
 const manifest = JSON.parse(read('package.json')) as Manifest
 const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> }
 
-test('the lockfile pins better-sqlite3 12.11.1, one version within the range that package.json gives', () => {
+test('the lockfile pins better-sqlite3 12.11.1', () => {
   expect(manifest.dependencies['better-sqlite3']).toBe('^12.11.1 || ^13.2.0')
-  const places = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/better-sqlite3'))
-  expect(places.map(([path, { version }]) => [path, version])).toEqual([['node_modules/better-sqlite3', '12.11.1']])
+  const installed = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/better-sqlite3'))
+  expect(installed.map(([path, { version }]) => [path, version])).toEqual([['node_modules/better-sqlite3', '12.11.1']])
 })
 
-test('for the Nodes that die of that one the lockfile holds its newer form, which npm leaves out on Node 20', () => {
+test('the lockfile has the newer build for the versions of Node that crash with 12, and npm leaves it out on Node 20', () => {
   expect(manifest.optionalDependencies).toEqual({ 'better-sqlite3-napi': 'npm:better-sqlite3@^13.2.0' })
   const newer = lock.packages['node_modules/better-sqlite3-napi']
   expect(newer).toMatchObject({ name: 'better-sqlite3', optional: true, engines: { node: '>=22' } })
@@ -45,90 +45,90 @@ test('for the Nodes that die of that one the lockfile holds its newer form, whic
   expect(newer?.hasInstallScript).toBeUndefined()
 })
 
-test('the lockfile is that of package.json', () => {
+test('the lockfile matches package.json', () => {
   const { dependencies, devDependencies, optionalDependencies, engines, license, version } = manifest
-  const told = { dependencies, devDependencies, optionalDependencies, engines, license, version }
-  expect(lock.packages['']).toMatchObject(told)
+  const expected = { dependencies, devDependencies, optionalDependencies, engines, license, version }
+  expect(lock.packages['']).toMatchObject(expected)
 })
 
-test('the lockfile records no registry address, and the checksum of every package', () => {
+test('the lockfile records checksums of all packages, and no registry address', () => {
   expect(read('.npmrc').split(/\r?\n/)).toContain('omit-lockfile-registry-resolved=true')
   const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
   expect(packages.length).toBeGreaterThan(100)
   expect(packages.flatMap(([path, { resolved }]) => (resolved === undefined ? [] : path))).toEqual([])
-  const unproven = packages.filter(([, { integrity, inBundle }]) => integrity === undefined && inBundle !== true)
-  expect(unproven.map(([path]) => path)).toEqual([])
+  const unchecked = packages.filter(([, { integrity, inBundle }]) => integrity === undefined && inBundle !== true)
+  expect(unchecked.map(([path]) => path)).toEqual([])
   expect(read('package-lock.json')).not.toMatch(/https?:\/\/[^"]*\.tgz/)
 })
 
-test('it runs on the Nodes that the SQLite addon runs on', () => {
+test('the engines are the versions of Node that the SQLite addon supports', () => {
   expect(manifest.engines).toEqual({ node: '^20.19.0 || ^22.14.0 || >=24.0.0' })
 })
 
-test('the SQLite addon is the one package that may run a script as it is installed', () => {
+test('only the SQLite addon may run an install script', () => {
   const allowed = Object.entries(manifest.allowScripts).filter(([, isAllowed]) => isAllowed)
   expect(allowed).toEqual([['better-sqlite3', true]])
-  const wanting = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true)
-  const names = wanting.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+  const withScript = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true)
+  const names = withScript.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
   expect(names.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([])
 })
 
-test('start is one plain node that gets the signals, and what it starts is built before', () => {
+test('npm start builds first, and then runs node directly, so that node gets the signals', () => {
   expect(manifest.scripts['start']).toMatch(/^node [\w./-]+( [\w-]+)*$/)
   expect(manifest.scripts['start']).toContain(`node ${manifest.bin['cursordex']}`)
   expect(manifest.scripts['prestart']).toMatch(/\bbuild\b/)
   expect(manifest.scripts['test']).toMatch(/^vitest run$/)
 })
 
-test('check looks at format, lint, types and unused code', () => {
+test('npm run check checks format, lint, types and unused code', () => {
   const { scripts } = manifest
   const called = [...(scripts['check'] ?? '').matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name ?? '')
   const whole = [scripts['check'], ...called.map((name) => scripts[name])].join('\n')
   for (const tool of [/^oxfmt --check/m, /^oxlint/m, /^tsc --noEmit/m, /^knip/m]) expect(whole).toMatch(tool)
 })
 
-test('CI runs both tiers of tests after the checks, and stops at the first failure', () => {
+test('CI runs the checks and both tiers of tests, and stops at the first failure', () => {
   const script = read('.ci/run')
   expect(script).toMatch(/^#!/)
   const lines = script.split('\n').map((line) => line.trim())
-  const acts = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line))
-  expect(acts).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
+  const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line))
+  expect(commands).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
   const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
   expect(stops).toBeGreaterThan(0)
   expect(stops).toBeLessThan(lines.indexOf('npm ci'))
 })
 
-// Windows keeps no such mark.
-test.skipIf(process.platform === 'win32')('CI can be started as it is', () => {
+// Windows has no executable bit.
+test.skipIf(process.platform === 'win32')('the CI script is executable', () => {
   expect(statSync(join(root, '.ci/run')).mode & 0o111).toBe(0o111)
 })
 
-test('the licence is MIT, in words too', () => {
+test('the licence is MIT', () => {
   expect(manifest.license).toBe('MIT')
   expect(read('LICENSE')).toMatch(/^MIT License\n[^]*Permission is hereby granted, free of charge/)
 })
 
-test('the first screen of the README tells how to run it and test it, and how long the first install takes', () => {
+test('the first screen of the README says how to run and test cursordex, and how long the first install takes', () => {
   const screen = read('README.md').split('\n').slice(0, 40).join('\n')
   expect(screen).toContain('npm ci && npm start')
   expect(screen).toContain('npm ci && npm test')
   expect(screen).toMatch(/\bminute\b/)
 })
 
-/** Those of these that a text does not hold as a whole word; a longer name that begins alike is another one. */
+/** The names that a text does not contain as whole words. A longer name with the same beginning does not count. */
 function missingFrom(text: string, names: readonly string[]): string[] {
   const quoted = (name: string) => name.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
   return names.filter((name) => !new RegExp(`(?<![\\w-])${quoted(name)}(?![\\w/:-]|\\.\\w)`).test(text))
 }
 
-test('a name is missed where only longer ones stand', () => {
+test('a name is missing if only longer names occur', () => {
   const text = '`cursordex chats`, `GET /api/chats/:id/messages`, `--host-name`, CURSORDEX_DATA_DIR, `log.level.x`'
   expect(missingFrom(text, ['cursordex chats', 'CURSORDEX_DATA_DIR'])).toEqual([])
   const absent = ['cursordex chat', 'GET /api/chats/:id', 'GET /api/chats', '--host', 'CURSORDEX_DATA', 'log.level']
   expect(missingFrom(text, absent)).toEqual(absent)
 })
 
-/** Every command as it is typed, those below a command too. */
+/** All commands and subcommands as they are typed. */
 async function commandsBelow(words: readonly string[]): Promise<string[]> {
   const { out } = await run([...words, '--help'])
   const [, list = ''] = /^Commands:\n((?: .*\n)+)/m.exec(out) ?? []
@@ -139,43 +139,43 @@ async function commandsBelow(words: readonly string[]): Promise<string[]> {
   return names.flatMap((name, index) => [['cursordex', ...words, name].join(' '), ...(below[index] ?? [])])
 }
 
-test('the page of the command line names every command', async () => {
+test('docs/cli.md names every command', async () => {
   const commands = await commandsBelow([])
   expect(commands).toEqual(expect.arrayContaining(['cursordex serve', 'cursordex search', 'cursordex sync']))
-  // In its table a command stands without the program's name.
+  // Its table has commands without the program's name.
   const inTable = read('docs/cli.md').replace(/^\| `(?=[a-z])/gm, '| `cursordex ')
   expect(missingFrom(inTable, commands)).toEqual([])
 })
 
-test('the page of settings names every flag that sets one', async () => {
+test('docs/settings.md names every flag for a setting', async () => {
   const { out } = await run(['--help'])
   const flags = [...out.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag ?? '')
   expect(flags).toEqual(expect.arrayContaining(['--cursor-user-dir', '--port', '--auth']))
-  const standing = new Set(['--help', '--version'])
+  const others = new Set(['--help', '--version'])
   expect(
     missingFrom(
       read('docs/settings.md'),
-      flags.filter((flag) => !standing.has(flag)),
+      flags.filter((flag) => !others.has(flag)),
     ),
   ).toEqual([])
 })
 
-test('the page of HTTP names every route', () => {
-  // In a table the method and the path may stand in cells of their own.
+test('docs/http.md names every route', () => {
+  // A table may have the method and the path in separate cells.
   const text = read('docs/http.md').replace(/(GET|POST)`?\s*\|\s*`?\//g, '$1 /')
   const routes = routeTable.map(({ method, path }) => `${method} ${path}`)
   expect(routes.length).toBeGreaterThan(8)
   expect(missingFrom(text, routes)).toEqual([])
 })
 
-test('the page of settings names every environment variable', () => {
+test('docs/settings.md names every environment variable', () => {
   const files = readdirSync(join(root, 'src/settings')).map((name) => read(`src/settings/${name}`))
   const variables = [...new Set(files.join('\n').match(/\bCURSORDEX_[A-Z][A-Z_]*[A-Z]\b/g))]
   expect(variables).toEqual(expect.arrayContaining(['CURSORDEX_CURSOR_USER_DIRS', 'CURSORDEX_CONFIG']))
   expect(missingFrom(read('docs/settings.md'), variables)).toEqual([])
 })
 
-test('the page of settings names every setting', () => {
+test('docs/settings.md names every setting', () => {
   const keys = knownKeys().filter((key) => key !== '$schema')
   const values = keys.filter(
     (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[]`)),
@@ -185,7 +185,7 @@ test('the page of settings names every setting', () => {
   expect(plain).toEqual(expect.arrayContaining(['dataDir', 'http.port', 'sources.composer-kv.enabled']))
   const text = read('docs/settings.md')
   expect(missingFrom(text, plain)).toEqual([])
-  // What a job holds stands beside the list of them.
+  // The keys of a job are described next to `archives.jobs`.
   const paragraphs = text.split(/\n\n|\|\n/).filter((each) => each.includes('archives.jobs'))
   expect(ofJobs).toContain('archives.jobs[].keep.daily')
   const names = [...new Set(ofJobs.flatMap((key) => key.slice(key.indexOf('[].') + 3).split('.')))]
@@ -201,33 +201,33 @@ test('ARCHITECTURE.md stays under 200 lines and names every folder of src', () =
   expect(folders.filter((name) => !new RegExp(`(?<![\\w-])${name}(/|\`)`).test(text))).toEqual([])
 })
 
-test('the README is short, and every link in the papers leads to a file', () => {
-  expect(read('README.md').split(/\s+/).length).toBeLessThan(2000)
-  const papers = [
+test('the README is short, and every link in the documents leads to a file', () => {
+  expect(read('README.md').split(/\s+/).length).toBeLessThan(1000)
+  const documents = [
     'README.md',
     'ARCHITECTURE.md',
     'CONTRIBUTING.md',
     ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
   ]
-  const broken = papers
-    .filter((paper) => paper.endsWith('.md'))
-    .flatMap((paper) =>
-      [...read(paper).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
-        .map(([, link = '']) => join(dirname(join(root, paper)), link))
+  const broken = documents
+    .filter((document) => document.endsWith('.md'))
+    .flatMap((document) =>
+      [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+        .map(([, link = '']) => join(dirname(join(root, document)), link))
         .filter((path) => !existsSync(path))
-        .map((path) => `${paper}: ${path}`),
+        .map((path) => `${document}: ${path}`),
     )
   expect(broken).toEqual([])
 })
 
-test('who upgrades and who contributes find a paper', () => {
+test('the changelog has this version, and CONTRIBUTING has the commands', () => {
   const versions = [...read('CHANGELOG.md').matchAll(/^## \[?([\w.-]+)/gm)].map(([, version]) => version)
   expect(['Unreleased', manifest.version]).toContain(versions[0])
   for (const command of ['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
     expect(read('CONTRIBUTING.md')).toContain(command)
 })
 
-/** What is in the checkout and not ignored, found without git: a downloaded archive has none. */
+/** The files of the checkout that are not ignored. Found without git, because a downloaded archive has none. */
 function ownFiles(folder = root): string[] {
   const ignored = read('.gitignore')
     .split(/\r?\n/)
@@ -243,24 +243,24 @@ function ownFiles(folder = root): string[] {
   })
 }
 
-/** People who live in examples only. */
+/** Names of people in examples. */
 const examples = /^(\w|ada|eve|grace|alice|bob|me|you|user|name|[<$%{].*)$/i
 
-/** Places in a text that tell of the machine it was written on: somebody's home, or where packages came from. */
+/** Traces of the machine on which a text was written: a home folder, or the address of a registry. */
 function tracesIn(text: string): string[] {
   const homes = [...text.matchAll(/(?:\/home|\/Users|[A-Z]:[\\/]{1,4}Users)[\\/]{1,4}([^\\/\s'"`)\]}>,:;|=]+)/g)]
   const people = homes.filter(([, name]) => !examples.test(name ?? '')).map(([trace]) => trace)
   return [...people, ...(text.match(/\bregistry\.[a-z][\w-]*\.[a-z]+\b|\/root\/[\w.]+/g) ?? [])]
 }
 
-test('no file tells of the machine it was written on', () => {
+test('no file contains traces of the machine on which it was written', () => {
   const files = ownFiles()
   expect(files).toEqual(expect.arrayContaining(['package.json', 'src/daemon/main.ts', 'test/house.test.ts', '.ci/run']))
   expect(files.filter((path) => path.startsWith('node_modules/') || path.startsWith('dist/'))).toEqual([])
   expect(files.flatMap((path) => tracesIn(read(path)).map((trace) => `${path}: ${trace}`))).toEqual([])
 })
 
-// Put together here, so that this file holds none itself.
+// Assembled here, so that this file does not contain a trace itself.
 test.each([
   [['', 'home', 'jsmith', 'code'].join('/')],
   [['', 'Users', 'jsmith', 'code'].join('/')],
@@ -269,18 +269,18 @@ test.each([
   [['', 'root', 'code'].join('/')],
   [['https://registry', 'npmjs', 'org/zod'].join('.')],
   [['https://registry', 'yarnpkg', 'com/zod'].join('.')],
-])('such a trace is found: %s', (trace) => {
+])('a trace is found: %s', (trace) => {
   expect(tracesIn(`It lay in "${trace}/x".`)).toHaveLength(1)
 })
 
 test.each(['/home/ada/shop', '/Users/a/Library', String.raw`C:\Users\a\AppData`, '/home/<name>/shop', '~/shop'])(
-  'an example is no trace: %s',
+  'an example is not a trace: %s',
   (example) => {
     expect(tracesIn(`It lay in "${example}/x".`)).toEqual([])
   },
 )
 
-test('every script that package.json names is there', () => {
+test('every script that package.json names exists', () => {
   const named = Object.values(manifest.scripts).flatMap((script) => script.match(/\bscripts\/[\w.-]+/g) ?? [])
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])

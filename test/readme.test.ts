@@ -9,10 +9,12 @@ interface Example {
   readonly path: string
 }
 
-const papers = ['../README.md', '../docs/http.md'].map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
+const documents = ['../README.md', '../docs/http.md'].map((path) =>
+  readFileSync(new URL(path, import.meta.url), 'utf8'),
+)
 
-/** The curl lines of the README and of the page of HTTP, which name the default port. */
-const lines = new Set(papers.flatMap((text) => text.match(/^curl .*$/gm) ?? []))
+/** The curl lines of the README and of docs/http.md, which use the default port. */
+const lines = new Set(documents.flatMap((text) => text.match(/^curl .*$/gm) ?? []))
 const examples = [...[...lines].join('\n').matchAll(/^curl (.*)$/gm)].map(([line, words = '']): Example => {
   const url = /http:\/\/127\.0\.0\.1:4870(\/[^\s']*)/.exec(words)?.[1]
   if (url === undefined) throw new Error(`no address in: ${line}`)

@@ -9,7 +9,7 @@ const SERVE = 'serve'
 /** Every command in the order of the help, with its loader. Only the code of the used command is loaded. */
 const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] = [
   [SERVE, async () => (await import('./commands/serve.ts')).addServeCommand],
-  ['demo', async () => (await import('./commands/demo.ts')).addDemoCommand],
+  ['demo', async () => (await import('./commands/serve.ts')).addDemoCommand],
   ['search', async () => (await import('./commands/search.ts')).addSearchCommand],
   ['chats', async () => (await import('./commands/chats.ts')).addChatsCommand],
   ['show', async () => (await import('./commands/show.ts')).addShowCommand],

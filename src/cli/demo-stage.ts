@@ -10,21 +10,20 @@ import { UserError } from '../model/user-error.ts'
 import { writeDemoHome } from '../sample/demo-home.ts'
 import type { DemoFolders, Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
-import { demoGreeting, type Counts } from './demo-greeting.ts'
 import type { Companion } from './serve-forever.ts'
 
 const READY_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 100
 const CHILD_ENDS_WITHIN_MS = 1000
 const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
-/** The same way up from src/cli and from dist/cli. */
+/** The relative path is the same from src/cli and from dist/cli. */
 const ownFolder = dirname(fileURLToPath(new URL('../../package.json', import.meta.url)))
 
-/** Everything that a demonstration makes for itself: a sample Cursor home, an agent that writes to it, a data folder. */
+/** The sample Cursor home of a demo, the agent that writes to it, and the data folder. */
 export class DemoStage implements Companion {
   readonly folders: DemoFolders
   readonly #print: (text: string) => Promise<void>
-  /** Made when a signal to stop would be heard. */
+  /** The folder is made in `setUp`, when signals to stop are already handled. */
   readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
   readonly #cursorFolder = join(this.#root, 'sample')
   readonly #place: string
@@ -38,15 +37,15 @@ export class DemoStage implements Companion {
   }
 
   setUp(): void {
-    // However this process ends, nothing may stay behind.
-    process.once('exit', this.#vanish)
+    // The files are removed however this process ends.
+    process.once('exit', this.#removeFiles)
     try {
       mkdirSync(this.#root, { mode: 0o700 })
       writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
     } catch (cause) {
       if (cause instanceof UserError) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
-      const remedy = `Name a folder that you may write to, and that has room, in ${temporary}.`
+      const remedy = `Choose a folder that you may write to, on a disk with free space, and name it in ${temporary}.`
       throw new UserError('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })
     }
   }
@@ -66,8 +65,8 @@ export class DemoStage implements Companion {
       if (agent.connected) agent.disconnect()
       await Promise.race([ended, sleep(CHILD_ENDS_WITHIN_MS, undefined, { ref: false })])
     }
-    process.removeListener('exit', this.#vanish)
-    this.#vanish()
+    process.removeListener('exit', this.#removeFiles)
+    this.#removeFiles()
   }
 
   #startAgent(): void {
@@ -76,7 +75,7 @@ export class DemoStage implements Companion {
     this.#agent = fork(path, [this.#cursorFolder, String(Date.now())], { stdio, execArgv: [] })
   }
 
-  /** The commands that are told find nothing before the sample is read: they are told afterwards. */
+  /** Waits until the sample is indexed, because the commands of the greeting find nothing before. */
   async #firstCounts(dataDir: string, isStopping: () => boolean): Promise<Counts | null> {
     const endAtMs = Date.now() + READY_WITHIN_MS
     while (!isStopping() && Date.now() < endAtMs) {
@@ -88,7 +87,7 @@ export class DemoStage implements Companion {
     return null
   }
 
-  readonly #vanish = (): void => {
+  readonly #removeFiles = (): void => {
     this.#agent?.kill('SIGKILL')
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 40 })
   }
@@ -97,4 +96,50 @@ export class DemoStage implements Companion {
 interface Status {
   readonly state: string
   readonly counts: Counts
+}
+
+export interface Counts {
+  readonly projects: number
+  readonly chats: number
+  readonly messages: number
+}
+
+/**
+ * The text that is printed when the sample is indexed. Each command in it finds something.
+ * @param counts null if the sample is not indexed yet
+ * @param place the folder in which npx finds the program
+ * @param isDataKept whether the user chose the data folder, so that it is not removed
+ */
+export function demoGreeting(
+  counts: Counts | null,
+  dataDir: string,
+  platform: NodeJS.Platform,
+  place = 'this folder',
+  isDataKept = false,
+): string {
+  const folder = quoted(dataDir, platform)
+  const contents =
+    counts === null
+      ? 'being indexed'
+      : `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
+  return [
+    '',
+    `A sample Cursor (${contents}) is running, with an agent at work. Try this in another terminal, in ${place}:`,
+    '',
+    ...demoCommands.map((words) => `  npx cursordex ${words} --data-dir ${folder}`),
+    '',
+    isDataKept
+      ? `Ctrl-C ends the demo and removes the sample. The mirror stays in ${folder}.`
+      : 'Ctrl-C ends the demo and removes all of its files.',
+    '',
+  ].join('\n')
+}
+
+/** An identifier in all its spellings, a word inside unspaced text, and the chat in which the agent works. */
+const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5']
+
+/** Quotes a path for a shell. */
+function quoted(path: string, platform: NodeJS.Platform): string {
+  if (platform === 'win32') return /\s/.test(path) ? `"${path}"` : path
+  return /[^\w@%+=:,./-]/.test(path) ? `'${path.replaceAll("'", String.raw`'\''`)}'` : path
 }

@@ -8,7 +8,7 @@ import { PipeClosed } from './terminal/print.ts'
 import { printable, printableLine } from '../text/printable.ts'
 import { openSession } from './session.ts'
 import type { Session } from './session.ts'
-import type { World } from './world.ts'
+import type { World } from './session.ts'
 
 /**
  * Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another cursordex uses

@@ -1,21 +1,21 @@
-// Old Nodes must be able to parse this file: nothing newer than Node 14 knows stands here.
+// Old versions of Node must be able to parse this file, so it uses only syntax of Node 14.
 
 export interface NodeFacts {
   /** `process.versions.node` */
   readonly node: string
   /** `process.versions.napi` */
   readonly napi: string | undefined
-  /** Version of the installed better-sqlite3; null where there is none. */
+  /** Version of the installed better-sqlite3. Null if it is not installed. */
   readonly sqliteAddon: string | null
-  /** The same of its newer form, which npm leaves out where Node is older than that wants. */
+  /** Version of its newer build. npm does not install it on a Node that is too old for it. */
   readonly napiAddon: string | null
 }
 
 const REMEDY = 'Install Node 24 (or 22.14 or later, or 20.19 or later) from https://nodejs.org and run "npm ci" again.'
 
 /**
- * Why this Node cannot run the program, in one sentence with the remedy, or null where it can. better-sqlite3 13 is
- * built for Node-API 10: an older Node does not refuse it but dies of it, without a word; and Node 24 dies of 12.
+ * Why this Node cannot run the program, as one sentence with a remedy, or null if it can. better-sqlite3 13 is built for
+ * Node-API 10. An older Node loads it and crashes without a message. Node 24 crashes with better-sqlite3 12.
  */
 export function whyNodeCannotRun(facts: NodeFacts): string | null {
   if (!isSupported(facts.node)) return `cursordex does not run on Node ${facts.node}: ${REMEDY}`

@@ -4,10 +4,10 @@ import { UserError } from '../model/user-error.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './client/answers.ts'
-import { localTimeZone } from './terminal/local-time-zone.ts'
+import { localTimeZone } from './terminal/screen.ts'
 import type { InlineContext } from './client/engine-answers.ts'
 import { printable } from '../text/printable.ts'
-import type { World } from './world.ts'
+import type { World } from './session.ts'
 
 /**
  * The context of the program when a person starts it.

@@ -1,30 +1,26 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings } from '../settings.ts'
-import type { Settings, Surroundings } from '../settings.ts'
+import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
-import type { Answers } from './client/answers.ts'
-import { statusLine } from './terminal/status-line.ts'
-import type { StatusLine } from './terminal/status-line.ts'
+import type { Answers, OpenAnswers } from './client/answers.ts'
+import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
 import { inputOf } from './input/options.ts'
-import { printTo } from './terminal/print.ts'
-import { screenOf } from './terminal/screen.ts'
-import type { Screen } from './terminal/screen.ts'
-import type { World } from './world.ts'
+import { screenOf, type Screen, type Output } from './terminal/screen.ts'
+import type { Companion } from './serve-forever.ts'
 
-/** The settings in force for a command, its flags among them. @throws UserError as `loadSettings` does */
+/** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
 export type SettingsOf = (command: Command) => Settings
 
-/** Where a command was typed, and what is set there. */
+/** The working directory, and the settings there. */
 export interface Place {
   readonly settingsOf: SettingsOf
   readonly workingDir: string
 }
 
-/** One run of the program: what its commands share. */
+/** What the commands share in one run of the program. */
 export interface Session {
-  /** The words typed, the program's name not among them. */
+  /** The arguments, without the program's name. */
   readonly argv: readonly string[]
   readonly version: string
   /** What the program was started in. */
@@ -32,12 +28,12 @@ export interface Session {
   readonly screen: Screen
   readonly stdin: AsyncIterable<Buffer | string>
   readonly print: (text: string) => Promise<void>
-  /** To stderr: what is said about the output, and is none of it. */
+  /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
-  /** On stderr: how far a long command is. */
+  /** Progress of a long command, on stderr. */
   readonly progress: StatusLine
   readonly serve: (command: Command) => Promise<void>
-  /** Serves a sample Cursor home, which is gone afterwards. */
+  /** Serves a sample Cursor home, and removes it afterwards. */
   readonly demo: (command: Command) => Promise<void>
   readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
 }
@@ -77,7 +73,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       try {
         await question(answers)
       } finally {
-        // Also where it failed: what was not found may be among what is missing.
+        // Also after an error: something that was not found may be among the missing data.
         const missing = answers.missing?.() ?? null
         if (missing !== null) await note(`${printableLine(missing)}\n`)
         await answers.close()
@@ -86,14 +82,27 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
   }
 }
 
-/** An answer as a command needs it. @throws UserError `unexpected-answer` where it has another shape */
+/** Checks the shape of an answer. @throws UserError `unexpected-answer` */
 export function decodeAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const decoded = schema.safeParse(answer)
   if (decoded.success) return decoded.data
   throw new UserError(
     'unexpected-answer',
-    `The answer has an unknown shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
-    'The running daemon may be of another version: restart it.',
+    `The answer has an unexpected shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
+    'The running daemon may have another version. Restart it.',
     { cause: decoded.error },
   )
+}
+
+/** Everything outside the program that the command line uses. */
+export interface World extends Surroundings {
+  readonly openAnswers: OpenAnswers
+  /** Runs the daemon, and a companion if there is one, in the foreground until a signal stops it. */
+  readonly serve: (settings: Settings, companion?: Companion) => Promise<void>
+  readonly stdin: AsyncIterable<Buffer | string>
+  readonly stdout: Output
+  readonly stderr: Output
+  /** IANA name of the zone for shown times. */
+  readonly timeZone: string
+  readonly version: string
 }

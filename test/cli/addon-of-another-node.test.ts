@@ -8,7 +8,7 @@ import { Cursordex } from '../helpers/spawn-cursordex.ts'
 let build: FaultyBuild
 const folder = mkdtempSync(join(tmpdir(), 'cursordex-addon-'))
 
-// Told as the packages tell it: of what was compiled for another Node, and of what was never compiled.
+// The errors of the packages if the addon was compiled for another Node, and if it was never compiled.
 beforeAll(() => {
   const fault = `process.env['FAULT'] === 'missing' ? { tries: [] } : { code: 'ERR_DLOPEN_FAILED' }`
   const by = `class { constructor() { throw Object.assign(new Error('NODE_MODULE_VERSION'), ${fault}) } } as typeof Sqlite`
@@ -22,7 +22,7 @@ afterAll(() => {
 const commands = [['serve', '--port', '0'], ['demo'], ['chats'], ['status']]
 
 test.each(commands.flatMap((words) => ['other', 'missing'].map((fault) => ({ words, fault }))))(
-  'where the addon of SQLite is not that of this Node ($fault), $words says so, and names the remedy',
+  'if the SQLite addon does not fit this Node ($fault), $words says so and what to do',
   async ({ words, fault }) => {
     const flags = ['--data-dir', join(folder, 'data'), '--cursor-user-dir', '', '--cursor-home', '']
     const { exitCode, stderr } = await new Cursordex([...flags, ...words], { bin: build.bin, env: { FAULT: fault } })

@@ -16,37 +16,37 @@ const made = {
 }
 const answering = (more: object) => () => ({ ...made, ...more })
 
-test('a run that left a chat out names it, says why, and is not all that was asked for', async () => {
+test('a run without one of the chats names that chat and the reason, and exits with 1', async () => {
   const leftOut = [{ id: 'b\u001b[2J', why: 'line 3, parts: Invalid input' }]
   const { exitCode, out, err } = await run(['archive', 'run'], answering({ leftOut }))
   expect([exitCode, out]).toEqual([
     1,
-    expect.stringMatching(/left out as it is now: b.*\(line 3, parts: Invalid input\)/),
+    expect.stringMatching(/current state left out: b.*\(line 3, parts: Invalid input\)/),
   ])
   expect(out).not.toContain('\u001b')
-  expect(err).toContain('1 chat left out; all others are archived.')
+  expect(err).toContain('1 chat left out. All others are archived.')
 })
 
-test('an archive of a project that nobody knows is not told as if it were that of the project', async () => {
+test('archive run notes an unknown project', async () => {
   const known = new URLSearchParams({ project: 'shop' }).toString()
   const answers = ({ path, query }: Call) =>
     path === '/api/chats' ? { total: query.includes(known) ? 3 : 0 } : { ...made, chats: 0, messages: 0 }
   const { exitCode, err } = await run(['archive', 'run', '--project', 'shp', '--project', 'shop'], answers)
-  expect([exitCode, err]).toEqual([0, 'No chat is of a project "shp": list them with: cursordex projects\n'])
+  expect([exitCode, err]).toEqual([0, 'No chat has the project "shp". List all with: cursordex projects\n'])
 })
 
-test('a run is told by the name that it got', async () => {
+test('archive run prints the name of the archive', async () => {
   const { exitCode, out } = await run(['archive', 'run'], answering({ leftOut: [] }))
   expect([exitCode, out]).toEqual([0, expect.stringContaining(`${made.name}: 2 chats, 5 messages`)])
 })
 
-test('for a program a run told neither its checksum nor when it was made nor of what: --json is what HTTP answers', async () => {
+test('archive run --json prints the whole HTTP answer, also fields that the text leaves out', async () => {
   const answer = { ...made, createdAt: '2026-02-01T03:00:00.000Z', scope: null, sha256: 'ab', job: null, leftOut: [] }
   const { exitCode, out } = await run(['archive', 'run', '--json'], () => answer)
   expect([exitCode, JSON.parse(out)]).toEqual([0, answer])
 })
 
-/** A daemon that archives and restores, and says once of each how far it is. */
+/** A daemon that archives and restores, and reports the progress of each once. */
 function atWork() {
   const restoring = deferred<void>()
   let looks = 0
@@ -61,7 +61,7 @@ function atWork() {
 
 const halfway = { done: 1, total: 2 }
 
-test('how far an archive and a restore are is told on a terminal, in a line that is gone behind it', async () => {
+test('archive run and restore show their progress on a terminal, in a line that is cleared at the end', async () => {
   for (const act of ['run', 'restore']) {
     const stderr = new Paper(80)
     const { exitCode } = await run(['archive', act], atWork(), { stderr })
@@ -70,15 +70,15 @@ test('how far an archive and a restore are is told on a terminal, in a line that
 })
 
 test.each([
-  ['one that knows no orders', { stderr: new Paper(80), env: { TERM: 'dumb' } }],
-  ['a file, while the output goes to one', { stderr: new Paper(), stdout: new Paper(80) }],
-])('an archive and a restore wrote the orders of a terminal to %s', async (_, world) => {
+  ['one without control sequences', { stderr: new Paper(80), env: { TERM: 'dumb' } }],
+  ['a file, with stdout on a terminal', { stderr: new Paper(), stdout: new Paper(80) }],
+])('archive run and restore write no control sequences to %s', async (_, world) => {
   const archived = await run(['archive', 'run'], atWork(), world)
   const back = await run(['archive', 'restore'], () => restored, world)
   expect([archived.exitCode, back.exitCode, world.stderr.text]).toEqual([0, 0, ''])
 })
 
-test('"archive" alone tells the four commands below it, as the README says', async () => {
+test('"archive" alone lists its four subcommands', async () => {
   const { exitCode, out, err } = await run(['archive'])
   expect([exitCode, err]).toEqual([0, ''])
   expect(out.match(/^ {2}(?:run|list|verify|restore) /gm)).toHaveLength(4)
@@ -87,7 +87,7 @@ test('"archive" alone tells the four commands below it, as the README says', asy
 test.each([
   [['archive', 'rnu'], 'run'],
   [['tokens', 'imprt', 'x.csv'], 'import'],
-])('%j is asked whether it meant %s', async (argv, meant) => {
+])('%j suggests %s', async (argv, meant) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, err, calls }).toEqual({
     exitCode: 2,
@@ -97,11 +97,11 @@ test.each([
 })
 
 test.each(['abc', '', '0', '1.5', '1e-1', 'Infinity'])(
-  'verify --share %j is refused with what was given',
+  'verify --share %j is refused, and the message names the value',
   async (share) => {
     const { exitCode, err, calls } = await run(['archive', 'verify', '--share', share])
     expect([exitCode, calls]).toEqual([2, []])
-    expect(err).toContain(`'--share <part>' argument '${share}' is invalid. It must be a number above 0, at most 1.`)
+    expect(err).toContain(`'--share <part>' argument '${share}' is invalid. It must be a number above 0 and at most 1.`)
   },
 )
 
@@ -118,18 +118,18 @@ const restored = {
   unusedMaps: [],
 }
 
-test('a restore without a name tells of how many archives it read, and what is wrong with which', async () => {
+test('a restore without a name reports how many archives it read, and which one is damaged', async () => {
   const whole = await run(['archive', 'restore'], () => restored)
   expect([whole.exitCode, whole.out]).toEqual([
     0,
-    `${restored.name} and 2 archives before it: 2 chats, 5 messages; 2 chats and 5 messages came back\n`,
+    `${restored.name} and 2 earlier archives: 2 chats, 5 messages; restored 2 chats and 5 messages\n`,
   ])
-  const manifest = `${restored.name}: its seal does not fit what it holds`
+  const manifest = `${restored.name}: its seal does not match its contents`
   const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
   expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
 })
 
-test('a restore on a terminal that is done well ends well, though the daemon would not say how far it was', async () => {
+test('a restore succeeds even if the daemon does not report its progress', async () => {
   const looked = deferred<void>()
   const answers = async ({ method }: Call) => {
     if (method === 'POST') return looked.promise.then(() => restored)
@@ -138,22 +138,22 @@ test('a restore on a terminal that is done well ends well, though the daemon wou
   }
   const stderr = new Paper(80)
   const { exitCode, out } = await run(['archive', 'restore'], answers, { stderr })
-  expect([exitCode, stderr.text, out]).toEqual([0, '', expect.stringContaining('5 messages came back')])
+  expect([exitCode, stderr.text, out]).toEqual([0, '', expect.stringContaining('restored 2 chats and 5 messages')])
 })
 
-describe('a restore that finds no archive', () => {
+describe('a restore without any archive', () => {
   const detail = 'There is no archive in /d/archives. Name the folder in which the folders runs and objects lie.'
   const refuse = ({ method }: Call) => {
     if (method === 'GET') return { total: 0, offset: 0, items: [] }
     throw errorOfProblem(404, '/api/archives/newest/restore', { code: 'archive-not-found', detail })
   }
 
-  test('says how to make one, and not that "newest" was given', async () => {
+  test('says how to make one, and does not mention "newest"', async () => {
     const { exitCode, err } = await run(['archive', 'restore'], refuse)
     expect([exitCode, err]).toEqual([1, 'There is no archive yet.\nMake one with: cursordex archive run\n'])
   })
 
-  test('names a folder of archives that cannot be read', async () => {
+  test('names the folder of archives if it cannot be read', async () => {
     const unreadable = () => {
       throw new UserError('archive-not-found', '/d/archives cannot be read (EACCES).', 'Make it readable.')
     }
@@ -161,8 +161,8 @@ describe('a restore that finds no archive', () => {
     expect([exitCode, err]).toEqual([1, '/d/archives cannot be read (EACCES).\nMake it readable.\n'])
   })
 
-  test('names the folder of --from, and does not send its user to the list of others', async () => {
+  test('names the folder of --from, and does not mention other archives', async () => {
     const { exitCode, err } = await run(['archive', 'restore', '--from', '/d/archives'], refuse)
-    expect([exitCode, err]).toEqual([1, `${detail}\nIt is looked for where --from says.\n`])
+    expect([exitCode, err]).toEqual([1, `${detail}\ncursordex looked in the folder of --from.\n`])
   })
 })

@@ -20,7 +20,7 @@ const bar = (label: string, value: number | null, note = ''): Bar => ({
 })
 
 describe('bars', () => {
-  test('stand in columns, whatever letters the labels have', () => {
+  test('are aligned, also with wide characters in labels', () => {
     const text = renderBars([bar('shop', 80), bar('家計簿アプリ', 40), bar('👩‍👩‍👧 family', 1), bar('none', 0)], screen(40))
     expect(text.split('\n')).toEqual([
       'shop          80  ' + '█'.repeat(22),
@@ -31,25 +31,25 @@ describe('bars', () => {
     ])
   })
 
-  test('tell what is not known from 0, and show the least that there is', () => {
+  test('distinguish unknown from 0, and show the smallest value', () => {
     const lines = renderBars([bar('a', 1_000_000), bar('b', 1), bar('c', 0), bar('d', null)], screen(40)).split('\n')
     expect(lines.slice(1, 4)).toEqual(['b        1  ▏', 'c        0', 'd        -'])
   })
 
-  test('are lines of tabbed words where nobody looks, with nothing cut and no escape', () => {
+  test('are uncut lines with tabs in a pipe', () => {
     const long = 'x'.repeat(300)
     const text = renderBars([bar(long, 3, '1 error'), bar('b', 2)], screen(null, { hasColours: true }))
     expect(text).toBe(`${long}\t3\t1 error\nb\t2\n`)
   })
 
-  test('are of plain letters where the terminal has no blocks', () => {
+  test('are ASCII on a terminal without block characters', () => {
     const text = renderBars([bar('a', 4), bar('b', 2)], screen(40, { hasBlocks: false }))
     // eslint-disable-next-line no-control-regex
     expect(text).toMatch(/^[\u0000-\u007f]*$/)
     expect(text).toContain('#')
   })
 
-  test('never break a line of the terminal, nor let a label steer it', () => {
+  test('always fit the terminal, without control characters', () => {
     const letters = constantFrom('a', '漢', '👩‍👩‍👧', 'e\u0301', ' ', '\u001b[31m', '\n', '\u202e')
     const word = array(letters, { maxLength: 40 }).map((each) => each.join(''))
     const bars = array(
@@ -70,16 +70,16 @@ describe('bars', () => {
 })
 
 describe('a sparkline', () => {
-  test('is as high as its values, 0 a dot and the unknown a gap', () => {
+  test('shows 0 as a dot and an unknown value as a gap', () => {
     expect(sparkline([1, 8, 0, null, 4], 20, screen(80))).toBe('▁█· ▄')
     expect(sparkline([0, 0], 20, screen(80))).toBe('··')
   })
 
-  test('adds neighbours up where there are more values than columns', () => {
+  test('adds up neighbours if there are more values than columns', () => {
     expect(sparkline([1, 1, 2, 2, 4, 4], 3, screen(80))).toBe('▂▄█')
   })
 
-  test('is no wider than its room', () => {
+  test('fits the width', () => {
     assert(
       property(array(option(nat(1000)), { maxLength: 900 }), integer({ min: 1, max: 120 }), (values, width) => {
         return displayWidth(sparkline(values, width, screen(width))) <= width
@@ -87,7 +87,7 @@ describe('a sparkline', () => {
     )
   })
 
-  test('is left out where nobody looks', () => {
+  test('is empty in a pipe', () => {
     expect(sparkline([1, 2, 3], 20, screen(null))).toBe('')
   })
 })

@@ -9,20 +9,20 @@ const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
 
 const start = (...argv: readonly string[]) => spawnSync(process.execPath, [bin, ...argv], { encoding: 'utf8' })
 
-test('the program starts, tells its version and ends', () => {
+test('the program prints its version and ends', () => {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
   expect(start('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
 })
 
-test('the compiled program finds its shipped settings, and refuses wrong ones with exit code 2', () => {
+test('the built program finds its default settings, and refuses wrong ones with exit code 2', () => {
   const { status, stdout, stderr } = start('status', '--port', 'http')
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(/^http\.port is "http" \(flag --port\)\.\n/)
 })
 
-test('a store that cannot be read is named without the control characters in the name of its folder', () => {
+test('the path of an unreadable store is printed without control characters', () => {
   const home = new CursorHome()
   try {
     const folder = join(home.userDir, 'workspaceStorage', 'a\u001b]0;b\u0007\u009b31m')

@@ -77,46 +77,46 @@ const verbatim: readonly [argv: readonly string[], answer: unknown][] = [
   [['show', 'c1'], { items: [{ odd: true }], total: 1, limit: 200, offset: 0, more: 'x' }],
 ]
 
-test.each(verbatim)('%j --json prints the answer as it came', async (argv, answer) => {
+test.each(verbatim)('%j --json prints the answer unchanged', async (argv, answer) => {
   const { exitCode, out, err } = await run([...argv, '--json'], () => answer)
   expect({ exitCode, out, err }).toEqual({ exitCode: 0, out: `${JSON.stringify(answer, null, 2)}\n`, err: '' })
 })
 
-test.each(['chats', 'losses'])('%s of a project that nobody knows says so, and of a known one not', async (name) => {
+test.each(['chats', 'losses'])('%s notes an unknown project, and only that', async (name) => {
   const reply: Reply = ({ path, query }) =>
     path === '/api/chats' && !query.includes('nope') && query.includes('includeEmpty') ? page([1]) : page([])
   const { exitCode, err } = await run([name, '--project', 'nope', '--project', 'shop'], reply)
   expect(exitCode).toBe(0)
-  expect(err).toContain('No chat is of a project "nope": list them with: cursordex projects\n')
+  expect(err).toContain('No chat has the project "nope". List all with: cursordex projects\n')
   expect(err).not.toContain('"shop"')
 })
 
-test('what the daemon has still to read is said below a list, also where it is empty', async () => {
-  const told = await run(['chats'], () => ({ total: 0, items: [] }), {}, '400 rows are missing here.\u001b[2J')
-  expect([told.exitCode, told.out, told.err]).toEqual([0, '', 'No chats.\n400 rows are missing here.\\x1b[2J\n'])
+test('a list ends with a note about data that the daemon has not read yet, also if it is empty', async () => {
+  const ended = await run(['chats'], () => ({ total: 0, items: [] }), {}, '400 rows are missing here.\u001b[2J')
+  expect([ended.exitCode, ended.out, ended.err]).toEqual([0, '', 'No chats.\n400 rows are missing here.\\x1b[2J\n'])
 })
 
-test('that a chat is not known is told with what the daemon has still to read', async () => {
+test('an unknown chat is reported with a note about data that the daemon has not read yet', async () => {
   const nobody = () => {
     throw new UserError('not-found', 'There is no chat "c".', '')
   }
-  const told = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
-  expect(told).toMatchObject({ exitCode: 1, isClosed: true })
-  expect(told.err).toMatch(/^400 rows are missing here\.\n.*There is no chat "c"/)
+  const ended = await run(['show', 'c'], nobody, {}, '400 rows are missing here.')
+  expect(ended).toMatchObject({ exitCode: 1, isClosed: true })
+  expect(ended.err).toMatch(/^400 rows are missing here\.\n.*There is no chat "c"/)
 })
 
-test('half a name of a model or mode, and tokens of an unknown project, are told as unknown and not as nothing', async () => {
+test('a partial name of a model or mode, and an unknown project of tokens, are noted as unknown', async () => {
   const none = { messages: 0, recorded: 0, estimated: 0, unknown: 0 }
   const sources = { recorded: null, imported: null, estimated: null, contextSnapshot: null, recordedCents: null }
   const tokens = { rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] }
   const empty = { ...tokens, totals: { ...sources, priced: null, coverage: none } }
   const reply: Reply = ({ path }) => (path === '/api/tokens' ? empty : page([]))
   const chats = await run(['chats', '--model', 'gpt', '--mode', 'age'], reply)
-  expect(chats.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
-  expect(chats.err).toContain('No chat is of a mode "age": list them with: cursordex stats\n')
-  const told = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
-  expect(told.err).toContain('No chat is of a project "shp": list them with: cursordex projects\n')
-  expect(told.err).toContain('No chat is of a model "gpt": list them with: cursordex tokens --group-by model\n')
+  expect(chats.err).toContain('No chat has the model "gpt". List all with: cursordex tokens --group-by model\n')
+  expect(chats.err).toContain('No chat has the mode "age". List all with: cursordex stats\n')
+  const ended = await run(['tokens', '--project', 'shp', '--model', 'gpt'], reply)
+  expect(ended.err).toContain('No chat has the project "shp". List all with: cursordex projects\n')
+  expect(ended.err).toContain('No chat has the model "gpt". List all with: cursordex tokens --group-by model\n')
 })
 
 test.each([
@@ -124,10 +124,10 @@ test.each([
   [['losses', '--to', '2026'], 'Asia/Tokyo'],
   [['commits', '--repo', 'shop', '--from', '2026'], 'Asia/Tokyo'],
   [['stats', '--tz', 'UTC'], 'UTC'],
-  // No date, no zone: it takes a while to know it.
+  // Without a date the zone is not needed, and finding it takes time.
   [['chats'], null],
   [['search', 'one two'], null],
-])('the dates of %j are asked for in the zone %s', async (argv, zone) => {
+])('%j sends the time zone %s', async (argv, zone) => {
   const { calls } = await run(argv, () => page([]))
   expect(new URLSearchParams(calls[0]?.query).get('tz')).toBe(zone)
 })
@@ -139,19 +139,19 @@ test.each([
   [['commits', '--repo', 'shop', '--offset', '9']],
   [['archive', 'list', '--offset', '9']],
   [['search', 'word', '--offset', '9']],
-])('%j behind the last does not say that there is nothing', async (argv) => {
+])('%j with a too large offset says how many results there are', async (argv) => {
   const { out, err } = await run(argv, () => ({ ...page([]), total: 8, offset: 9, warnings: [] }))
-  expect([out, err]).toEqual(['', 'Nothing stands from --offset 9 on: there are 8.\n'])
+  expect([out, err]).toEqual(['', 'Nothing at --offset 9. There are 8 results.\n'])
 })
 
-test('a search that was not counted to its end does not say how many there are', async () => {
+test('a search with an incomplete count says "at least"', async () => {
   const answer = { ...page([]), total: 1000, totalIsExact: false, offset: 2000 }
   const { err } = await run(['search', 'word', '--offset', '2000'], () => answer)
-  expect(err).toBe('Nothing stands from --offset 2000 on: there are at least 1,000.\n')
+  expect(err).toBe('Nothing at --offset 2000. There are at least 1,000 results.\n')
 })
 
 describe('search', () => {
-  test('hands words and filters to the API, repeated ones repeated', async () => {
+  test('sends words and filters to the API, repeated ones several times', async () => {
     const flags = ['--project', 'a', '--project', 'b', '--role', 'user', '--chat', 'c&d', '--from', '2026-01-01']
     const more = ['--to', '2026-02-01', '--tz', 'UTC', '--sort', 'newest', '--limit', '5', '--offset', '10']
     const { calls } = await run(['search', 'role:user', ...flags, 'a "b c"', ...more], () => found)
@@ -172,12 +172,12 @@ describe('search', () => {
     ])
   })
 
-  test('a thousand results and more are told as at least so many, and the page behind them is named', async () => {
+  test('a thousand results or more are shown as "at least", with the offset of the next page', async () => {
     const many = { ...found, total: 1000, totalIsExact: false, limit: 1 }
     const noteAt = async (offset: number) => (await run(['search', 'x'], () => ({ ...many, offset }))).err
-    expect(await noteAt(0)).toBe('1 of at least 1,000; the next ones with --offset 1\n')
-    expect(await noteAt(999)).toBe('1,000 of at least 1,000; the next ones with --offset 1000\n')
-    // Nothing begins behind it.
+    expect(await noteAt(0)).toBe('1 of at least 1,000. See more with --offset 1\n')
+    expect(await noteAt(999)).toBe('1,000 of at least 1,000. See more with --offset 1000\n')
+    // No page begins after this offset.
     const deep = { ...many, total: 10_001, offset: 10_000 }
     expect((await run(['search', 'x'], () => deep)).err).toBe('')
     const suggestions = [{ text: 'project', reason: 'without-filter', count: 1000 }]
@@ -187,8 +187,8 @@ describe('search', () => {
     )
   })
 
-  test('a filter and a word that must both go looked like two words: the filter is told by its flag', async () => {
-    const said = async (suggestion: object) => {
+  test('a suggestion to leave out a filter and a word names the filter as a flag', async () => {
+    const noteOf = async (suggestion: object) => {
       const none = {
         ...found,
         total: 0,
@@ -198,14 +198,14 @@ describe('search', () => {
       return (await run(['search', 'x'], () => none)).err
     }
     const both = { text: 'chat project project tool:x', query: 'apple', filters: ['chat', 'project'] }
-    expect(await said(both)).toContain('Without --chat --project project tool:x: 1 result\n')
-    expect(await said({ text: 'tool:x', query: 'apple' })).toContain('Without tool:x: 1 result\n')
-    expect(await said({ text: 'from to' })).toContain('Without --from --to: 1 result\n')
+    expect(await noteOf(both)).toContain('Without --chat --project project tool:x: 1 result\n')
+    expect(await noteOf({ text: 'tool:x', query: 'apple' })).toContain('Without tool:x: 1 result\n')
+    expect(await noteOf({ text: 'from to' })).toContain('Without --from --to: 1 result\n')
   })
 
-  test('a window too narrow for ids tells how to get at them, a wide one shows them', async () => {
+  test('a narrow window says how to get the ids, and a wide one shows them', async () => {
     const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
-    expect(narrow.err).toContain('The ids for "show" are told by --json, and in a window of 130 columns.')
+    expect(narrow.err).toContain('To see the ids for "show", use --json or a window of 130 columns.')
     for (const columns of [130, null]) {
       expect((await run(['search', 'x'], () => found, { stdout: new Paper(columns) })).err).not.toContain('--json')
     }
@@ -217,18 +217,18 @@ describe('search', () => {
     [['--', '--flag', '-x'], '--flag -x'],
     [['a', '-b', '--', '--flag'], 'a -b --flag'],
     [[], ''],
-  ])('%j asks for %j', async (words, q) => {
+  ])('%j searches for %j', async (words, q) => {
     const { exitCode, calls } = await run(['search', ...words], () => found)
     expect(exitCode).toBe(0)
     expect(new URLSearchParams(calls[0]?.query).get('q')).toBe(q)
   })
 
-  test('prints a row a result, local time first, fit for a terminal', async () => {
+  test('prints one row for each result, with local time first and without control characters', async () => {
     const { out } = await run(['search', 'x'], () => found)
     expect(out).toBe('2026-02-20 05:30\tshop\tThe chat \\x1b[31m\ta <b> needle \\x1b[2J\tc1\tm1\n')
   })
 
-  test('shows a head and the hit in bold on a terminal', async () => {
+  test('shows a head and bold hits on a terminal', async () => {
     const stdout = new Paper(100)
     await run(['search', 'x'], () => found, { stdout })
     expect(stdout.text).toContain('time')
@@ -236,7 +236,7 @@ describe('search', () => {
     expect(stdout.text).not.toContain('\u001b[2J')
   })
 
-  test('says on stderr that nothing was found, what was odd, and what would find something', async () => {
+  test('prints warnings and suggestions on stderr if nothing was found', async () => {
     const suggestions = [{ text: 'need\u001ble', reason: 'spelling', count: 2 }]
     const nothing = { ...found, total: 0, items: [], suggestions, warnings: ['No such field: foo'] }
     const { exitCode, out, err } = await run(['search', 'x'], () => nothing)
@@ -245,7 +245,7 @@ describe('search', () => {
     expect(err).toBe('Nothing found.\nNo such field: foo\nDid you mean need\\x1ble? (2 results)\n')
   })
 
-  test('says that it shows another spelling, and which others there are', async () => {
+  test('notes that the query was corrected, and suggests other spellings', async () => {
     const warnings = ['Nothing was found for "neddle"; these are the hits for "needle".']
     const suggestions = [
       { text: 'needle', reason: 'spelling', count: 1 },
@@ -257,12 +257,12 @@ describe('search', () => {
     expect(err).toBe(`${warnings.join('')}\nDid you mean noodle? (3 results)\n`)
   })
 
-  test('asks for no other spelling with --literal', async () => {
+  test('--literal turns off spelling correction', async () => {
     const { calls } = await run(['search', 'neddle', '--literal'], () => found)
     expect(calls[0]?.query).toBe('q=neddle&literal=true')
   })
 
-  test('a chat without project and time is listed with dashes', async () => {
+  test('a missing project or time is shown as a dash', async () => {
     const bare = { ...hit, project: null, message: { ...hit.message, createdAt: null } }
     const { out } = await run(['search', 'x'], () => ({ ...found, items: [bare] }))
     expect(out).toMatch(/^-\t-\tThe chat/)
@@ -270,7 +270,7 @@ describe('search', () => {
 })
 
 describe('chats', () => {
-  test('hands its filters to the API', async () => {
+  test('sends its filters to the API', async () => {
     const filters = ['--project', 'a', '--mode', 'agent', '--mode', 'ask', '--model', 'm', '--archived', '--deleted']
     const more = ['--subagents', '--include-empty', '-q', 'log in', '--sort', 'size', '--limit', '1', '--offset', '0']
     const { calls } = await run(['chats', ...filters, ...more, '--from', '7d', '--to', 'today', '--tz', 'UTC'], () =>
@@ -300,12 +300,12 @@ describe('chats', () => {
     expect(out).toBe('2026-02-20 06:30\tshop\tFix the login\t1,234\tc1\n')
   })
 
-  test('says how to see more, and a page in a pipe does not pass for all', async () => {
+  test('notes how to see more, also in a pipe', async () => {
     const list = { ...page([chat]), total: 57, offset: 20 }
-    const more = '21 of 57; the next ones with --offset 21\n'
+    const more = '21 of 57. See more with --offset 21\n'
     expect((await run(['chats'], () => list, { stdout: new Paper(80) })).err).toBe(more)
     expect(await run(['chats'], () => list)).toMatchObject({ err: more, out: expect.not.stringContaining('21 of') })
-    // Who asks for so many there knows that there may be more.
+    // A program that passes --limit knows that there may be more.
     expect((await run(['chats', '--limit', '1'], () => list)).err).toBe('')
     expect((await run(['chats', '--json'], () => list)).err).toBe('')
   })
@@ -325,11 +325,11 @@ test('status prints a block and the sources', async () => {
       'state      degraded; one source is busy',
       'daemon     version 1.2.3, up for 1 h 2 min',
       'progress   25 %, 50 of 200 rows read, about 2.0 s left',
-      'held       1 projects, 2 chats, 3,000 messages, 0 orphans',
+      'mirrored   1 projects, 2 chats, 3,000 messages, 0 orphans',
       'read       10 rows, 8 read, 0 orphans, 2 issues, 0 noise',
       'issues     2 bad-json',
-      'mirror     /d/mirror.db (1.5 MB, of which index 500 B)',
-      'behind by  20 ms',
+      'mirror     /d/mirror.db (1.5 MB, index 500 B)',
+      'delay      20 ms',
       '',
       'transcripts\tok\t1,500\t2026-02-20 05:30\t/x',
       'cli-store\tbusy: locked\t0\t-\t/y',
@@ -338,10 +338,10 @@ test('status prints a block and the sources', async () => {
   )
 })
 
-test('sync waits for the pass and tells what it did; --full compares every value', async () => {
+test('sync waits for the pass and prints its counts; --full compares every value', async () => {
   const plain = await run(['sync'], () => synced)
   expect(plain.calls).toEqual([{ method: 'POST', path: '/api/sync', query: '', body: {} }])
-  expect(plain.out).toBe('3 added, 1,200 changed, 0 gone, in 4.2 s\n')
+  expect(plain.out).toBe('3 added, 1,200 changed, 0 deleted, in 4.2 s\n')
   expect((await run(['sync', '--full'], () => synced)).calls[0]?.body).toEqual({ full: true })
 })
 
@@ -366,7 +366,7 @@ const thread = (messages: readonly unknown[]) => (call: Call) => {
 }
 
 describe('show', () => {
-  test('prints every kind of part, and nothing that steers the terminal', async () => {
+  test('prints every kind of part, without control characters', async () => {
     const tool = {
       kind: 'tool',
       name: 'edit',
@@ -438,7 +438,7 @@ describe('show', () => {
     messageOf(`m${index}`, [{ kind: 'text', text: `text ${index}` }]),
   )
 
-  test('prints a long thread whole, two hundred messages at a time', async () => {
+  test('prints a long thread completely, 200 messages at a time', async () => {
     const { out, calls } = await run(['show', 'a/b\n'], thread(many))
     expect(asked(calls)).toEqual([
       'GET /api/chats/a%2Fb%0A?',
@@ -449,7 +449,7 @@ describe('show', () => {
     expect(out.match(/^text \d+$/gm)).toEqual(many.map((_, index) => `text ${index}`))
   })
 
-  test('as JSON gives a long thread as one list', async () => {
+  test('--json prints a long thread as one list', async () => {
     const { out } = await run(['show', 'c1', '--json'], thread(many))
     expect(JSON.parse(out)).toEqual({ items: many, total: 450, limit: 450, offset: 0 })
   })
@@ -462,12 +462,12 @@ describe('show', () => {
     ])
   })
 
-  test('asks once for what stands around a message', async () => {
+  test('--around sends one request', async () => {
     const { calls } = await run(['show', 'c1', '--around', 'm 9', '--limit', '500', '--json'], thread(many))
     expect(asked(calls)).toEqual(['GET /api/chats/c1/messages?around=m+9&limit=200'])
   })
 
-  test('ends when a thread shrinks while it is read', async () => {
+  test('ends if a thread shrinks while it is read', async () => {
     const { exitCode, calls } = await run(['show', 'c1', '--json'], () => ({ items: [], total: 5 }))
     expect(exitCode).toBe(0)
     expect(calls).toHaveLength(1)

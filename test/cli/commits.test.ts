@@ -44,7 +44,7 @@ const reply = ({ path }: { readonly path: string }) =>
 
 const repoAsked = (calls: readonly { readonly query: string }[]) => new URLSearchParams(calls.at(-1)?.query).get('repo')
 
-test('commits asks for the innermost project on this machine that holds the folder', async () => {
+test('commits takes the innermost local project that contains the folder', async () => {
   const { calls, exitCode } = await run(['commits'], reply, world)
   expect(exitCode).toBe(0)
   expect(calls.map(({ path }) => path)).toEqual(['/api/projects', '/api/commits'])
@@ -56,12 +56,10 @@ test('commits asks for the innermost project on this machine that holds the fold
 test('commits outside of every project says how to name one', async () => {
   const { exitCode, err } = await run(['commits'], reply, { workingDir: '/srv' })
   expect(exitCode).toBe(2)
-  expect(err).toBe(
-    'No project that is known here holds /srv.\nName one with --repo; list them with: cursordex projects\n',
-  )
+  expect(err).toBe('No known project contains /srv.\nName a project with --repo. List them with: cursordex projects\n')
 })
 
-test('commits asks with its filters, and takes the name of a project as it is', async () => {
+test('commits sends its filters, and the name of a project unchanged', async () => {
   const argv = 'commits --repo shop --from 7d --to 2026-03-01 --tz UTC --chat c1 --confidence medium --window 60'
   const { calls } = await run([...argv.split(' '), '--limit', '5', '--offset', '10'], reply, world)
   expect(calls.map(({ path }) => path)).toEqual(['/api/commits'])
@@ -80,10 +78,10 @@ test('commits asks with its filters, and takes the name of a project as it is', 
   expect((await run(['commits', '--confidence', 'sure'], reply, world)).exitCode).toBe(2)
 })
 
-test('for a program every line of commits is whole, and nothing in it moves a terminal', async () => {
+test('commits prints complete lines for programs, without control characters', async () => {
   const { out, err } = await run(['commits'], reply, world)
   const lines = out.split('\n').map((line) => line.split('\t'))
-  const told = [
+  const expected = [
     'abcdef012',
     '2026-02-20 05:30',
     String.raw`Do\u202e it`,
@@ -92,7 +90,7 @@ test('for a program every line of commits is whole, and nothing in it moves a te
     '2 files earlier, 1,200 messages, its branch',
     'c1',
   ]
-  expect(lines[0]).toEqual(told)
+  expect(lines[0]).toEqual(expected)
   expect(lines[1]?.slice(0, 1)).toEqual(['abcdef012'])
   expect(lines[2]?.slice(3)).toEqual(['-', '-', '-', '-'])
   // oxlint-disable-next-line no-control-regex
@@ -102,7 +100,7 @@ test('for a program every line of commits is whole, and nothing in it moves a te
   expect(JSON.parse(json.out)).toEqual(answer)
 })
 
-test('on a terminal a commit is told once, however many chats it has', async () => {
+test('a terminal shows each commit once, also with several chats', async () => {
   for (const width of [60, 110, 160]) {
     const stdout = new Paper(width)
     await run(['commits'], reply, { ...world, stdout, env: { NO_COLOR: '1' } })
@@ -114,7 +112,7 @@ test('on a terminal a commit is told once, however many chats it has', async () 
   }
 })
 
-test('what a chat has for evidence is told in words', async () => {
+test('the evidence of a chat is shown in words', async () => {
   const chats = [
     match('c1', { files: null, branch: null, time: { messages: null } }),
     match('c2', { files: null, branch: 'other', editedElsewhere: true, time: { messages: 1 } }),
@@ -125,8 +123,8 @@ test('what a chat has for evidence is told in words', async () => {
   const only = ({ path }: { readonly path: string }) =>
     path === '/api/projects' ? reply({ path }) : { ...answer, items: [{ ...commit, chats }] }
   const { out } = await run(['commits'], only, world)
-  const told = out.trimEnd().split('\n')
-  expect(told.map((line) => line.split('\t')[5])).toEqual([
+  const rows = out.trimEnd().split('\n')
+  expect(rows.map((line) => line.split('\t')[5])).toEqual([
     'open then',
     '1 message, another branch, edited other files',
     '1 file before amending',
@@ -135,7 +133,7 @@ test('what a chat has for evidence is told in words', async () => {
   ])
 })
 
-test('the program lists the commits of the folder it is run in, with a daemon and without', async () => {
+test('the program lists the commits of its working directory, with and without a daemon', async () => {
   const workplace = new Workplace()
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))
   const repository = new GitRepository(join(folder, 'shop'))
@@ -150,10 +148,10 @@ test('the program lists the commits of the folder it is run in, with a daemon an
     store.message('c1', 'm1', { type: 2, text: '', capabilityType: 15, toolFormerData, createdAt })
     store.chat('c1', { name: 'An addition', createdAt: atMs - 60_000, fullConversationHeadersOnly: headers(['m1']) })
     workplace.cursor.workspace('ws', { folder: pathToFileURL(repository.root).href }, ['c1'])
-    const told = `${made.slice(0, 9)}\t`
+    const shownSha = `${made.slice(0, 9)}\t`
     const alone = await workplace.run(['commits', '--repo', join(repository.root, 'src', 'deep')])
     expect(alone.stderr).toBe('')
-    expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) })
+    expect(alone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(shownSha) })
     expect(alone.stdout).toContain('\thigh\tAn addition\t1 file, 1 message\tc1\n')
     const { url } = await workplace.serve()
     await untilReady(url)

@@ -39,12 +39,12 @@ async function reportOf(): Promise<DoctorReport> {
 
 const globalStore = (report: DoctorReport) => report.stores.find(({ kind }) => kind === 'composer-kv')
 
-/** A chat that is whole, one that lost a message, a draft, and rows of every sort. */
+/** A complete chat, one with a missing message, a draft, and rows of every kind. */
 function fill(): void {
   store.chat('whole', { name: 'W', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('whole', 'm1', { type: 1, text: 'one' })
   store.message('whole', 'm2', { type: 2, text: 'two' })
-  store.message('whole', 'm9', { type: 2, text: 'named no more' })
+  store.message('whole', 'm9', { type: 2, text: 'no longer listed' })
   store.chat('torn', { name: 'T', createdAt: 2, fullConversationHeadersOnly: headers(['t1', 't2', 't3']) })
   store.message('torn', 't1', { type: 1, text: 'one' })
   store.put('bubbleId:torn:t3', 'no json')
@@ -52,7 +52,7 @@ function fill(): void {
   store.put('checkpointId:whole:x', { files: [] })
 }
 
-test('an empty message in a chat that lies in one value is no lost message', async () => {
+test('an empty message in a chat that is one value does not count as lost', async () => {
   const ai = (text: string, id: string): object => ({ type: 'ai', id, rawText: text, text })
   const tab = {
     tabId: 'tab',
@@ -71,7 +71,7 @@ test('an empty message in a chat that lies in one value is no lost message', asy
   expect(stores.map(({ messages, chats }) => [messages?.gone ?? 0, chats?.incomplete ?? 0])).toEqual(
     stores.map(() => [0, 0]),
   )
-  expect((await doctor()).out).toContain('All is well')
+  expect((await doctor()).out).toContain('No problems')
 })
 
 test('accounts for every row of a store', async () => {
@@ -88,25 +88,25 @@ test('accounts for every row of a store', async () => {
   expect(report.unknownChats).toEqual([])
 })
 
-test('a row that was not read yet is not accounted for', async () => {
+test('a row that has not been read yet is reported as not accounted for', async () => {
   fill()
   indexer.pass()
   store.message('whole', 'm3', { type: 1, text: 'new' })
   expect(globalStore(await reportOf())?.accounting).toMatchObject({ rows: 10, unaccounted: 1 })
   const { out } = await doctor()
-  expect(out).toContain('1 row is not accounted for. Run "cursordex sync" and look again.')
+  expect(out).toContain('1 row is not accounted for. Run "cursordex sync" and check again.')
 })
 
-test('a data folder that cannot be looked into is not told as one without a mirror', async () => {
+test('an unreadable data folder is an error, and not "no mirror"', async () => {
   const shut = join(home.root, 'shut')
-  // As EACCES, and for root too.
+  // Fails like EACCES, but also for root.
   symlinkSync(shut, shut)
   const { exitCode, out, err } = await run(['doctor', '--data-dir', shut, '--cursor-user-dir', home.userDir])
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
   expect(err).toBe(`${join(shut, 'mirror.db')} cannot be read (ELOOP).\nRun this as the user who owns the folder.\n`)
 })
 
-test('a message whose row holds nothing is not called lost', async () => {
+test('a message with an empty row does not count as lost', async () => {
   store.chat('a', { createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('a', 'm1', { type: 1, text: 'one' })
   store.message('a', 'm2', { type: 2, text: '' })
@@ -117,7 +117,7 @@ test('a message whose row holds nothing is not called lost', async () => {
   })
 })
 
-test('a message that Cursor dropped and the mirror kept is held', async () => {
+test('a message that was deleted in Cursor counts as still here', async () => {
   fill()
   indexer.pass()
   store.delete('bubbleId:whole:m2')
@@ -125,7 +125,7 @@ test('a message that Cursor dropped and the mirror kept is held', async () => {
   expect(globalStore(await reportOf())).toMatchObject({ chats: { whole: 1 }, messages: { keptHere: 1, gone: 1 } })
 })
 
-test('what looks like chats and is not read ends with 1, and is named', async () => {
+test('unknown data that looks like chats is named, and the exit code is 1', async () => {
   store.put('newChat:x', { messages: [{ text: 'the plum words' }] })
   store.put('newNumbers:x', { size: 3 })
   indexer.pass()
@@ -138,7 +138,7 @@ test('what looks like chats and is not read ends with 1, and is named', async ()
   expect(globalStore(report)?.accounting).toMatchObject({ rows: 2, noise: 2, unknown: 2, unaccounted: 0 })
 })
 
-test('what is unknown and holds no chat ends with 0', async () => {
+test('other unknown data is listed, and the exit code is 0', async () => {
   store.put('newNumbers:x', { size: 3 })
   store.db.exec('create table sizes (size integer)')
   store.chat('a', { _v: 40 })
@@ -147,10 +147,10 @@ test('what is unknown and holds no chat ends with 0', async () => {
   expect(exitCode).toBe(0)
   expect(out).toContain('newNumbers:<id> 1 row, 10 B')
   expect(out).toContain('table sizes 0 rows')
-  expect(out).toContain('composerData:<id> of version 40, which this cursordex does not know; it is read all the same')
+  expect(out).toContain('composerData:<id> has version 40, which this cursordex does not know; it is still read')
 })
 
-test('an unknown table of chats ends with 1', async () => {
+test('for an unknown table with chats the exit code is 1', async () => {
   store.db.exec('create table turns (id text, content text)')
   store.db.prepare('insert into turns values (?, ?)').run('x', 'the plum words')
   const { exitCode, out } = await doctor()
@@ -158,7 +158,7 @@ test('an unknown table of chats ends with 1', async () => {
   expect(out).toContain('table turns 1 row; looks like chats')
 })
 
-test('without a mirror the stores are looked at all the same', async () => {
+test('without a mirror the stores are still checked', async () => {
   fill()
   const places = ['--cursor-user-dir', home.userDir, '--cursor-home', '']
   const { exitCode, out } = await run(['doctor', '--data-dir', `${indexer.folder}/none`, ...places])
@@ -167,16 +167,16 @@ test('without a mirror the stores are looked at all the same', async () => {
   expect(out).toContain('checkpointId:<id> 1 row')
 })
 
-test('a mirror of another version is not asked', async () => {
+test('a mirror of another version is not read', async () => {
   fill()
   indexer.pass()
   indexer.mirror.pragma('user_version = 99')
   const { exitCode, out } = await doctor()
   expect(exitCode).toBe(0)
-  expect(out).toContain('The mirror is of another version')
+  expect(out).toMatch(/The mirror \(.*\) belongs to another version/)
 })
 
-test('neither asks a daemon nor writes to the mirror', async () => {
+test('the doctor neither calls a daemon nor writes to the mirror', async () => {
   fill()
   indexer.pass()
   const before = indexer.mirror.serialize()
@@ -185,14 +185,14 @@ test('neither asks a daemon nor writes to the mirror', async () => {
   expect(indexer.mirror.serialize().equals(before)).toBe(true)
 })
 
-test('a store that cannot be read says why', async () => {
+test('an unreadable store is shown with the reason', async () => {
   home.close()
   writeFileSync(home.globalPath, 'no database at all'.padEnd(200))
   const { out } = await doctor()
   expect(out).toContain('corrupt: The file is not a SQLite database.')
 })
 
-test('a store whose index is damaged was called ok, though no key could be looked up by it', async () => {
+test('a store with a damaged index is corrupt, also if the survey finds nothing', async () => {
   for (let chat = 0; chat < 200; chat += 1) {
     store.chat(`chat-${chat}`, { fullConversationHeadersOnly: headers(['m1']) })
     store.message(`chat-${chat}`, 'm1', { type: 1, text: 'one' })
@@ -207,7 +207,7 @@ test('a store whose index is damaged was called ok, though no key could be looke
   })
 })
 
-test('lists, rows and transcripts are compared both ways', async () => {
+test('lists, rows and transcripts are compared in both directions', async () => {
   fill()
   indexer.pass()
   const { comparison } = await reportOf()
@@ -216,7 +216,7 @@ test('lists, rows and transcripts are compared both ways', async () => {
   expect(comparison?.differences).toContainEqual({ in: 'rows', notIn: 'transcripts', chats: 3 })
 })
 
-test('a key fit for a terminal, on a terminal too', async () => {
+test('control characters in a key are escaped', async () => {
   store.put('bubbleId:a\u001b[31m\u009b:m1', 'no json')
   indexer.pass()
   const stdout = new Paper(160)
@@ -227,17 +227,17 @@ test('a key fit for a terminal, on a terminal too', async () => {
   expect(stdout.text).not.toMatch(/[\u001b\u009b]/)
 })
 
-test('what needs attention is said first, and what to do', async () => {
+test('problems come first', async () => {
   fill()
   indexer.pass()
   const lines = (await doctor()).out.split('\n')
   expect(lines.slice(0, 2)).toEqual([
     'Needs attention',
-    `- ${store.path}: 1 row could not be read (1 bad-json, such as bubbleId:torn:t3). All else was read.`,
+    `- ${store.path}: 1 row could not be read (1 bad-json, such as bubbleId:torn:t3). Everything else was read.`,
   ])
 })
 
-test('places that do not exist are told only when asked, and always to programs', async () => {
+test('places that do not exist are shown with --all and in JSON only', async () => {
   fill()
   const nowhere = ['--cursor-user-dir', join(home.root, 'nowhere')]
   const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, ...nowhere, '--cursor-home', '']
@@ -245,13 +245,13 @@ test('places that do not exist are told only when asked, and always to programs'
   indexer.pass()
   const { out } = await ask()
   expect(out).not.toContain('nowhere')
-  expect(out).toMatch(/\d+ places? do(es)? not exist and (is|are) not shown; "cursordex doctor --all" shows all\./)
+  expect(out).toMatch(/\d+ places? do(es)? not exist and (is|are) not shown\. "cursordex doctor --all" shows them\./)
   expect((await ask('--all')).out).toContain('nowhere')
   const { stores } = JSON.parse((await ask('--json')).out) as DoctorReport
   expect(stores.filter(({ path }) => path.includes('nowhere')).map(({ state }) => state)).toContain('missing')
 })
 
-test('a home of all eras is well, and is told in lines that fit a terminal', async () => {
+test('a home with stores of all eras has no problems, and the lines fit a terminal', async () => {
   home.remove()
   home = new CursorHome()
   const cursorHome = join(home.root, '.cursor')
@@ -264,8 +264,8 @@ test('a home of all eras is well, and is told in lines that fit a terminal', asy
     const stdout = new Paper(80)
     const { exitCode, err } = await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
-    expect(stdout.text).toMatch(/^All is well: every store was read whole\.\n/)
-    expect(stdout.text).not.toMatch(/unknown|gone|missing|not accounted/)
+    expect(stdout.text).toMatch(/^No problems: every store was read completely\.\n/)
+    expect(stdout.text).not.toMatch(/unknown|deleted|missing|not accounted/)
     expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([])
     const report = JSON.parse((await run(['doctor', '--json', ...places])).out) as DoctorReport
     for (const { messages, accounting, survey, issues } of report.stores) {
@@ -281,7 +281,7 @@ test('a home of all eras is well, and is told in lines that fit a terminal', asy
   }
 })
 
-test('while a deletion waits for its second look, the doctor says that the store is being compared', async () => {
+test('while a large deletion waits for confirmation, the doctor says that the store is being compared', async () => {
   fillStore(store, { chats: 20, messagesPerChat: 19 })
   indexer.pass()
   store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
@@ -295,7 +295,7 @@ test('while a deletion waits for its second look, the doctor says that the store
   expect(out).toContain('Nothing was lost.')
 })
 
-test('the doctor counts as lost what the ledger lists: messages, chats, purged ones not, restored ones as archived', async () => {
+test('the doctor counts the same losses as the ledger, without purged messages', async () => {
   for (const id of ['drops', 'goes', 'purged', 'orphaned']) {
     const ids = [1, 2, 3].map((at) => `${id}${at}`)
     store.chat(id, { name: id, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
@@ -328,7 +328,7 @@ test('the doctor counts as lost what the ledger lists: messages, chats, purged o
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
   expect(sum(stores.map(({ messages }) => messages?.keptHere ?? 0))).toBe(1)
   expect(sum(stores.map(({ chats }) => chats?.lost ?? 0))).toBe(2)
-  expect((await doctor()).out).toContain('Deleted in Cursor and kept here: 2 chats and 1 message.')
+  expect((await doctor()).out).toContain('Deleted in Cursor, still here: 2 chats and 1 message.')
 })
 
 describe('--shape', () => {
@@ -359,7 +359,7 @@ describe('--shape', () => {
     store.db.prepare('insert into notes values (?, ?)').run('ghp_canary', Buffer.from(words))
   }
 
-  test('says how a store is built, and no word of what is in it', async () => {
+  test('describes the structure of a store, without any content', async () => {
     plant()
     const { exitCode, out, err } = await doctor('--shape')
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
@@ -372,7 +372,7 @@ describe('--shape', () => {
     expect(shapes[0]?.tables).toContainEqual(expect.objectContaining({ name: 'ItemTable', rows: 5 }))
   })
 
-  test('of a file that is named, or a folder', async () => {
+  test('describes a given file or folder', async () => {
     plant()
     const { out } = await run(['doctor', '--shape', home.globalPath])
     expect(out).toContain('composerData:<id>')
@@ -380,7 +380,7 @@ describe('--shape', () => {
     expect((await run(['doctor', '--shape', home.userDir])).out).toBe(out)
   })
 
-  test('of a file that is no store, its state alone', async () => {
+  test('for a file that is not a store, only the state is shown', async () => {
     const path = `${home.root}/plumcanary.db`
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, 'plumcanary '.repeat(100))
@@ -389,13 +389,13 @@ describe('--shape', () => {
     expect(JSON.parse(out)).toEqual([{ kind: 'composer-kv', state: 'corrupt', tables: [] }])
   })
 
-  test('a file that is not there is told', async () => {
+  test('a missing file is an error', async () => {
     const { exitCode, err } = await run(['doctor', '--shape', '/nonexistent/x'])
     expect(exitCode).toBe(1)
-    expect(err).toContain('There is no /nonexistent/x.')
+    expect(err).toContain('/nonexistent/x does not exist.')
   })
 
-  test('the words of the doctor’s own report hold no value either', async () => {
+  test('the normal report contains no values either', async () => {
     plant()
     indexer.pass()
     const { out } = await doctor()

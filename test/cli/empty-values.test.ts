@@ -8,11 +8,11 @@ test.each([
   [['archive', 'verify', ''], 'name'],
   [['archive', 'restore', ''], 'name'],
   [['archive', 'restore', '--from', ''], '--from'],
-])('%j: an unset variable is told by its place, and nothing else is asked for', async (argv, named) => {
+])('%j: an empty value is refused, and nothing is requested', async (argv, named) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, err, calls }).toEqual({
     exitCode: 2,
-    err: `${named} is given an empty value.\nGive it one, or leave it out.\n`,
+    err: `${named} has an empty value.\nGive it a value, or leave it out.\n`,
     calls: [],
   })
 })
@@ -22,9 +22,9 @@ test.each([
   [['export', '.'], 'chatId is "."', 'cursordex search --chat .'],
   [['archive', 'verify', '..'], 'name is ".."', 'cursordex archive list'],
   [['archive', 'restore', '.'], 'name is "."', 'cursordex archive list'],
-])('%j does not ask another route, which says that there is nothing here', async (argv, told, remedy) => {
+])('%j does not request another path', async (argv, message, remedy) => {
   const { exitCode, err, calls } = await run(argv)
   expect({ exitCode, calls }).toEqual({ exitCode: 2, calls: [] })
-  expect(err).toContain(told)
+  expect(err).toContain(message)
   expect(err).toContain(remedy)
 })

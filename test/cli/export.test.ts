@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('an output of - is stdout, and no file of that name', async () => {
+test('--output - writes to stdout, and not to a file with that name', async () => {
   expect(await run(['export', 'c1', '--output', '-'], () => 'x')).toMatchObject({ exitCode: 0, out: 'x' })
   expect(existsSync('-')).toBe(false)
 })
@@ -43,13 +43,13 @@ test.each([
   [['export', 'c1', '--as=html', '--orphans'], 'as=html&includeOrphans=true'],
   [['export', 'c1', '--as', 'jsonl'], 'as=jsonl'],
   [['export', 'c1', '--json'], 'as=json'],
-])('%j asks for %s', async (argv, query) => {
+])('%j sends %s', async (argv, query) => {
   const { exitCode, calls, isClosed } = await run(argv, () => 'x')
   expect({ exitCode, isClosed }).toEqual({ exitCode: 0, isClosed: true })
   expect(calls).toEqual([{ method: 'GET', path: '/api/chats/c1/export', query }])
 })
 
-test('the id is one part of the path, whatever it holds', async () => {
+test('the id is always one part of the path', async () => {
   const { calls } = await run(['export', 'a/b\n%?'], () => 'x')
   expect(calls.map(({ path }) => path)).toEqual(['/api/chats/a%2Fb%0A%25%3F/export'])
 })
@@ -64,7 +64,7 @@ test.each([
   expect(err).toMatch(sentence)
 })
 
-test('its help shows two examples, and each is understood', async () => {
+test('the help shows two valid examples', async () => {
   const { out } = await run(['export', '--help'])
   const examples = [...out.matchAll(/^ {2}\$ cursordex ([^>\n]*)/gm)].map(([, line = '']) => line.trim().split(/\s+/))
   expect(examples).toHaveLength(2)
@@ -76,55 +76,58 @@ test('its help shows two examples, and each is understood', async () => {
 })
 
 describe('on stdout', () => {
-  test.each(['markdown', 'json', 'jsonl', 'html'])('%s is verbatim where it is no terminal', async (as) => {
+  test.each(['markdown', 'json', 'jsonl', 'html'])('%s is unchanged in a pipe', async (as) => {
     const { out } = await run(['export', 'c1', '--as', as], () => [hostile, '\r\nmore'])
     expect(out).toBe(`${hostile}\r\nmore`)
   })
 
-  test.each(['markdown', 'html'])('%s steers no terminal', async (as) => {
+  test.each(['markdown', 'html'])('%s is printed without control characters on a terminal', async (as) => {
     const stdout = new Paper(80)
     await run(['export', 'c1', '--as', as], () => [hostile, '\u001b', '[2J'], { stdout })
     expect(stdout.text).not.toMatch(order)
     expect(stdout.text).toBe('a\\x1b]52;c;x\\x07b\\x9b2J \\u202ec\\x7f\\x1b[2J')
   })
 
-  test.each(['json', 'jsonl'])('%s steers no terminal, and means the same', async (as) => {
-    const stdout = new Paper(80)
-    const json = JSON.stringify({ [hostile]: hostile })
-    await run(['export', 'c1', '--as', as], () => [json.slice(0, 9), json.slice(9)], { stdout })
-    expect(stdout.text).not.toMatch(order)
-    expect(JSON.parse(stdout.text)).toEqual({ [hostile]: hostile })
-  })
+  test.each(['json', 'jsonl'])(
+    '%s is printed without control characters on a terminal, as the same JSON',
+    async (as) => {
+      const stdout = new Paper(80)
+      const json = JSON.stringify({ [hostile]: hostile })
+      await run(['export', 'c1', '--as', as], () => [json.slice(0, 9), json.slice(9)], { stdout })
+      expect(stdout.text).not.toMatch(order)
+      expect(JSON.parse(stdout.text)).toEqual({ [hostile]: hostile })
+    },
+  )
 })
 
 describe('into a file', () => {
   const exportTo = (file: string, flags: readonly string[] = [], reply: () => unknown = () => ['one ', hostile]) =>
     run(['export', 'c1', '--output', file, ...flags], reply)
 
-  test('it is verbatim, and nothing is printed', async () => {
+  test('the text is unchanged, and nothing is printed', async () => {
     const file = join(folder, 'chat.md')
     expect(await exportTo(file)).toMatchObject({ exitCode: 0, out: '', err: '' })
     expect(readFileSync(file, 'utf8')).toBe(`one ${hostile}`)
   })
 
-  test('a file that is there stays as it is, unless it may be overwritten', async () => {
+  test('an existing file is only overwritten with --force', async () => {
     const file = join(folder, 'chat.md')
     writeFileSync(file, 'mine, and longer than what is to come', { mode: 0o644 })
     const refused = await exportTo(file)
     expect(refused).toMatchObject({ exitCode: 1, out: '', isClosed: true })
-    expect(refused.err).toBe(`${file} is there already.\nChoose another name, or add --force.\n`)
+    expect(refused.err).toBe(`${file} already exists.\nChoose another name, or add --force.\n`)
     expect(readFileSync(file, 'utf8')).toBe('mine, and longer than what is to come')
     expect((await exportTo(file, ['--force'])).exitCode).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(`one ${hostile}`)
   })
 
-  test.each([[[]], [['--force']]])('a folder was "there already", and --force no help: %j', async (flags) => {
+  test.each([[[]], [['--force']]])('a folder is refused as a folder: %j', async (flags) => {
     const { exitCode, err } = await exportTo(folder, flags)
     expect([exitCode, err]).toEqual([1, `${folder} is a folder.\nName a file in it.\n`])
   })
 
   test.skipIf(process.platform === 'win32')(
-    'what a link leads to is replaced, and a device is written to',
+    'the target of a link is replaced, and a device is written to',
     async () => {
       const [file, link] = [join(folder, 'chat.md'), join(folder, 'link.md')]
       writeFileSync(file, 'mine')
@@ -136,8 +139,8 @@ describe('into a file', () => {
     },
   )
 
-  // Windows keeps no such modes.
-  test.skipIf(process.platform === 'win32')('nobody else can read it, new or overwritten', async () => {
+  // Windows has no such modes.
+  test.skipIf(process.platform === 'win32')('only the owner can read the file, new or overwritten', async () => {
     const [fresh, old] = [join(folder, 'fresh.md'), join(folder, 'old.md')]
     writeFileSync(old, 'x')
     chmodSync(old, 0o644)
@@ -146,7 +149,7 @@ describe('into a file', () => {
     expect([fresh, old].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
   })
 
-  test('a question in vain makes no file and touches none', async () => {
+  test('a failed request creates no file and changes none', async () => {
     const [fresh, old] = [join(folder, 'fresh.md'), join(folder, 'old.md')]
     writeFileSync(old, 'mine')
     const refuse = () => {
@@ -162,7 +165,7 @@ describe('into a file', () => {
     expect(readFileSync(old, 'utf8')).toBe('mine')
   })
 
-  test('a text that breaks off leaves no half of it', async () => {
+  test('an interrupted text leaves no file', async () => {
     const half = function* () {
       yield 'half'
       throw new UserError('daemon-lost', 'It went away.', 'Try again.')
@@ -179,16 +182,16 @@ describe('into a file', () => {
     const { exitCode, err } = await run(['export', 'c1', '--output', file], undefined, broken)
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'It went away.\nTry again.\n' })
     expect(readdirSync(folder)).toEqual([])
-    // Nor does it take the place of an older one.
+    // An existing file is not replaced either.
     writeFileSync(file, 'mine')
     expect((await run(['export', 'c1', '--output', file, '--force'], undefined, broken)).exitCode).toBe(1)
     expect([readdirSync(folder), readFileSync(file, 'utf8')]).toEqual([['chat.md'], 'mine'])
   })
 
-  test('a folder that is not there is trouble with its remedy, not a bug', async () => {
+  test('a missing folder is an error with a hint', async () => {
     const { exitCode, err } = await exportTo(join(folder, 'nowhere', 'chat.md'), ['--force'])
     expect(exitCode).toBe(1)
-    expect(err).toMatch(/could not be written \(E\w+\)\.\nChoose a place/)
+    expect(err).toMatch(/could not be written \(E\w+\)\.\nChoose a folder/)
   })
 })
 
@@ -233,16 +236,16 @@ describe('from a running daemon', () => {
     return text
   }
 
-  test('a text comes whole, asked for with its parameters and the token', async () => {
+  test('a text arrives completely, and the request has its parameters and the token', async () => {
     const text = await textOf('/api/whole', new URLSearchParams({ as: 'a b' }))
     expect(text).toBe(`/api/whole?as=a+b Bearer sesame ${'漢'.repeat(100_000)}`)
   })
 
-  test('a problem is told in its words', async () => {
+  test('an error has the message of the daemon', async () => {
     await expect(textOf('/api/none')).rejects.toMatchObject({ code: 'chat-not-found', message: 'No chat has this id.' })
   })
 
-  test('a text that breaks off does not pass for the whole', async () => {
+  test('an interrupted text is an error', async () => {
     await expect(textOf('/api/half')).rejects.toMatchObject({ code: 'daemon-lost' })
   })
 })
@@ -252,7 +255,7 @@ describe('the real program', () => {
   afterAll(() => place.remove())
 
   test.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM'] as const)(
-    'ended by %s amid its export it leaves no half of a chat under the name of the whole',
+    'an export that is ended by %s leaves no partial file',
     async (signal) => {
       const interrupted = new Workplace()
       try {
@@ -264,7 +267,7 @@ describe('the real program', () => {
           const program = interrupted.start(['export', 'chat-0', '--output', file])
           await waitUntil('the file', () => existsSync(file), { everyMs: 1 })
           const ended = await program.stop(signal)
-          // Where this process had to wait for the processor the other may be done by now: its file is whole then.
+          // On a busy machine the program may be done before the signal. Then its file is complete.
           if (ended.exitCode === 0) return false
           expect(ended).toMatchObject({ signal })
           expect(readdirSync(interrupted.root)).not.toContain(name)
@@ -279,7 +282,7 @@ describe('the real program', () => {
     },
   )
 
-  test('exports the same with and without a daemon, a chat longer than a page too', async () => {
+  test('exports the same with and without a daemon, also a chat of several pages', async () => {
     fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 130, textLength: 3000 })
     const alone = await place.run(['export', 'chat-1', '--as', 'html'])
     const { daemon } = await place.serve()

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Writable } from 'node:stream'
 import { runCli } from '../../src/cli/main.ts'
-import type { World } from '../../src/cli/world.ts'
+import type { World } from '../../src/cli/session.ts'
 import type { Settings } from '../../src/settings.ts'
 
 export interface Call {
@@ -24,12 +24,12 @@ export class Paper extends Writable {
   }
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
     this.text += chunk.toString('utf8')
-    // Later, as a slow reader takes it: who does not wait loses the end.
+    // Done later, like a slow reader. A program that does not wait loses the end.
     setTimeout(done, 1)
   }
 }
 
-/** A reader that goes away after so many writes. */
+/** A reader that closes the pipe after `writesMax` writes. */
 export class ClosingPipe extends Writable {
   writes = 0
   readonly writesMax: number
@@ -53,7 +53,7 @@ export interface Run {
   readonly served: Settings | null
 }
 
-/** Runs one command line against answers that are made up. */
+/** Runs one command line with fake answers. */
 export async function run(
   argv: readonly string[],
   reply: Reply = () => ({}),
@@ -76,7 +76,7 @@ export async function run(
         origin: 'daemon',
         get: (path, query) => take({ method: 'GET', path, query: query.toString() }),
         post: (path, body) => take({ method: 'POST', path, query: '', body }),
-        // A list is a text that comes in so many stretches.
+        // A list is a text that arrives in pieces.
         text: async function* text(path, query) {
           const answer = await take({ method: 'GET', path, query: query.toString() })
           for (const stretch of Array.isArray(answer) ? answer : [answer]) yield String(stretch)

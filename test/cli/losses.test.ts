@@ -27,7 +27,7 @@ const status = {
   mirror: { path: '/d', bytes: 1 },
 }
 
-test('losses asks with its filters', async () => {
+test('losses sends its filters', async () => {
   const argv = [
     'losses',
     '--project',
@@ -57,7 +57,7 @@ test('losses asks with its filters', async () => {
   )
 })
 
-test('losses prints a row each, local time first, without an order to the terminal', async () => {
+test('losses prints one row each, with local time first and without control characters', async () => {
   const { out } = await run(['losses'], () => page)
   expect(out).toBe(
     [
@@ -69,10 +69,10 @@ test('losses prints a row each, local time first, without an order to the termin
 })
 
 test.each([
-  [200, ['noticed', 'project', 'message']],
-  [100, ['noticed', 'chat']],
-  [60, ['what', 'title', 'chat']],
-])('losses on a terminal of %i columns shows a head, and ids whole', async (width, heads) => {
+  [200, ['noticed', 'project', 'message id']],
+  [100, ['noticed', 'chat id']],
+  [60, ['kind', 'title', 'chat id']],
+])('losses on a terminal of %i columns shows a head and complete ids', async (width, heads) => {
   const stdout = new Paper(width)
   await run(['losses'], () => ({ ...page, total: 9 }), { stdout })
   for (const head of heads) expect(stdout.text).toContain(head)
@@ -80,22 +80,22 @@ test.each([
   expect(stdout.text).not.toContain('\u001b[31m')
 })
 
-test('losses --json prints the answer as it came, harmless', async () => {
+test('losses --json prints the answer unchanged, with control characters escaped', async () => {
   const { out } = await run(['losses', '--json'], () => page)
   expect(JSON.parse(out)).toEqual(page)
   for (const order of ['\u001b', '\u202e']) expect(out).not.toContain(order)
 })
 
-test('losses says on stderr that there is none', async () => {
+test('losses says on stderr that nothing was lost', async () => {
   const { out, err } = await run(['losses'], () => ({ ...page, items: [], total: 0 }))
   expect([out, err]).toEqual(['', 'Nothing was lost.\n'])
 })
 
 test.each([
-  [lost, 'lost       2 chats and 1 message in Cursor, kept here; the last 2026-02-20 05:30\n'],
-  [{ ...lost, chats: 0 }, 'lost       1 message in Cursor, kept here; the last 2026-02-20 05:30\n'],
-  [{ messages: 0, chats: 0, lastAt: null }, 'lost       nothing\n'],
-])('status tells of %j in one line', async (losses, line) => {
+  [lost, 'deleted    2 chats and 1 message in Cursor, still here; last noticed 2026-02-20 05:30\n'],
+  [{ ...lost, chats: 0 }, 'deleted    1 message in Cursor, still here; last noticed 2026-02-20 05:30\n'],
+  [{ messages: 0, chats: 0, lastAt: null }, 'deleted    nothing\n'],
+])('status shows %j in one line', async (losses, line) => {
   expect((await run(['status'], () => ({ ...status, losses }))).out).toContain(line)
 })
 
@@ -105,7 +105,7 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-test('losses answers the same with and without a daemon', async () => {
+test('losses prints the same with and without a daemon', async () => {
   const store = place.cursor.global()
   store.chat('a', { name: 'About a', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
   for (const id of ['m1', 'm2']) store.message('a', id, { type: 1, text: `${id} of a` })

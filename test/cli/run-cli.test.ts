@@ -31,7 +31,7 @@ test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two exam
   expect(err).toBe('')
 })
 
-test('help knows the commands below a command', async () => {
+test('help knows subcommands', async () => {
   const { out } = await run(['help', 'archive', 'restore'])
   expect(out).toBe((await run(['archive', 'restore', '--help'])).out)
   expect(out).toContain('--map')
@@ -39,7 +39,7 @@ test('help knows the commands below a command', async () => {
   expect(await run(['help', 'nonsense', 'run'])).toMatchObject({ exitCode: 2 })
 })
 
-test('every example of every help is a command line that is understood', async () => {
+test('every example in the help is a valid command line', async () => {
   for (const name of commands) {
     const { out } = await run([name, '--help'])
     for (const [, line = ''] of out.matchAll(/^ {2}\$ cursordex ?(.*)$/gm)) {
@@ -49,11 +49,11 @@ test('every example of every help is a command line that is understood', async (
   }
 })
 
-test('--version prints the version alone', async () => {
+test('--version prints only the version', async () => {
   expect(await run(['--version'])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
 })
 
-test('a trouble that ends in its remedy is told without an empty line behind it', async () => {
+test('an error without a hint is printed without an empty line', async () => {
   const { exitCode, err } = await run(['chats'], () => {
     throw new UserError('git-missing', 'Git is not installed. Install git.', '')
   })
@@ -67,14 +67,14 @@ describe('serve', () => {
     expect(served?.http.port).toBe(0)
     expect(served?.auth.required).toBe(true)
   })
-  test('another daemon on the data folder is exit code 3, with its remedy', async () => {
+  test('another daemon on the data folder gives exit code 3 and a hint', async () => {
     const { exitCode, err } = await run([], undefined, { serve: serveInVain })
     expect(exitCode).toBe(3)
     expect(err).toBe('Another one owns it.\nStop that one.\n')
   })
 })
 
-test('the flags of the settings are taken before and after the command', async () => {
+test('flags for settings may be before and after the command', async () => {
   const flags = ['--cursor-user-dir', '/a', '--cursor-user-dir=/b', '--cursor-home', '/c', '--data-dir', '/d']
   const more = ['--host', 'localhost', '--port', '1', '--log-level', 'warn', '--auth']
   const before = await run([...flags, ...more, 'sync'])
@@ -118,13 +118,13 @@ test.each(wrong)('%j is wrong usage: one sentence, exit code 2', async (argv, se
   expect(calls).toEqual([])
 })
 
-test('a wrong setting is exit code 2, and names its place and what is allowed', async () => {
+test('a wrong setting gives exit code 2, and the message names its source and the allowed values', async () => {
   const { exitCode, err } = await run(['status', '--port', 'http'])
   expect(exitCode).toBe(2)
   expect(err).toBe('http.port is "http" (flag --port).\nIt must be a whole number from 0 to 65535.\n')
 })
 
-test('trouble of the daemon is told with its hint and its exit code, and the answers are closed', async () => {
+test('an error of the daemon is printed with its hint and exit code, and the connection is closed', async () => {
   const { exitCode, out, err, isClosed } = await run(['chats'], () => {
     throw new UserError('x', 'No \u001b[2Jway.', 'Go round.', { exitCode: 2 })
   })
@@ -136,7 +136,7 @@ test('trouble of the daemon is told with its hint and its exit code, and the ans
   })
 })
 
-test('a bug is one line on how to report it, and a stack only when debugging', async () => {
+test('an internal error is one line, with a stack only at log level debug', async () => {
   const plain = await run(['chats'], broken)
   expect(plain.exitCode).toBe(1)
   expect(plain.err).toMatch(/^This is a bug in cursordex: x is not a function\. Please report .*--log-level debug.*\n$/)
@@ -144,13 +144,13 @@ test('a bug is one line on how to report it, and a stack only when debugging', a
   expect(debugging.err).toMatch(/\n {4}at /)
 })
 
-test('an answer of an unknown shape is no bug but another version', async () => {
+test('an answer with an unexpected shape is explained by another version', async () => {
   const { exitCode, err } = await run(['chats'], () => ({ items: [{ id: 1 }], total: 1 }))
   expect(exitCode).toBe(1)
-  expect(err).toMatch(/unknown shape at items\.0\.id.\nThe running daemon may be of another version/)
+  expect(err).toMatch(/unexpected shape at items\.0\.id.\nThe running daemon may have another version/)
 })
 
-test('a reader that has seen enough ends the program quietly', async () => {
+test('a closed pipe ends the program without an error', async () => {
   const stdout = new ClosingPipe(3)
   const { exitCode, err, isClosed } = await run(
     ['show', 'c'],
@@ -179,11 +179,11 @@ test('a reader that has seen enough ends the program quietly', async () => {
   expect((await run(['--help'], undefined, { stdout: new ClosingPipe(0) })).exitCode).toBe(0)
 })
 
-test('a stderr that nobody reads changes no exit code', async () => {
+test('a closed stderr does not change the exit code', async () => {
   expect((await run(['--prot'], undefined, { stderr: new ClosingPipe(0) })).exitCode).toBe(2)
 })
 
-test('colours are for terminals, and NO_COLOR is heard', async () => {
+test('colours are only for terminals, and NO_COLOR turns them off', async () => {
   const empty = { items: [], total: 0 }
   const chats = (env: Record<string, string>) => {
     const stdout = new Paper(100)
@@ -195,10 +195,13 @@ test('colours are for terminals, and NO_COLOR is heard', async () => {
   expect(await chats({ TERM: 'dumb' })).not.toContain('\u001b')
 })
 
-test('help that finds no room is told as any output, and not as a start that failed', async () => {
+test('if help cannot be written, the error names the output', async () => {
   const stdout = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })),
   })
   const { exitCode, err } = await run(['--help'], undefined, { stdout })
-  expect([exitCode, err]).toEqual([1, 'The output could not be written (ENOSPC).\nLook at where it goes to.\n'])
+  expect([exitCode, err]).toEqual([
+    1,
+    'The output could not be written (ENOSPC).\nCheck the file or device that it is written to.\n',
+  ])
 })

@@ -13,7 +13,7 @@ let stats: Record<string, unknown>
 
 beforeAll(() => {
   const plan = planYear('shown', { chatCount: 60, zones: ['UTC'] })
-  // Names that are wide, and one that would steer the terminal.
+  // Wide names, and one with a control sequence.
   const chats = plan.chats.map((chat) => ({ ...chat, name: `${chat.name ?? ''} 漢字 👩‍👩‍👧 \u001b[31m` }))
   writeYear(home, { ...plan, chats })
   indexer.pass()
@@ -36,7 +36,7 @@ const show = async (columns: number | null, env: Record<string, string> = utf8):
   return stdout.text
 }
 
-test('stats asks with its filters', async () => {
+test('stats sends its filters', async () => {
   const argv = ['stats', '--project', 'a', '--project', 'b', '--from', '2026-01-01', '--to', '2026-02-01']
   const { calls, exitCode } = await run([...argv, '--tz', 'UTC', '--bucket', 'month', '--json'], () => stats)
   expect(exitCode).toBe(0)
@@ -46,7 +46,7 @@ test('stats asks with its filters', async () => {
   )
 })
 
-test('a bucket that is none is wrong usage', async () => {
+test('an unknown bucket is wrong usage', async () => {
   const { exitCode, err } = await run(['stats', '--bucket', 'year'])
   expect([exitCode, err]).toEqual([2, expect.stringContaining('day, week, month')])
 })
@@ -57,7 +57,7 @@ test('the help has two examples', async () => {
 })
 
 describe('on a terminal', () => {
-  test.each([40, 60, 80, 200])('of %d columns no line is longer, and none steers it', async (columns) => {
+  test.each([40, 60, 80, 200])('of %d columns all lines fit and have no control characters', async (columns) => {
     const text = await show(columns, { ...utf8, NO_COLOR: '1' })
     const lines = text.split('\n')
     expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
@@ -66,7 +66,7 @@ describe('on a terminal', () => {
     expect(text).toMatch(/[▁-█]/)
   })
 
-  test('what is wide stands in its column', async () => {
+  test('columns are aligned with wide characters', async () => {
     const text = await show(100, { ...utf8, NO_COLOR: '1' })
     const rows = text.split('Messages by project\n')[1]?.split('\n\n')[0]?.split('\n') ?? []
     const figures = rows.map((row) => /^(.*?\s)(\d+)\s{2}/.exec(row)).map((match) => displayWidth(match?.[0] ?? ''))
@@ -74,28 +74,28 @@ describe('on a terminal', () => {
     expect(new Set(figures).size).toBe(1)
   })
 
-  test('without UTF-8 the curves and bars are of plain letters', async () => {
+  test('without UTF-8 curves and bars are ASCII', async () => {
     expect(await show(80, { LANG: 'C', NO_COLOR: '1' })).not.toMatch(/[▁-█]/)
   })
 
-  test('colours are left out where they are not wanted', async () => {
+  test('NO_COLOR turns colours off', async () => {
     expect(await show(80)).toContain('\u001b[')
     expect(await show(80, { ...utf8, NO_COLOR: '1' })).not.toContain('\u001b')
   })
 })
 
-test('for a program it is plain tabbed lines, with every row', async () => {
+test('programs get lines with tabs, with every row', async () => {
   const text = await show(null)
   // eslint-disable-next-line no-control-regex
   expect(text).not.toMatch(/[▁-█\u001b]/)
   const { series, byTool, byHour } = stats as { series: unknown[]; byTool: { name: string }[]; byHour: number[] }
   const section = (title: string): string[] => text.split(`${title}\n`)[1]?.split('\n\n')[0]?.trim().split('\n') ?? []
   expect(section('Messages by week')).toHaveLength(series.length)
-  expect(section('Calls by tool').map((line) => line.split('\t')[0])).toEqual(byTool.map(({ name }) => name))
+  expect(section('Tool calls').map((line) => line.split('\t')[0])).toEqual(byTool.map(({ name }) => name))
   expect(section('Messages by hour').map((line) => Number(line.split('\t')[1]))).toEqual(byHour)
 })
 
-test('a store of nothing says so, and lines that nobody knows are no 0', async () => {
+test('an empty mirror says so, and unknown lines are not shown as 0', async () => {
   const totals = { ...(stats['totals'] as object), messages: 0 }
   const { out, err } = await run(['stats'], () => ({ ...stats, totals }))
   expect([out, err]).toEqual(['', 'No messages.\n'])
@@ -103,14 +103,14 @@ test('a store of nothing says so, and lines that nobody knows are no 0', async (
   expect((await run(['stats'], () => ({ ...stats, totals: unknown }))).out).toContain('lines added\t-\t')
 })
 
-test('messages that a stretch of time or the curve leaves out are told as left out', async () => {
-  const told = async (more: object) => run(['stats', '--from', '2026-01-01'], () => ({ ...stats, ...more }))
+test('messages without a time and outliers are shown as not counted', async () => {
+  const statsWith = async (more: object) => run(['stats', '--from', '2026-01-01'], () => ({ ...stats, ...more }))
   const undated = { messages: 3, chats: 1 }
-  expect((await told({ undated })).out).toContain('without a time\t3\tmessages\n')
+  expect((await statsWith({ undated })).out).toContain('without a time\t3\tmessages\n')
   const bounded = { undated, from: '2026-01-01T00:00:00.000Z' }
-  expect((await told(bounded)).out).toContain('without a time\t3\tmessages, left out\n')
-  const far = (await told({ outOfSeries: { messages: 1 } })).out
-  expect(far).toContain('far from all others\t1\tmessages, not in those by week\n')
+  expect((await statsWith(bounded)).out).toContain('without a time\t3\tmessages, not counted\n')
+  const far = (await statsWith({ outOfSeries: { messages: 1 } })).out
+  expect(far).toContain('outliers\t1\tmessages, not in the messages by week\n')
   const totals = { ...(stats['totals'] as object), messages: 0 }
-  expect((await told({ ...bounded, totals })).err).toBe('No messages.\n3 messages without a time left out.\n')
+  expect((await statsWith({ ...bounded, totals })).err).toBe('No messages.\n3 messages without a time not counted.\n')
 })

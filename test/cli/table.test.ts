@@ -30,7 +30,7 @@ test.each([
   expect(displayWidth(text)).toBe(width)
 })
 
-test('what fits never is wider than the room and never cuts a letter', () => {
+test('the cut text fits the width and ends between letters', () => {
   const unit = constantFrom('a', '漢', '👩‍👩‍👧', 'e\u0301', ' ')
   assert(
     property(array(unit), nat(20), (letters, room) => {
@@ -42,7 +42,7 @@ test('what fits never is wider than the room and never cuts a letter', () => {
   )
 })
 
-test('a pipe gets cells between tabs, whole, without head and padding', () => {
+test('a pipe gets uncut cells with tabs, without head and padding', () => {
   const rows = [
     ['a\tb\nc', '1', 'x'.repeat(300)],
     ['\u001b[2J', '20', ''],
@@ -50,7 +50,7 @@ test('a pipe gets cells between tabs, whole, without head and padding', () => {
   expect(renderTable(columns, rows, screen(null))).toBe(`a b c\t1\t${'x'.repeat(300)}\n\\x1b[2J\t20\t\n`)
 })
 
-test('a terminal gets a head, and columns that line up whatever the letters’ width', () => {
+test('a terminal gets a head and aligned columns, also with wide characters', () => {
   const rows = [
     ['漢字', '1', 'x'],
     ['plain', '200', 'y'],
@@ -58,7 +58,7 @@ test('a terminal gets a head, and columns that line up whatever the letters’ w
   expect(renderTable(columns, rows, screen(80))).toBe('name     n  id\n漢字     1  x\nplain  200  y\n')
 })
 
-test('a narrow terminal cuts what may give way, and never the id', () => {
+test('a narrow terminal cuts other columns, but never the id', () => {
   const id = '0123456789abcdef'
   const lines = renderTable(columns, [['a long name that has no room', '1', id]], screen(30)).split('\n')
   expect(lines[1]).toBe(`a long n…  1  ${id}`)
@@ -74,7 +74,7 @@ test('a cut snippet still shows its first hit', () => {
   expect(displayWidth(line)).toBeLessThanOrEqual(40)
 })
 
-test('a row never is wider than the terminal while columns can give way', () => {
+test('rows fit the terminal as long as columns can be cut', () => {
   const cell = string({ unit: 'grapheme', maxLength: 60 })
   assert(
     property(cell, cell, integer({ min: 40, max: 100 }), (left, right, width) => {
@@ -93,7 +93,7 @@ test('a row never is wider than the terminal while columns can give way', () => 
 })
 
 describe('a snippet', () => {
-  test('shows its hits bold where colours are on, plain elsewhere', () => {
+  test('shows bold hits only if colours are on', () => {
     const snippet = 'a <mark>b</mark> c'
     expect(highlight(snippet, pc.createColors(true))).toBe('a \u001b[1mb\u001b[22m c')
     expect(highlight(snippet, pc.createColors(false))).toBe('a b c')

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url))
 
-/** Only what stands at the head of a file: what is imported later, and where it is needed, is no cost of a start. */
+/** Static imports only. Dynamic imports are loaded later, if they are needed. */
 const importsOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/(?:^|;)\s*import\s*(?:[^"(]*from\s*)?"(\.[^"]+)"/gm)].map(([, target]) =>
     resolve(dirname(file), target ?? ''),
@@ -18,12 +18,12 @@ function sourcesOf(file: string): string[] {
   return sources.map((source) => source.replace(/^(\.\.\/)+/, ''))
 }
 
-/** Those of the command line, which is the daemon too; other programs have chunks of their own. */
+/** The chunks of the command line and the daemon. Other programs have their own chunks. */
 const chunks = readdirSync(join(dist, 'chunks'))
   .filter((name) => name.startsWith('bin-'))
   .map((name) => join(dist, 'chunks', name))
 
-/** The sources, from `src` or `node_modules` on, that are loaded with one of src. */
+/** The sources that are loaded together with one source file. */
 function loadedWith(source: string): string[] {
   const files = chunks.filter((chunk) => sourcesOf(chunk).includes(source))
   expect(files).toHaveLength(1)
@@ -40,14 +40,14 @@ test.each(['main', 'commands/search', 'commands/serve'])('%s is loaded without t
   expect(heavy.filter((each) => countIn(sources, each) > 0)).toEqual([])
 })
 
-test('the rules that know secrets are loaded by nobody before they are asked for', () => {
+test('the rules for secrets are only loaded if they are used', () => {
   for (const source of ['src/daemon/server/answer.ts', 'src/daemon/main.ts', 'src/cli/main.ts']) {
     expect(countIn(loadedWith(source), 'node_modules/@secretlint/')).toBe(0)
   }
   expect(countIn(loadedWith('src/api/export/redact/redacted.ts'), 'node_modules/@secretlint/')).toBeGreaterThan(0)
 })
 
-test('the daemon opens its port before the HTTP side is loaded', () => {
+test('the daemon opens its port before it loads the HTTP code', () => {
   const daemon = loadedWith('src/daemon/main.ts')
   const late = ['node_modules/hono/', 'node_modules/@hono/', 'node_modules/temporal-polyfill/', 'src/sample/']
   expect(late.filter((each) => countIn(daemon, each) > 0)).toEqual([])

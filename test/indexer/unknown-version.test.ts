@@ -109,7 +109,7 @@ test('doctor says so in sentences, without any text of a chat', async () => {
   for (const expected of [
     'threadData:<id> 1 row',
     'table threads 1 row; looks like chats',
-    'bubbleId:<id> of version 99',
+    'bubbleId:<id> has version 99',
   ]) {
     expect(out).toContain(expected)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { demoGreeting } from '../../src/cli/demo-greeting.ts'
+import { demoGreeting } from '../../src/cli/demo-stage.ts'
 import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
 import { run } from '../cli/fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'
@@ -57,16 +57,16 @@ test.each([
 })
 
 test('a demo that was started elsewhere shows where its commands work', () => {
-  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('In another terminal, in this folder:')
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('in another terminal, in this folder:')
   expect(demoGreeting(null, '/tmp/d', 'linux', '/home/ada/cursordex')).toContain(
-    'In another terminal, in /home/ada/cursordex:',
+    'in another terminal, in /home/ada/cursordex:',
   )
 })
 
 test('a demo in a named folder does not say that it removes the mirror', () => {
   const greeting = demoGreeting(null, '/tmp/d', 'linux', 'this folder', true)
-  expect(greeting).toContain('removes the sample; the mirror stays in /tmp/d.')
-  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes what was made for it.')
+  expect(greeting).toContain('removes the sample. The mirror stays in /tmp/d.')
+  expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes all of its files.')
 })
 
 test('users without Cursor are told about the demo', () => {

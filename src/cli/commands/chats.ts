@@ -1,17 +1,23 @@
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { z } from 'zod'
 import { localTime, numberText } from '../terminal/formats.ts'
-import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+  inOwnZone,
+} from '../input/options.ts'
 import { noteUnknown } from '../input/note-unknown.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
-import { inOwnZone } from '../input/typed-dates.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
 
 const chatsAnswer = z.object({
   total: z.number(),
@@ -47,7 +53,7 @@ const columns: readonly Column[] = [
   { title: 'id' },
 ]
 
-/** An id is of use only whole: where there is no room for all, other columns give way. */
+/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
 function columnsFor(width: number | null): readonly number[] {
   if (width === null || width >= 100) return [0, 1, 2, 3, 4]
   return width >= 80 ? [0, 2, 3, 4] : [2, 4]
@@ -60,12 +66,12 @@ export function addChatsCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only chats of this model')
   addDates(command)
   command
-    .option('--archived', 'only chats that are archived')
-    .option('--deleted', 'only chats that Cursor holds no more')
-    .option('--subagents', 'chats of subagents too')
-    .option('--include-empty', 'drafts and chats without a message too')
-    .option('-q <words>', 'only chats with a title like this')
-    .addOption(new Option('--sort <order>', 'order').choices(['newest', 'oldest', 'size', 'messages']))
+    .option('--archived', 'only chats that are archived in Cursor')
+    .option('--deleted', 'only chats that were deleted in Cursor')
+    .option('--subagents', 'also list chats of subagents')
+    .option('--include-empty', 'also list drafts and chats without messages')
+    .option('-q <words>', 'only chats with a similar title')
+    .addOption(new Option('--sort <order>', 'order of the chats').choices(['newest', 'oldest', 'size', 'messages']))
   addJson(addPage(command))
   addExamples(command, 'cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json')
   command.action(() => chats(command, session))

@@ -1,18 +1,25 @@
-import { isAbsolute, resolve } from 'node:path'
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { isAbsolute, resolve, relative } from 'node:path'
+import { Option, type Command } from 'commander'
 import { z } from 'zod'
 import { countText, localTime } from '../terminal/formats.ts'
-import { nearestProject } from '../input/nearest-project.ts'
-import { addDates, addExamples, addJson, addPage, queryOf, wholeNumber } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  queryOf,
+  wholeNumber,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+  inOwnZone,
+} from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Place, Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
-import { inOwnZone } from '../input/typed-dates.ts'
+import { decodeAnswer, type Place, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
+import { UserError } from '../../model/user-error.ts'
+import type { Answers } from '../client/answers.ts'
 
 const chatMatch = z.object({
   id: z.string(),
@@ -22,7 +29,7 @@ const chatMatch = z.object({
     time: z.object({ messages: z.number().nullable() }).nullable(),
     branch: z.string().nullable(),
     files: z.object({ paths: z.array(z.string()), when: z.string() }).nullable(),
-    // A daemon of an earlier version does not say it.
+    // Daemons of earlier versions do not send it.
     tracking: z.unknown().optional(),
     editedElsewhere: z.boolean(),
   }),
@@ -60,7 +67,7 @@ const columns: readonly Column[] = [
   { title: 'chat id' },
 ]
 
-/** An id is of use only whole: where there is no room for all, other columns give way. */
+/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
 function columnsFor(width: number | null): readonly number[] {
   if (width === null || width >= 150) return [0, 1, 2, 3, 4, 5, 6]
   return width >= 100 ? [0, 1, 2, 3, 4, 5] : [0, 2, 3, 4]
@@ -68,16 +75,20 @@ function columnsFor(width: number | null): readonly number[] {
 
 const SHA_SHOWN = 9
 
-/** The project of the folder in which it was typed is meant unless another is named. */
+/** Without `--repo`, the command takes the project that contains the working directory. */
 export function addCommitsCommand(program: Command, session: Session, { workingDir }: Place): void {
   const command = program
     .command('commits')
-    .description('list the commits of a project, each with the chats of which it may have come')
-    .option('--repo <project>', 'the project: its root, name or id; by default the one that holds this folder')
+    .description('list the commits of a project, each with the chats that may have led to it')
+    .option('--repo <project>', 'the project: its root, name or id; by default the one of this folder')
   addDates(command)
     .option('--chat <chatId>', 'only commits that this chat may have led to')
-    .addOption(new Option('--confidence <least>', 'how sure a match must be').choices(['low', 'medium', 'high']))
-    .option('--window <minutes>', 'how long before a commit its work may have begun, 1 to 1440', wholeNumber(1, 1440))
+    .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
+    .option(
+      '--window <minutes>',
+      'how long before a commit its work may have begun, 1 to 1440 minutes',
+      wholeNumber(1, 1440),
+    )
   addJson(addPage(command))
   addExamples(
     command,
@@ -107,7 +118,7 @@ async function commits(command: Command, session: Session, workingDir: string): 
 
 type ListedCommit = z.output<typeof commitsAnswer>['items'][number]
 
-/** A line for each chat. On a terminal the commit is told once; a program wants it in every line. */
+/** One line for each chat. A terminal shows the commit once; programs get it in every line. */
 function commitRows({ sha, committedAt, subject, chats }: ListedCommit, { screen }: Session): string[][] {
   const [shown, blank] = [
     [sha.slice(0, SHA_SHOWN), localTime(committedAt, screen.timeZone), subject],
@@ -134,4 +145,37 @@ function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere 
     ...(editedElsewhere ? ['edited other files'] : []),
   ]
   return words.join(', ')
+}
+
+const projectsAnswer = z.object({
+  total: z.number(),
+  items: z.array(z.object({ id: z.string(), path: z.string(), remote: z.object({}).nullable() })),
+})
+
+const PAGE = 200
+
+/**
+ * The id of the project that contains a folder. If projects are nested, the innermost one.
+ * @param folder an absolute path
+ * @throws UserError `no-project`, exit code 2
+ */
+export async function nearestProject(answers: Answers, folder: string): Promise<string> {
+  let found: { readonly id: string; readonly path: string } | null = null
+  for (let offset = 0, total = Infinity; offset < total; offset += PAGE) {
+    const page = decodeAnswer(projectsAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
+    total = page.total
+    for (const { id, path, remote } of page.items) {
+      if (remote === null && contains(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }
+    }
+  }
+  if (found !== null) return found.id
+  const text = `No known project contains ${folder}.`
+  throw new UserError('no-project', text, 'Name a project with --repo. List them with: cursordex projects', {
+    exitCode: 2,
+  })
+}
+
+function contains(root: string, folder: string): boolean {
+  const way = relative(root, folder)
+  return isAbsolute(root) && !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way)
 }

@@ -1,13 +1,8 @@
-import { Option } from 'commander'
-import type { Command } from 'commander'
-import { exportFormats } from '../../api/export/formats.ts'
-import type { ExportFormat } from '../../api/export/formats.ts'
-import { addExamples, queryOf } from '../input/options.ts'
-import type { JsonOption } from '../input/options.ts'
-import { FileEnd } from '../terminal/file-end.ts'
-import { pathPart } from '../input/path-part.ts'
+import { Option, type Command } from 'commander'
+import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
+import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
-import { refuseEmpty } from '../input/refuse-empty.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
 
@@ -22,13 +17,13 @@ interface ExportOptions extends JsonOption {
 export function addExportCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
-    .description('write a chat as a file to read, to keep or to work with')
-    .argument('<chatId>', 'its id, as "chats" and "search" list it')
-    .addOption(new Option('--as <format>', 'what to write; markdown where nothing is said').choices(exportFormats))
-    .option('--output <file>', 'to a new file that only you can read, instead of stdout (-)')
-    .option('--force', 'overwrite that file where it is there already')
-    .option('--orphans', 'also messages that the chat names no more, at the end')
-    .option('--redact', 'mask keys, tokens and passwords, and tell of what kind and how many they were')
+    .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
+    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices(exportFormats))
+    .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
+    .option('--force', 'overwrite the file if it exists')
+    .option('--orphans', 'also messages that the chat no longer lists, at the end')
+    .option('--redact', 'mask keys, tokens and passwords, and report how many of each kind')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
   addExamples(
     command,
@@ -46,25 +41,50 @@ async function exportChat(chatId: string, command: Command, session: Session): P
   await session.ask(command, async (answers) => {
     const end = new FileEnd()
     const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
-    const tell = async (): Promise<void> => {
+    const noteMasked = async (): Promise<void> => {
       if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
     }
     if (output !== undefined && output !== '-') {
       await writePrivately(output, text, force === true)
-      return tell()
+      return noteMasked()
     }
     const shown = session.screen.width === null ? verbatim : terminalText[format]
-    for await (const stretch of text) await session.print(shown(stretch))
-    await tell()
+    for await (const piece of text) await session.print(shown(piece))
+    await noteMasked()
   })
 }
 
 const verbatim = (text: string): string => text
 
-/** How each format is kept from steering a terminal, where a JSON text must stay one. */
+/** Removes terminal control characters. The result stays valid in each format. */
 const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
   markdown: printable,
   json: printableJsonText,
   jsonl: printableJsonText,
   html: printable,
+}
+
+/** UTF-16 units. The report of what was masked is always shorter. */
+const END_LENGTH = 16 * 1024
+
+/** Passes a text through, and remembers its end. */
+export class FileEnd {
+  #end = ''
+
+  async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const piece of text) {
+      this.#end = (this.#end + piece).slice(-END_LENGTH)
+      yield piece
+    }
+  }
+
+  /** The report of the file about masked secrets, as a sentence, in every format. */
+  get maskedSentence(): string {
+    const sentences = [...this.#end.matchAll(/Masked in this file: [^<\n]*\./g)]
+    const list = /"masked":(\[[^\]]*\])\}\s*$/.exec(this.#end)?.[1]
+    if (list === undefined) return sentences.at(-1)?.[0] ?? 'The file does not say what was masked in it.'
+    const counts = JSON.parse(list) as readonly { readonly kind: string; readonly count: number }[]
+    const words = counts.map(({ kind, count }) => `${count} ${kind}`)
+    return `Masked in this file: ${words.length === 0 ? 'nothing' : words.join(', ')}.`
+  }
 }

@@ -1,16 +1,23 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { localTime } from '../terminal/formats.ts'
-import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+  inOwnZone,
+} from '../input/options.ts'
 import { noteUnknown } from '../input/note-unknown.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
-import { inOwnZone } from '../input/typed-dates.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
 
 const lossesAnswer = z.object({
   total: z.number(),
@@ -33,22 +40,24 @@ interface LossesOptions extends JsonOption, PageOptions, DateOptions {
 
 const columns: readonly Column[] = [
   { title: 'noticed' },
-  { title: 'what' },
+  { title: 'kind' },
   { title: 'project', widthMin: 8 },
   { title: 'title', widthMin: 12 },
-  { title: 'chat' },
-  { title: 'message' },
+  { title: 'chat id' },
+  { title: 'message id' },
 ]
 
-/** An id is of use only whole: where there is no room for all, other columns give way. */
+/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
 function columnsFor(width: number | null): readonly number[] {
   if (width === null || width >= 140) return [0, 1, 2, 3, 4, 5]
   return width >= 90 ? [0, 1, 3, 4] : [1, 3, 4]
 }
 
 export function addLossesCommand(program: Command, session: Session): void {
-  const command = program.command('losses').description('list what Cursor dropped and is kept here, the latest first')
-  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  const command = program
+    .command('losses')
+    .description('list messages and chats that were deleted in Cursor and are still here, latest first')
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
   addJson(addPage(command))
   addExamples(command, 'cursordex losses --from 2026-01-01', 'cursordex losses --project shop --json')

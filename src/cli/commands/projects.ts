@@ -1,14 +1,11 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { localTime, numberText } from '../terminal/formats.ts'
-import { addExamples, addJson, addPage, queryOf } from '../input/options.ts'
-import type { JsonOption, PageOptions } from '../input/options.ts'
+import { addExamples, addJson, addPage, queryOf, type JsonOption, type PageOptions } from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Column } from '../terminal/table.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { renderTable, type Column } from '../terminal/table.ts'
 
 const projectsAnswer = z.object({
   total: z.number(),

@@ -14,13 +14,15 @@ import {
   type DateOptions,
   type JsonOption,
   type PageOptions,
+  hasDateField,
+  inOwnZone,
+  hasDates,
 } from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { renderTable, type Cell, type Column } from '../terminal/table.ts'
 import { refuseWord } from '../input/usage.ts'
-import { holdsDateField, inOwnZone, namesDates } from '../input/typed-dates.ts'
 
 const hit = z.object({
   message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
@@ -53,16 +55,16 @@ const searchAnswer = z.object({
 })
 type SearchAnswer = z.infer<typeof searchAnswer>
 
-const languageHelp = `The words of a search:
-  one two              both of them, in any order
-  "one two"            side by side
-  one -two             without the other; a literal flag is quoted: "-k"
-  conf*  *fig*         what begins so, what holds it
-  one OR two           either; parentheses group: (one OR two) three
+const languageHelp = `Search language:
+  one two              both words, in any order
+  "one two"            the words side by side
+  one -two             one without two; quote a literal flag: "-k"
+  conf*  *fig*         words that start with conf, words that contain fig
+  one OR two           one of them; use parentheses to group: (one OR two) three
   project:shop role:user in:code tool:edit model:gpt mode:agent path:src/api chat:ID
   before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
-  A field that is repeated means any of its values; - before one excludes it.
+  A repeated field matches any of its values. A - before a field excludes it.
 `
 
 interface SearchOptions extends JsonOption, PageOptions, DateOptions {
@@ -79,15 +81,15 @@ interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly literal?: true
 }
 
-/** An id is of use only whole, and on a narrower terminal it would leave no room for the text. */
+/** Ids are never cut. On a narrower terminal they would leave no room for the text. */
 const IDS_FROM = 130
 
 export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
     .description('find messages')
-    .argument('[words...]', 'what to search for, as told below')
-    // A word with a dash before it is the search language's way to exclude.
+    .argument('[words...]', 'what to search for (see "Search language")')
+    // In the search language a dash excludes a word.
     .allowUnknownOption()
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--role <role>', `only messages of this role: ${roles.join(' or ')}`)
@@ -95,12 +97,12 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--tool <tool>', 'only messages that call this tool')
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
-  addRepeatable(command, '--path <path>', 'only messages with a tool, code or attachment of this file or folder')
+  addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
   addRepeatable(command, '--chat <chatId>', 'only this chat')
   addDates(command)
   command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
-  command.addOption(new Option('--group <by>', 'one result a chat, its best').choices(['chat']))
-  command.option('--literal', 'only what was typed: a misspelt word is not replaced where nothing is found')
+  command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
+  command.option('--literal', 'do not correct misspelt words')
   addJson(addPage(command))
   command.addHelpText('after', `\n${languageHelp}`)
   addExamples(
@@ -116,7 +118,7 @@ async function search(command: Command, session: Session): Promise<void> {
   const { json, ...filters } = command.opts<SearchOptions>()
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
-    const dated = inOwnZone(filters, session.screen, namesDates(filters) || holdsDateField(q))
+    const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
     const answer = await answers.get('/api/search', queryOf({ q, ...dated }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
@@ -126,10 +128,10 @@ async function search(command: Command, session: Session): Promise<void> {
   })
 }
 
-/** Behind an unknown option, and `-word` is one to Commander, a `--` is handed on like a word. */
+/** Commander takes `-word` for an unknown option, and after one it passes `--` on as a word. */
 const queryText = (words: readonly string[]) => words.filter((word) => word !== '--').join(' ')
 
-/** `-word` is a query, `--word` is a mistake, unless it stands behind `--`. */
+/** `-word` is part of the query. `--word` is an error, unless it follows `--`. */
 function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
   const end = argv.indexOf('--')
   const flags = end < 0 ? argv : argv.slice(0, end)
@@ -161,44 +163,44 @@ function renderFound(found: SearchAnswer, session: Session): string {
   return rows.length === 0 ? '' : renderTable(columns, rows, screen)
 }
 
-/** Programs that read a pipe get what was asked for, and these with --json. */
+/** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */
 async function showRelated({ items, related }: SearchAnswer, session: Session): Promise<void> {
   const { screen } = session
   if (related.length === 0) return
   if (screen.width === null) {
     if (items.length > 0) return
-    return session.note(`Closest chats, not all words: ${numberText(related.length)}. --json lists them.\n`)
+    return session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
   }
-  const columns = [...hitColumns, { title: 'lacks', widthMin: 8 }, ...(hasIds(session) ? [{ title: 'chat id' }] : [])]
+  const columns = [...hitColumns, { title: 'missing', widthMin: 8 }, ...(hasIds(session) ? [{ title: 'chat id' }] : [])]
   const rows = related.map(({ message, chat, project, snippet, missing }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
     return [time, project?.name ?? '-', chat.title, snippetSpans(snippet), missing.join(' '), chat.id]
   })
-  await session.print(`\nClosest chats, not all words:\n${renderTable(columns, rows, screen)}`)
+  await session.print(`\nClosest chats, some words missing:\n${renderTable(columns, rows, screen)}`)
 }
 
 async function noteFound(found: SearchAnswer, filters: SearchOptions, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
-  // That another spelling is shown is said by a warning.
+  // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
   const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
   for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
   await notePage(session, found, filters)
   if (found.items.length > 0 && !hasIds(session)) {
-    await session.note(`The ids for "show" are told by --json, and in a window of ${IDS_FROM} columns.\n`)
+    await session.note(`To see the ids for "show", use --json or a window of ${IDS_FROM} columns.\n`)
   }
 }
 
-/** What a suggestion would find is not counted any further. */
+/** The server counts the results of a suggestion only so far. */
 const COUNTED_MAX = 1000
 
-/** What to leave out is told by its flags, or as it is typed; a query to try instead is told as it is typed. */
+/** Names filters as flags, and words as they are typed. */
 function suggestionText({ text, reason, count, query, filters }: SearchAnswer['suggestions'][number]): string {
   const found = `${count < COUNTED_MAX ? '' : 'at least '}${countText(count, 'result')}`
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
-  // The filters stand first in the text, by their names.
+  // The text starts with the names of the filters.
   const names = query === undefined ? text.split(' ') : filters
   const typed = text.slice(names.join(' ').length).trimStart()
   const things = [...names.map((name) => `--${name}`), ...(typed === '' ? [] : [typed])]

@@ -6,15 +6,23 @@ import { refuseExcess } from '../input/usage.ts'
 export function addServeCommand(program: Command, session: Session): void {
   const command = program
     .command('serve', { isDefault: true })
-    .description('run the daemon in the foreground: mirror the chats and answer questions about them')
+    .description('run the daemon in the foreground: mirror the chats and serve the HTTP API')
     .allowExcessArguments()
     .usage('[options]')
-    .option('--demo', 'run on a sample Cursor made for this run, as "cursordex demo" does')
+    .option('--demo', 'run on sample data, like "cursordex demo"')
   command.action(async () => {
-    // The default command is handed every word that is no command.
+    // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)
     if (command.opts<{ readonly demo?: true }>().demo === true) await session.demo(command)
     else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
+}
+
+export function addDemoCommand(program: Command, session: Session): void {
+  const command = program
+    .command('demo')
+    .description('try it without Cursor, on sample data that grows as if an agent were working')
+  command.action(() => session.demo(command))
+  addExamples(command, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, queryOf, wholeNumber } from '../input/options.ts'
-import type { JsonOption } from '../input/options.ts'
-import { pathPart } from '../input/path-part.ts'
-import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { chatHead, messageShape, renderChatHead, renderMessage } from './thread-text.ts'
+import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
+import { pathPart } from '../input/refuse-empty.ts'
+import { printableJson, printable, printableLine } from '../../text/printable.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { displayWidth, fitting } from '../terminal/display-width.ts'
+import { countText, durationText, localTime } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
 
 const PAGE_MESSAGES_MAX = 200
 
@@ -24,9 +24,9 @@ export function addShowCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
     .description('print a chat')
-    .argument('<chatId>', 'its id, as "chats" and "search" list it')
-    .option('--orphans', 'also messages that the chat names no more, at the end')
-    .option('--limit <n>', 'at most so many messages', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .option('--orphans', 'also messages that the chat no longer lists, at the end')
+    .option('--limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--around <messageId>', 'only the messages around this one')
   addJson(command)
   addExamples(
@@ -46,7 +46,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
     const head = decodeAnswer(chatHead, await answers.get(path, new URLSearchParams()))
     let isFirst = true
     for await (const page of pages) {
-      // Nothing is printed before it is known that there is a page to show.
+      // The head is printed only after the first page arrived, so that an error prints nothing.
       if (isFirst) await session.print(renderChatHead(head, session.screen))
       isFirst = false
       for (const item of page.items) {
@@ -56,7 +56,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
   })
 }
 
-/** The pages of a thread, each asked for when the one before is done with. */
+/** The pages of a thread. Each is requested after the one before was used. */
 async function* readPages(answers: Answers, path: string, options: ShowOptions): AsyncGenerator<PageAnswer> {
   const { around, orphans } = options
   const wanted = options.limit ?? Number.POSITIVE_INFINITY
@@ -84,4 +84,133 @@ async function joined(pages: AsyncGenerator<PageAnswer>): Promise<unknown> {
   if (first === undefined || all.length === 1) return first
   const items = all.flatMap((page) => page.items)
   return { ...first, items, limit: items.length }
+}
+
+export const chatHead = z.object({
+  id: z.string(),
+  title: z.string(),
+  project: z.object({ name: z.string() }).nullable(),
+  createdAt: z.string().nullable(),
+  lastActivityAt: z.string().nullable(),
+  model: z.string().nullable(),
+  messageCount: z.number(),
+  isArchived: z.boolean(),
+  deletedInCursor: z.boolean(),
+})
+
+const part = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('thinking'), text: z.string(), durationMs: z.number().nullable() }),
+  z.object({
+    kind: z.literal('code'),
+    language: z.string().nullable(),
+    path: z.string().nullable(),
+    text: z.string(),
+  }),
+  z.object({
+    kind: z.literal('tool'),
+    name: z.string(),
+    status: z.string(),
+    output: z.unknown(),
+    error: z.string().nullable(),
+    paths: z.array(z.string()),
+  }),
+  z.object({ kind: z.literal('attachment'), path: z.string() }),
+  z.object({
+    kind: z.literal('todo'),
+    items: z.array(z.object({ content: z.string(), status: z.string().nullable() })),
+  }),
+  z.object({ kind: z.literal('error'), text: z.string() }),
+])
+type ShownPart = z.infer<typeof part>
+type ShownTool = Extract<ShownPart, { kind: 'tool' }>
+
+export const messageShape = z.object({
+  id: z.string(),
+  role: z.string(),
+  createdAt: z.string().nullable(),
+  model: z.string().nullable(),
+  parts: z.array(part),
+  isOrphan: z.boolean(),
+  deletedInCursor: z.boolean(),
+  isIndexCapped: z.boolean().default(false),
+})
+export type ShownMessage = z.infer<typeof messageShape>
+
+export function renderChatHead(chat: z.infer<typeof chatHead>, { colours, timeZone }: Screen): string {
+  const from = localTime(chat.createdAt, timeZone)
+  const to = localTime(chat.lastActivityAt, timeZone)
+  const facts = [
+    chat.project?.name,
+    from === to ? from : `${from} to ${to}`,
+    countText(chat.messageCount, 'message'),
+    chat.model,
+    chat.isArchived ? 'archived' : null,
+    chat.deletedInCursor ? 'deleted in Cursor' : null,
+  ]
+  return `${colours.bold(printableLine(chat.title))}\n${dotted(facts)}\n${printableLine(chat.id)}\n`
+}
+
+export function renderMessage(message: ShownMessage, screen: Screen): string {
+  const facts = [
+    message.role,
+    localTime(message.createdAt, screen.timeZone),
+    message.model,
+    message.isOrphan ? 'orphan' : null,
+    message.deletedInCursor ? 'deleted in Cursor' : null,
+    message.isIndexCapped ? 'only partly indexed' : null,
+  ]
+  const head = screen.colours.bold(`── ${dotted(facts)}`)
+  return `${head}\n${message.parts.map((each) => `${renderPart(each, screen)}\n`).join('')}`
+}
+
+const dotted = (facts: readonly (string | null | undefined)[]) =>
+  facts
+    .filter((fact) => typeof fact === 'string' && fact !== '')
+    .map((fact) => printableLine(String(fact)))
+    .join(' · ')
+
+function renderPart(shown: ShownPart, screen: Screen): string {
+  const { dim } = screen.colours
+  switch (shown.kind) {
+    case 'text':
+      return block(shown.text)
+    case 'thinking':
+      return dim(`${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`)
+    case 'code':
+      return `${codeHead(shown.language, shown.path)}\n${indented(shown.text)}`
+    case 'tool':
+      return toolLine(shown, screen)
+    case 'attachment':
+      return `[attachment] ${printableLine(shown.path)}`
+    case 'todo':
+      return shown.items.map(todoLine).join('\n')
+    default:
+      return screen.colours.red(`[error] ${block(shown.text)}`)
+  }
+}
+
+// The carriage return of a Windows line break would be printed as a visible escape.
+const block = (text: string) => printable(text.replaceAll('\r\n', '\n').replace(/\n+$/, ''))
+
+const indented = (text: string) => block(text).replace(/^(?=.)/gm, '  ')
+
+const thinkingHead = (durationMs: number | null) =>
+  durationMs === null ? '[thinking]' : `[thinking, ${durationText(durationMs)}]`
+
+const codeHead = (language: string | null, path: string | null) => `[code] ${dotted([path, language])}`.trimEnd()
+
+const todoLine = ({ content, status }: { readonly content: string; readonly status: string | null }) =>
+  `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
+
+/** Name, status, paths, and the first part of the output, on one line. */
+function toolLine(tool: ShownTool, screen: Screen): string {
+  const result = tool.error ?? tool.output
+  const outcome =
+    typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)
+  const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
+  const room = Math.max(24, (screen.width ?? 200) - displayWidth(line) - 4)
+  const full = printableLine(outcome.slice(0, 4000))
+  const shown = displayWidth(full) <= room && outcome.length <= 4000 ? full : `${fitting(full, room - 1)}…`
+  return shown === '' ? line : `${line} → ${shown}`
 }

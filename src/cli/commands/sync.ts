@@ -2,27 +2,25 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { UserError } from '../../model/user-error.ts'
 import { durationText, numberText } from '../terminal/formats.ts'
-import { addExamples, addJson } from '../input/options.ts'
-import type { JsonOption } from '../input/options.ts'
+import { addExamples, addJson, type JsonOption } from '../input/options.ts'
 import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { reasonText } from './status-text.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { reasonText } from './status.ts'
 
 const syncAnswer = z.object({
   changed: z.number(),
   added: z.number(),
   gone: z.number(),
   tookMs: z.number(),
-  // A daemon of an earlier version does not tell.
+  // Daemons of earlier versions do not send it.
   reasons: z.array(z.string()).default([]),
 })
 
 export function addSyncCommand(program: Command, session: Session): void {
   const command = program
     .command('sync')
-    .description('read what is new in Cursor’s files now, and wait until it is done')
-    .option('--full', 'compare every value, not only what looks changed')
+    .description('read changes in Cursor’s files now, and wait until that is done')
+    .option('--full', 'compare every value, not only rows that look changed')
   addJson(command)
   addExamples(command, 'cursordex sync', 'cursordex sync --full --json')
   command.action(() => sync(command, session))
@@ -33,10 +31,10 @@ async function sync(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.post('/api/sync', full === true ? { full } : {})
     const { changed, added, gone, tookMs, reasons } = decodeAnswer(syncAnswer, answer)
-    const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} gone`
+    const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} deleted`
     await session.print(json === true ? `${printableJson(answer)}\n` : `${counts}, in ${durationText(tookMs)}\n`)
     if (reasons.length === 0) return
-    const text = `Not everything is as Cursor holds it: ${reasons.map(reasonText).join('; ').replace(/\.$/, '')}.`
-    throw new UserError('unread', text, 'What is busy is read as soon as it can be; see: cursordex status')
+    const text = `The mirror differs from Cursor: ${reasons.map(reasonText).join('; ').replace(/\.$/, '')}.`
+    throw new UserError('unread', text, 'Busy files are read as soon as possible. See: cursordex status')
   })
 }

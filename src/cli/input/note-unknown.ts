@@ -5,7 +5,7 @@ import { printableLine } from '../../text/printable.ts'
 
 const answer = z.object({ total: z.number() })
 
-/** Which command names all that there are. */
+/** The command that lists all names. */
 const listedBy = {
   project: 'cursordex projects',
   model: 'cursordex tokens --group-by model',
@@ -14,14 +14,14 @@ const listedBy = {
 
 type Filters = Readonly<Partial<Record<keyof typeof listedBy, readonly string[]>>>
 
-/** Says which of the names that were asked for nobody knows here, for it may be misspelt, or a part of a name. */
+/** Notes which names of the filters no chat has. They may be misspelt, or only a part of a name. */
 export async function noteUnknown(filters: Filters, answers: Answers, session: Session): Promise<void> {
   for (const kind of ['project', 'model', 'mode'] as const) {
     for (const name of filters[kind] ?? []) {
       const query = new URLSearchParams({ [kind]: name, includeEmpty: 'true', subagents: 'true', limit: '1' })
       const { total } = decodeAnswer(answer, await answers.get('/api/chats', query))
       if (total > 0) continue
-      await session.note(`No chat is of a ${kind} "${printableLine(name)}": list them with: ${listedBy[kind]}\n`)
+      await session.note(`No chat has the ${kind} "${printableLine(name)}". List all with: ${listedBy[kind]}\n`)
     }
   }
 }

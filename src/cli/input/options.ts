@@ -1,30 +1,30 @@
-import { InvalidArgumentError } from 'commander'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import type { Flags, SettingsInput, Surroundings } from '../../settings.ts'
+import type { Screen } from '../terminal/screen.ts'
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
 
-/** A flag that may be given again and again. */
+/** A flag that may be given several times. */
 export function addRepeatable(command: Command, flags: string, what: string): void {
   command.option(flags, `${what} (repeatable)`, collect)
 }
 
-/** The settings that flags can set, on the program itself: it takes them before and after the command's name. */
+/** Flags for settings. They belong to the program itself, so that they may be before and after the command's name. */
 export function addSettingFlags(program: Command): void {
-  addRepeatable(program, '--cursor-user-dir <folder>', 'read this "User" folder of Cursor; "" reads none')
-  addRepeatable(program, '--cursor-home <folder>', 'read this home folder of Cursor; "" reads none')
+  addRepeatable(program, '--cursor-user-dir <folder>', '"User" folder of Cursor to read; "" reads none')
+  addRepeatable(program, '--cursor-home <folder>', 'home folder of Cursor to read; "" reads none')
   program
-    .option('--data-dir <folder>', 'folder of the mirror, the lock and the token')
+    .option('--data-dir <folder>', 'folder for the mirror, the lock and the token')
     .option('--config <file>', 'config file')
     .option('--host <host>', 'address to listen on')
-    .option('--port <port>', 'port to listen on; 0 takes any that is free')
+    .option('--port <port>', 'port to listen on; 0 takes any free port')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
-    .option('--auth', 'ask for the token on loopback addresses too')
+    .option('--auth', 'require the token on loopback addresses too')
 }
 
 const flagsOf = (command: Command): Flags => command.optsWithGlobals<Flags>()
 
-/** What the settings of a command are made of; of the world nothing is looked at that costs time. */
+/** The input for the settings of a command. It reads nothing that takes time. */
 export function inputOf({ env, platform, homeDir, workingDir }: Surroundings, command: Command): SettingsInput {
   return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags: flagsOf(command) }
 }
@@ -42,7 +42,7 @@ export interface PageOptions {
   readonly offset?: number
 }
 
-/** As the API pages: 1 to 200 at a time. */
+/** Pages have the limits of the API: 1 to 200 items. */
 export function addPage(command: Command): Command {
   return command
     .option('--limit <n>', 'how many to list, 1 to 200', wholeNumber(1, 200))
@@ -57,9 +57,9 @@ export interface DateOptions {
 
 export function addDates(command: Command): Command {
   return command
-    .option('--from <date>', 'from this date or time on')
-    .option('--to <date>', 'before this date or time')
-    .option('--tz <zone>', 'time zone of bare dates, such as Europe/Berlin')
+    .option('--from <date>', 'only from this date or time on')
+    .option('--to <date>', 'only before this date or time')
+    .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin')
 }
 
 export function wholeNumber(min: number, max: number): (word: string) => number {
@@ -77,7 +77,7 @@ export function addExamples(command: Command, ...examples: readonly [string, str
 
 type QueryValue = string | number | boolean | readonly string[] | undefined
 
-/** What was given, as the API's parameters; a list repeats its parameter. */
+/** The values as parameters of the API, without undefined ones. A list repeats its parameter. */
 export function queryOf(values: Readonly<Record<string, QueryValue>>): URLSearchParams {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {
@@ -86,3 +86,24 @@ export function queryOf(values: Readonly<Record<string, QueryValue>>): URLSearch
   }
   return query
 }
+
+interface Dated {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly tz?: string | undefined
+}
+
+/** Whether the time zone matters. Finding the zone of the machine takes about 15 ms. */
+export const hasDates = ({ from, to }: Dated): boolean => from !== undefined || to !== undefined
+
+/** Whether a search contains a field with a date. */
+export const hasDateField = (words: string): boolean => /(?:before|after|on):/i.test(words)
+
+/**
+ * Adds the user's own time zone, which printed times use too. The daemon may have been started in another zone.
+ */
+export const inOwnZone = <Values extends Dated>(
+  values: Values,
+  screen: Screen,
+  isDated: boolean = hasDates(values),
+): Values => (isDated && values.tz === undefined ? { ...values, tz: screen.timeZone } : values)

@@ -1,19 +1,19 @@
 import type { Command } from 'commander'
 import { nearestName } from '../../text/nearest-name.ts'
 
-/** A command that does nothing by itself: alone it tells what stands below it. */
+/** For a command that only has subcommands: without one it prints its help. */
 export function helpOrRefuse(command: Command): never {
   refuseExcess(command, command.args)
   return command.help()
 }
 
-/** Ends the run over a word that is none of the commands below this one. */
+/** Ends the run if the first word is not one of the subcommands. */
 export function refuseExcess(command: Command, [word]: readonly string[]): void {
   const known = command.commands.map((each) => each.name())
   if (word !== undefined) refuseWord(command, 'command', word, known)
 }
 
-/** Ends the run over a word that the program does not know, naming the one that was most likely meant. */
+/** Ends the run because of an unknown word, and suggests the nearest known one. */
 export function refuseWord(
   command: Command,
   kind: 'command' | 'option',
@@ -26,8 +26,8 @@ export function refuseWord(
 }
 
 /**
- * Ends the run over an option that only the command above this one takes: as the words are read, it has taken it, and
- * nobody would miss it.
+ * Ends the run if an option belongs only to the parent command. Commander gives it to the parent, so it would be ignored
+ * silently.
  */
 export function refuseOptionsAbove(command: Command): void {
   const { parent } = command

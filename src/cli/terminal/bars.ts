@@ -2,16 +2,16 @@ import { displayWidth, fitting } from './display-width.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Screen } from './screen.ts'
 
-/** Null is a value that is not known: it has no bar, and is told apart from 0. */
+/** Null means unknown, which has no bar and is not 0. */
 export type BarValue = number | null
 
 export interface Bar {
-  /** Text as it came: made printable here. */
+  /** Any text. `renderBars` makes it printable. */
   readonly label: string
   readonly value: BarValue
-  /** What stands before the bar, right-aligned: mostly the value, as a person reads it. */
+  /** Text before the bar, right-aligned. Usually the formatted value. */
   readonly figure: string
-  /** What stands behind the bar. */
+  /** Text after the bar. */
   readonly note?: string
 }
 
@@ -22,8 +22,8 @@ const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /**
- * On a terminal: labels, figures and bars in columns that fit its width, the longest bar the greatest value. Elsewhere:
- * the same without bars, a tab between cells and nothing cut, for programs to read.
+ * On a terminal: labels, figures and bars in columns that fit its width. The greatest value has the longest bar.
+ * Elsewhere: the same without bars, separated by tabs and never cut, for programs.
  */
 export function renderBars(bars: readonly Bar[], screen: Screen): string {
   const rows = bars.map((bar) => ({ ...bar, label: printableLine(bar.label), note: printableLine(bar.note ?? '') }))
@@ -59,7 +59,7 @@ interface Widths {
   readonly note: number
 }
 
-/** Figures are never cut; of what is left the note gives way first, then the bar, then the label. */
+/** Figures are never cut. If the line is too long, the note is cut first, then the bar, then the label. */
 function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax: number): Widths {
   const widest = (textOf: (row: Bar & { readonly note: string }) => string): number =>
     rows.reduce((max, row) => Math.max(max, displayWidth(textOf(row))), 0)
@@ -69,7 +69,7 @@ function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax:
     Math.max(8, widthMax - figure - BAR_MIN - 2 * GAP.length),
   )
   const left = widthMax - label - figure - 2 * GAP.length
-  // Where nothing has a value there is nothing to draw.
+  // If no row has a value, there are no bars.
   const barMin = rows.some(({ value }) => value !== null) ? BAR_MIN : 0
   const note = Math.min(
     widest((row) => row.note),
@@ -79,7 +79,7 @@ function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax:
   return { label, figure, bar: Math.max(0, bar), note }
 }
 
-/** A value above 0 always shows: a bar of nothing would say that there is none. */
+/** A value above 0 has at least the shortest bar, because an empty one would mean 0. */
 function barOf(value: number, most: number, width: number, hasBlocks: boolean): string {
   if (value <= 0 || most <= 0) return ''
   if (!hasBlocks) return '#'.repeat(Math.max(1, Math.round((value / most) * width)))
@@ -88,8 +88,8 @@ function barOf(value: number, most: number, width: number, hasBlocks: boolean): 
 }
 
 /**
- * One sign a value, its height the share of the greatest; where there are more values than columns, neighbours are
- * added up. 0 is a low dot, and what is not known a gap. Without a terminal it is empty: the figures are told.
+ * One character for each value, with a height relative to the greatest. If there are more values than columns,
+ * neighbours are added up. 0 is a dot, and an unknown value is a gap. Without a terminal the result is empty.
  */
 export function sparkline(values: readonly BarValue[], widthMax: number, screen: Screen): string {
   if (screen.width === null || values.length === 0) return ''
@@ -98,12 +98,12 @@ export function sparkline(values: readonly BarValue[], widthMax: number, screen:
     addUp(values.slice(index * each, (index + 1) * each)),
   )
   const most = heights.reduce<number>((max, height) => Math.max(max, height ?? 0), 0)
-  const signs = screen.hasBlocks ? levels : ['.', ':', '-', '=', '+', '*', '%', '#']
+  const characters = screen.hasBlocks ? levels : ['.', ':', '-', '=', '+', '*', '%', '#']
   const zero = screen.hasBlocks ? '·' : '_'
   return heights
     .map((height) => {
       if (height === null) return ' '
-      return height <= 0 || most <= 0 ? zero : (signs[Math.ceil((height / most) * signs.length) - 1] ?? zero)
+      return height <= 0 || most <= 0 ? zero : (characters[Math.ceil((height / most) * characters.length) - 1] ?? zero)
     })
     .join('')
 }

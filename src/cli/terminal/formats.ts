@@ -1,4 +1,4 @@
-/** A time as `2026-02-19 14:03` in a zone; `-` where it is unknown. */
+/** A time as `2026-02-19 14:03` in a zone, or `-` if it is unknown. */
 export function localTime(iso: string | null, timeZone: string): string {
   const time = iso === null ? Number.NaN : Date.parse(iso)
   if (Number.isNaN(time)) return '-'
@@ -13,11 +13,11 @@ export function localTime(iso: string | null, timeZone: string): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-// Making a format takes longer than a thousand uses of it.
+// Creating a format takes longer than using it a thousand times.
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone)
   if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-u-nu-latn-ca-gregory', {
+  const format = new Intl.DateTimeFormat('en-u-nu-latn-ca-gregory', {
     timeZone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -26,8 +26,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     hour: '2-digit',
     minute: '2-digit',
   })
-  formats.set(timeZone, made)
-  return made
+  formats.set(timeZone, format)
+  return format
 }
 
 /** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 1 h`. */
@@ -40,7 +40,7 @@ export function durationText(durationMs: number): string {
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
 }
 
-/** `512 B`, `1.5 MB`: powers of a thousand, as disks are sold. */
+/** `512 B`, `1.5 MB`: in powers of 1000, like the sizes of disks. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let amount = bytes

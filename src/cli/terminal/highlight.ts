@@ -1,7 +1,7 @@
 import type { Colours } from './screen.ts'
 import { printable } from '../../text/printable.ts'
 
-/** A stretch of text, and whether it is what was searched for. Not printable as it is. */
+/** A piece of a text, and whether it matches the search. It may contain control characters. */
 export interface Span {
   readonly text: string
   readonly isHit: boolean
@@ -17,11 +17,11 @@ function unescapeHtml(html: string): string {
   })
 }
 
-/** A snippet, HTML-escaped with `<mark>` around the hits, as the stretches it is made of. */
+/** Splits a snippet, which is escaped HTML with `<mark>` around the hits, into its pieces. */
 export function snippetSpans(snippet: string): Span[] {
   const spans: Span[] = []
   let isHit = false
-  // A mark of the text itself is escaped: what looks like a tag here is one.
+  // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
   for (const piece of snippet.split(/(<\/?mark>)/)) {
     if (piece === '<mark>') isHit = true
     else if (piece === '</mark>') isHit = false
@@ -30,7 +30,7 @@ export function snippetSpans(snippet: string): Span[] {
   return spans
 }
 
-/** A snippet as terminal text: hits are bold where colours are on. */
+/** A snippet as terminal text. Hits are bold if colours are on. */
 export function highlight(snippet: string, colours: Colours): string {
   return snippetSpans(snippet)
     .map(({ text, isHit }) => (isHit ? colours.bold(printable(text)) : printable(text)))

@@ -4,7 +4,7 @@ import type { Session } from '../session.ts'
 
 interface Counted {
   readonly total: number
-  /** A search stops counting behind 1,000. */
+  /** A search counts up to 1,000. */
   readonly totalIsExact?: boolean | undefined
   readonly offset?: number | undefined
 }
@@ -15,26 +15,26 @@ interface Page extends Counted {
 }
 
 /**
- * Says beside the output that there is more than was listed, and how to see it: who counts the lines in a pipe would take
- * a page for all. A program that asks for so many in a pipe knows.
+ * Notes on stderr that there are more results, and how to see them. Otherwise a person who counts the lines of a pipe
+ * would take one page for everything. A program that passes `--limit` knows that the list is cut.
  */
 export async function notePage(session: Session, page: Page, { limit }: PageOptions): Promise<void> {
   const { items, total } = page
   const next = (page.offset ?? 0) + items.length
   const isKnown = session.screen.width === null && limit !== undefined
-  const mayGoOn = page.totalIsExact === false && items.length === page.limit && next <= SEARCH_OFFSET_MAX
-  if (isKnown || items.length === 0 || (next >= total && !mayGoOn)) return
-  await session.note(`${numberText(next)} of ${totalText(page)}; the next ones with --offset ${next}\n`)
+  const mayHaveMore = page.totalIsExact === false && items.length === page.limit && next <= SEARCH_OFFSET_MAX
+  if (isKnown || items.length === 0 || (next >= total && !mayHaveMore)) return
+  await session.note(`${numberText(next)} of ${totalText(page)}. See more with --offset ${next}\n`)
 }
 
-/** A search begins no page behind it. */
+/** The largest offset of a search. */
 const SEARCH_OFFSET_MAX = 10_000
 
 const totalText = ({ total, totalIsExact = true }: Counted): string =>
   `${totalIsExact ? '' : 'at least '}${numberText(total)}`
 
-/** Why a page is empty: nothing is there, or all of it stands before where the page begins. */
+/** Why a page is empty: there are no results, or the offset is too large. */
 export function emptyText(page: Counted, nothing: string): string {
   if (page.total === 0) return nothing
-  return `Nothing stands from --offset ${page.offset ?? 0} on: there are ${totalText(page)}.`
+  return `Nothing at --offset ${page.offset ?? 0}. There are ${totalText(page)} results.`
 }

@@ -6,24 +6,24 @@ import type { Screen } from './screen.ts'
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
-  /** A column that gives way when the terminal is narrow, down to so many columns; one without it is never cut. */
+  /** On a narrow terminal the column is cut down to this width. Without it the column is never cut. */
   readonly widthMin?: number
 }
 
-/** Text as it came: the table makes it printable. */
+/** Any text. The table makes it printable. */
 export type Cell = string | readonly Span[]
 
 const GAP = '  '
 
 /**
- * On a terminal: a head and columns that fit its width. Elsewhere: no head, a tab between cells and nothing cut, for
- * programs to read. A cell is always one line.
+ * On a terminal: a head and columns that fit its width. Elsewhere: no head, cells separated by tabs and never cut, for
+ * programs. A cell is always one line.
  */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], screen: Screen): string {
   if (screen.width === null) {
-    return rows.map((row) => `${row.map((cell) => spanned(cell).map(textOf).join('')).join('\t')}\n`).join('')
+    return rows.map((row) => `${row.map((cell) => spansOf(cell).map(textOf).join('')).join('\t')}\n`).join('')
   }
-  const lines = rows.map((row) => columns.map((_, index) => spanned(row[index] ?? '')))
+  const lines = rows.map((row) => columns.map((_, index) => spansOf(row[index] ?? '')))
   const widths = fitWidths(columns, naturalWidths(columns, lines), screen.width)
   const head = columns.map((column, index) => screen.colours.dim(padded(column, column.title, widths[index] ?? 0)))
   const body = lines.map((line) =>
@@ -32,8 +32,8 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   return [head, ...body].map((cells) => `${cells.join(GAP).trimEnd()}\n`).join('')
 }
 
-/** One printable line, in stretches. The white space between two stretches stays where it was. */
-function spanned(cell: Cell): Span[] {
+/** One printable line as spans. White space between two spans is preserved. */
+function spansOf(cell: Cell): Span[] {
   if (typeof cell === 'string') return [{ text: printableLine(cell), isHit: false }]
   return cell.map(({ text, isHit }, index) => {
     const before = index > 0 && /^\s/.test(text) ? ' ' : ''
@@ -52,7 +52,7 @@ function naturalWidths(columns: readonly Column[], lines: readonly (readonly Spa
   )
 }
 
-/** Takes what is too much from the widest column that gives way, one column at a time. */
+/** Narrows the widest column that may be cut, one character at a time, until the line fits. */
 function fitWidths(columns: readonly Column[], natural: readonly number[], widthMax: number): number[] {
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1) - widthMax
@@ -83,18 +83,18 @@ function padded(column: Column, text: string, width: number): string {
 
 function cutSpans(spans: readonly Span[], width: number): readonly Span[] {
   if (widthOf(spans) <= width) return spans
-  const kept: Span[] = []
+  const result: Span[] = []
   let room = width - 1
   for (const span of aroundHit(spans, room)) {
     const text = fitting(span.text, room)
-    kept.push({ text, isHit: span.isHit })
+    result.push({ text, isHit: span.isHit })
     room -= displayWidth(text)
-    if (text.length < span.text.length) return [...kept, { text: '…', isHit: false }]
+    if (text.length < span.text.length) return [...result, { text: '…', isHit: false }]
   }
-  return kept
+  return result
 }
 
-/** Drops so much of the beginning that the first hit comes to stand within a width. */
+/** Cuts the beginning so that the first hit is within the width. */
 function aroundHit(spans: readonly Span[], width: number): readonly Span[] {
   const hit = spans.findIndex((span) => span.isHit)
   const before = spans.slice(0, hit)

@@ -111,7 +111,7 @@ test('an undamaged archive verifies by its name, damage elsewhere is reported, a
   writeFileSync(join(dir, objectPath(chat?.object ?? '')), 'rubbish')
   const byName = await place.run(['archive', 'verify', whole.name])
   expect([byName.exitCode, byName.stdout]).toEqual([0, expect.stringContaining(`damaged archive: ${spoilt.name}`)])
-  expect(byName.stderr).toContain(`${whole.name} is as it was archived. Elsewhere in the folder: 1 chat and 1 archive`)
+  expect(byName.stderr).toContain(`${whole.name} is undamaged. Elsewhere in the folder: 1 chat and 1 archive`)
   expect(await place.run(['archive', 'verify', spoilt.name])).toMatchObject({ exitCode: 1 })
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 1 })
   // Reading a part does not show whether the archive is undamaged.

@@ -218,7 +218,7 @@ describe.each([[['--auth']], [['--host', '0.0.0.0']]])('with %j', (flags) => {
     const { exitCode, stdout } = await place.run(['status', '--json'])
     expect(exitCode).toBe(0)
     expect((JSON.parse(stdout) as { uptimeMs: number }).uptimeMs).toBeGreaterThan(0)
-    expect((await place.run(['status'])).stdout).not.toContain('none runs')
+    expect((await place.run(['status'])).stdout).not.toContain('not running')
   })
 })
 

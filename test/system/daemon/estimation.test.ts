@@ -464,7 +464,7 @@ test('a usage file is imported with a daemon and without one', async () => {
   expect(JSON.parse(alone.stdout)).toMatchObject({ rows: 2, matched: 1, unmatched: 1, already: 0 })
   await place.serve()
   const beside = await place.run(['tokens', 'import', file])
-  expect(beside.stdout).toContain('2 were there already')
+  expect(beside.stdout).toContain('2 already imported')
   const shown = await place.run(['tokens', '--group-by', 'chat', '--csv'])
   expect(shown.stdout).toMatch(/^chat-0,Chat 0,4,0,0,4,,,,,,,,,,,700,4,1,/m)
   const bad = await place.run(['tokens', 'import', join(place.root, 'nowhere.csv')])

@@ -69,7 +69,9 @@ test('a loss is reported as an event, in the list of losses and in the status', 
   ])
   const status = (await getStatus(url)) as LossStatus
   expect(status.losses).toEqual({ messages: 1, chats: 1, lastAt: expect.stringMatching(/^20\d\d-/) })
-  expect((await place.run(['status'])).stdout).toMatch(/^lost {7}1 chat and 1 message in Cursor, kept here; the last /m)
+  expect((await place.run(['status'])).stdout).toMatch(
+    /^deleted {4}1 chat and 1 message in Cursor, still here; last noticed /m,
+  )
 })
 
 test('of very many losses the first hundred are reported one by one, and the others as a number', async () => {

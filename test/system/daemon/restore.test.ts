@@ -128,7 +128,7 @@ test('a daemon that is stopped during a restore ends at once, and the next resto
   const { added, messages } = JSON.parse(rest.stdout) as ArchiveRestored
   expect([added < messages, messages]).toEqual([true, chats * MESSAGES])
   const again = await place.run(['archive', 'restore'])
-  expect(again.stdout).toContain('0 chats and 0 messages came back')
+  expect(again.stdout).toContain('restored 0 chats and 0 messages')
 })
 
 test('if all objects are missing, every chat is named', async () => {

@@ -78,8 +78,8 @@ test('a mapped folder without chats in the archive is reported, and a useful one
   const maps = ['--map', '/Users/a=/home/b', '--map', '/Users/bob=/home/b']
   for (const chat of ['1 chat', '0 chats']) {
     const { exitCode, stdout } = await ours.run(['archive', 'restore', '--from', from(), ...maps])
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; ${chat} and`)])
-    expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive lies there$/m)
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`; restored ${chat} and`)])
+    expect(stdout).toMatch(/^--map \/Users\/bob: no chat of this archive is in that folder$/m)
     expect(stdout).not.toContain('--map /Users/a')
   }
 })
@@ -90,7 +90,7 @@ test('it is the same with a daemon, and without a map there are two projects', a
   const plain = await ours.run(['archive', 'restore', '--from', from()])
   expect([plain.exitCode, plain.stdout]).toEqual([
     0,
-    expect.stringMatching(/1 chat, 1 message; 1 chat and 1 message came back/),
+    expect.stringMatching(/1 chat, 1 message; restored 1 chat and 1 message/),
   ])
   expect(await getJson<List<unknown>>(url, '/api/projects')).toMatchObject({ total: 2 })
   const again = await ours.run(['archive', 'restore', '--from', from(), '--json'])
@@ -100,7 +100,7 @@ test('it is the same with a daemon, and without a map there are two projects', a
 test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['--map', '/Users/a'], /--map \/Users\/a does not name two absolute folders/, 2],
   [['--map', 'a=/home/b'], /does not name two absolute folders/, 2],
-  [['--map', '/a=/b=/c'], /can be read in several ways/, 2],
+  [['--map', '/a=/b=/c'], /can be split in several ways/, 2],
   [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
   [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
   [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],

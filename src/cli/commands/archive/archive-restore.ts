@@ -5,15 +5,11 @@ import { z } from 'zod'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { countText } from '../../terminal/formats.ts'
-import { addExamples, addJson, addRepeatable } from '../../input/options.ts'
-import type { JsonOption } from '../../input/options.ts'
-import { newestArchive } from './list-archives.ts'
-import { pathPart } from '../../input/path-part.ts'
+import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
+import { newestArchive, chatsDone } from './archive-answers.ts'
+import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { refuseEmpty } from '../../input/refuse-empty.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
-import { chatsDone } from './watch-archive.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
 
 const restoredAnswer = z.object({
   name: z.string(),
@@ -36,10 +32,10 @@ interface RestoreOptions extends JsonOption {
 export function addRestore(parent: Command, session: Session): void {
   const command = parent
     .command('restore')
-    .argument('[name]', 'an archive; all of the folder where none is named, of each chat the newest')
-    .description('bring back the chats and messages of the archives that nothing else holds')
-    .option('--from <folder>', 'an archive folder that was brought from elsewhere; it is only read')
-  addRepeatable(command, '--map <there=here>', 'a folder as it was called there, and what it is called here')
+    .argument('[name]', 'name of an archive; without it, the newest state of each chat in the folder')
+    .description('bring back chats and messages that only the archives contain')
+    .option('--from <folder>', 'an archive folder from another machine; it is only read')
+  addRepeatable(command, '--map <there=here>', 'the path of a folder on the other machine, and its path here')
   addJson(command)
   addExamples(
     command,
@@ -55,10 +51,10 @@ async function restore(command: Command, session: Session, given: string | undef
   const path = `/api/archives/${pathPart('name', given ?? 'newest')}/restore`
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
-    const asked = answers.post(path, body).catch(async (error: unknown) => {
-      throw given === undefined ? await explained(error, from, answers) : error
+    const request = answers.post(path, body).catch(async (error: unknown) => {
+      throw given === undefined ? await explainNotFound(error, from, answers) : error
     })
-    const answer = await watching(asked, answers, session)
+    const answer = await withProgress(request, answers, session)
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
     if (restored.ok) return
@@ -67,42 +63,42 @@ async function restore(command: Command, session: Session, given: string | undef
       manifest === null ? '' : `, and ${given === undefined ? 'a' : 'its'} manifest is damaged: ${printable(manifest)}`
     const hint =
       given === undefined
-        ? 'All that is whole in any archive of the folder is back; a copy of the folder may hold the rest.'
-        : 'The others may hold what is missing: cursordex archive restore'
+        ? 'Everything undamaged in the folder is restored. A copy of the folder may contain the rest.'
+        : 'Other archives may contain what is missing: cursordex archive restore'
     throw new UserError('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
   })
 }
 
-/** Where no archive was named, none in the list is what was meant. */
-async function explained(error: unknown, from: string | undefined, answers: Answers): Promise<unknown> {
+/** Without a name, "not found" means that the list of archives is empty. */
+async function explainNotFound(error: unknown, from: string | undefined, answers: Answers): Promise<unknown> {
   if (!(error instanceof UserError) || error.code !== 'archive-not-found') return error
   if (from !== undefined) {
-    return new UserError(error.code, error.message, 'It is looked for where --from says.', { cause: error })
+    return new UserError(error.code, error.message, 'cursordex looked in the folder of --from.', { cause: error })
   }
   await newestArchive(answers)
   return error
 }
 
 /**
- * Reads `/Users/a=/home/b`. A path may hold the sign too: it parts what are two absolute folders.
+ * Reads `/Users/a=/home/b`. A path may contain `=` too, so the text is split where both sides are absolute folders.
  * @throws UserError `bad-map`, exit code 2
  */
 function mapOf(given: readonly string[]): Record<string, string> {
-  const pairs = given.map((words) => {
-    const places = [...words.matchAll(/=/g)].map(({ index }) => index)
-    const parted = places.map((at) => [words.slice(0, at), words.slice(at + 1)] as const)
-    const fitting = parted.filter(([there, here]) => isAbsolute(there) && isAbsolute(here))
+  const pairs = given.map((value) => {
+    const places = [...value.matchAll(/=/g)].map(({ index }) => index)
+    const splits = places.map((at) => [value.slice(0, at), value.slice(at + 1)] as const)
+    const fitting = splits.filter(([there, here]) => isAbsolute(there) && isAbsolute(here))
     const [pair] = fitting
     if (pair !== undefined && fitting.length === 1) return pair
-    const why = pair === undefined ? 'does not name two absolute folders' : 'can be read in several ways'
-    throw new UserError('bad-map', `--map ${words} ${why}.`, HOW, { exitCode: 2 })
+    const why = pair === undefined ? 'does not name two absolute folders' : 'can be split in several ways'
+    throw new UserError('bad-map', `--map ${value} ${why}.`, MAP_HINT, { exitCode: 2 })
   })
   const map = Object.fromEntries(pairs)
   if (Object.keys(map).length === pairs.length) return map
-  throw new UserError('bad-map', 'One folder is mapped twice.', HOW, { exitCode: 2 })
+  throw new UserError('bad-map', 'One folder is mapped twice.', MAP_HINT, { exitCode: 2 })
 }
 
-const HOW = 'It must be as in --map /Users/a=/home/b, each a whole path or a URI.'
+const MAP_HINT = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
 const isAbsolute = (folder: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/)/.test(folder)
 
 const EVERY_MS = 300
@@ -110,19 +106,19 @@ const statusAnswer = z.object({
   archives: z.object({ atWork: z.object({ act: z.string(), done: z.number(), total: z.number() }).nullable() }),
 })
 
-/** Shows on a terminal how far it is, until it is answered. */
-async function watching(asked: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
-  if (!session.progress.isSeen) return asked
+/** Shows the progress on a terminal until the request is answered. */
+async function withProgress(request: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
+  if (!session.progress.isSeen) return request
   const ended = new AbortController()
   const end = (): void => ended.abort()
-  asked.then(end, end)
+  request.then(end, end)
   while (!ended.signal.aborted) {
     await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    // A look that fails shows nothing: what becomes of the restore is told by its own answer.
+    // If the status cannot be read, nothing is shown. The answer of the restore reports its own errors.
     if (!ended.signal.aborted) await showProgress(answers, session).catch(() => undefined)
   }
   await session.progress.show('')
-  return asked
+  return request
 }
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
@@ -133,12 +129,12 @@ async function showProgress(answers: Answers, session: Session): Promise<void> {
 
 function restoredText(restored: z.infer<typeof restoredAnswer>): string {
   const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
-  const which = runs > 1 ? `${name} and ${countText(runs - 1, 'archive')} before it` : name
-  const held = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
+  const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
+  const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
   const lines = [
-    `${which}: ${held}; ${countText(addedChats, 'chat')} and ${countText(added, 'message')} came back`,
+    `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
     ...damaged.map((id) => `damaged chat: ${id}`),
-    ...unusedMaps.map((folder) => `--map ${folder}: no chat of this archive lies there`),
+    ...unusedMaps.map((folder) => `--map ${folder}: no chat of this archive is in that folder`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }

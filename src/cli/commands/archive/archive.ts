@@ -1,27 +1,33 @@
-import { InvalidArgumentError } from 'commander'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { z } from 'zod'
 import { UserError } from '../../../model/user-error.ts'
-import { listAnswer, newestArchive } from './list-archives.ts'
-import { archiveAnswer, watchArchive, type ArchiveAnswer } from './watch-archive.ts'
+import { listAnswer, newestArchive, archiveAnswer, watchArchive, type ArchiveAnswer } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
-import { addExamples, addJson, addPage, addRepeatable, queryOf } from '../../input/options.ts'
-import type { JsonOption, PageOptions } from '../../input/options.ts'
+import {
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type JsonOption,
+  type PageOptions,
+  hasDateField,
+  inOwnZone,
+  hasDates,
+} from '../../input/options.ts'
 import { helpOrRefuse } from '../../input/usage.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import { emptyText, notePage } from '../../terminal/page-note.ts'
-import { pathPart } from '../../input/path-part.ts'
+import { pathPart } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
 import { renderTable } from '../../terminal/table.ts'
-import { holdsDateField, inOwnZone, namesDates } from '../../input/typed-dates.ts'
 import { addRestore } from './archive-restore.ts'
 
 const verdictAnswer = z.object({
   name: z.string().optional(),
   ok: z.boolean(),
-  // A daemon of an earlier version does not tell.
+  // Daemons of earlier versions do not send it.
   isSound: z.boolean().default(false),
   checked: z.number(),
   damaged: z.array(z.string()),
@@ -31,7 +37,9 @@ const verdictAnswer = z.object({
 })
 
 export function addArchiveCommand(program: Command, session: Session): void {
-  const command = program.command('archive').description('make archives of the chats, prove them, and bring chats back')
+  const command = program
+    .command('archive')
+    .description('archive chats, verify the archives, and restore chats from them')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   command.allowExcessArguments().action(() => helpOrRefuse(command))
   addRun(command, session)
@@ -49,11 +57,11 @@ interface RunOptions extends JsonOption {
 function addRun(parent: Command, session: Session): void {
   const command = parent
     .command('run')
-    .argument('[query...]', 'only chats in which this is found, in the search language')
-    .description('archive the chats now, those that did not change without storing them again')
-  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
-  command.option('--from <date>', 'only with messages from this date or time on')
-  command.option('--to <date>', 'only with messages before this date or time')
+    .argument('[query...]', 'only chats in which this search finds something')
+    .description('archive all chats now; unchanged chats are not stored again')
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  command.option('--from <date>', 'only chats with messages from this date or time on')
+  command.option('--to <date>', 'only chats with messages before this date or time')
   addJson(command)
   addExamples(command, 'cursordex archive run', 'cursordex archive run --project shop --from 2026-01-01')
   command.action((words: readonly string[]) => run(command, session, words))
@@ -63,14 +71,14 @@ async function run(command: Command, session: Session, words: readonly string[])
   const { json, ...filters } = command.opts<RunOptions>()
   const scope = { ...filters, ...(words.length === 0 ? {} : { q: words.join(' ') }) }
   await session.ask(command, async (answers) => {
-    const isDated = namesDates(filters) || holdsDateField(words.join(' '))
+    const isDated = hasDates(filters) || hasDateField(words.join(' '))
     const { tz } = inOwnZone<{ tz?: string }>({}, session.screen, isDated)
     const body = { ...(Object.keys(scope).length > 0 && { scope }), ...(tz !== undefined && { tz }) }
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const made = await watchArchive(answers, name, session)
     if (made.state === 'failed') throw failed(made)
     await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
-    // An archive of nothing is made as well as any other, and would pass for that of the project that was meant.
+    // An empty archive is a valid archive. Without a note, a misspelt project would not be noticed.
     await noteUnknown(filters, answers, session)
     if (made.leftOut.length > 0) throw incomplete(made)
   })
@@ -79,31 +87,41 @@ async function run(command: Command, session: Session, words: readonly string[])
 function madeText({ name, chats, messages, bytes, leftOut }: ArchiveAnswer): string {
   const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
   const lines = [
-    `${name}: ${counts}, read back and compared`,
-    ...leftOut.map(({ id, why }) => `left out as it is now: ${id} (${why})`),
+    `${name}: ${counts}, verified`,
+    ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }
 
-/** What was made is whole, and a script must hear that it is not everything. */
+/** The archive is valid, but a script must notice that some chats are missing. */
 const incomplete = ({ leftOut }: ArchiveAnswer): UserError =>
   new UserError(
     'archive-incomplete',
-    `${countText(leftOut.length, 'chat')} left out; all others are archived.`,
-    'Of such a chat the archive holds what was archived before, where it was.',
+    `${countText(leftOut.length, 'chat')} left out. All others are archived.`,
+    'If such a chat was archived before, the archive contains that older state.',
   )
 
 const failed = ({ name, error }: ArchiveAnswer): UserError =>
-  new UserError('archive-failed', `The archive ${name} could not be made. ${error ?? ''}`, 'The ones before are whole.')
+  new UserError(
+    'archive-failed',
+    `The archive ${name} could not be made. ${error ?? ''}`,
+    'Earlier archives are not affected.',
+  )
 
 function addList(parent: Command, session: Session): void {
-  const command = parent.command('list').description('list the archives, the newest first')
+  const command = parent.command('list').description('list the archives, newest first')
   addJson(addPage(command))
   addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
   command.action(() => list(command, session))
 }
 
-const columns = [{ title: 'name' }, { title: 'state' }, { title: 'proven' }, { title: 'chats' }, { title: 'messages' }]
+const columns = [
+  { title: 'name' },
+  { title: 'state' },
+  { title: 'verified' },
+  { title: 'chats' },
+  { title: 'messages' },
+]
 
 const count = (number: number | null): string => (number === null ? '-' : numberText(number))
 
@@ -116,7 +134,7 @@ async function list(command: Command, session: Session): Promise<void> {
     const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
-    const none = 'There is no archive yet; make one with: cursordex archive run'
+    const none = 'There is no archive yet. Make one with: cursordex archive run'
     if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
     await notePage(session, runs, page)
@@ -130,9 +148,9 @@ interface VerifyOptions extends JsonOption {
 function addVerify(parent: Command, session: Session): void {
   const command = parent
     .command('verify')
-    .argument('[name]', 'judge this archive alone; all of the folder where none is named')
-    .description('read every byte of the archive folder, and compare it with what was archived')
-    .option('--share <part>', 'read only this part of the chats, such as 0.1', shareOf)
+    .argument('[name]', 'name of an archive; without it, everything in the folder is judged')
+    .description('read every byte of the archive folder, and compare it with its checksums')
+    .option('--share <part>', 'read only this share of the chats, such as 0.1', shareOf)
   addJson(command)
   addExamples(command, 'cursordex archive verify', 'cursordex archive verify --share 0.1 --json')
   command.action((name: string | undefined) => verify(command, session, name))
@@ -141,7 +159,7 @@ function addVerify(parent: Command, session: Session): void {
 function shareOf(word: string): number {
   const share = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN
   if (share > 0 && share <= 1) return share
-  throw new InvalidArgumentError('It must be a number above 0, at most 1.')
+  throw new InvalidArgumentError('It must be a number above 0 and at most 1.')
 }
 
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
@@ -156,11 +174,15 @@ async function verify(command: Command, session: Session, given: string | undefi
     if (verdict.ok) return
     const { name = given, isSound, damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
-    const text = `${counts}, ${countText(unexpected.length, 'file')} that should not be there.`
+    const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
     if (given !== undefined && isSound) {
-      return session.note(`${printable(name ?? given)} is as it was archived. Elsewhere in the folder: ${text}\n`)
+      return session.note(`${printable(name ?? given)} is undamaged. Elsewhere in the folder: ${text}\n`)
     }
-    throw new UserError('archive-damaged', text, 'Make a new archive while the chats are there: cursordex archive run')
+    throw new UserError(
+      'archive-damaged',
+      text,
+      'Make a new archive while the chats still exist: cursordex archive run',
+    )
   })
 }
 
@@ -173,11 +195,11 @@ function verdictText({
   unexpected,
 }: z.infer<typeof verdictAnswer>): string {
   const lines = [
-    `${countText(checked, 'file')} read, ${ok ? 'all as they were archived' : 'not all as they were archived'}`,
+    `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
     ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
     ...damaged.map((id) => `damaged chat: ${id}`),
-    ...unexpected.map((path) => `does not belong there: ${path}`),
-    ...leftovers.map((path) => `left by a run that was cut short: ${path}`),
+    ...unexpected.map((path) => `unexpected file: ${path}`),
+    ...leftovers.map((path) => `left by an interrupted run: ${path}`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }

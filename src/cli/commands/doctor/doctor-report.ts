@@ -2,22 +2,22 @@ import type { ListComparison } from '../../../api/queries/chats/compare-lists.ts
 import type { ReasonCount, SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
 
-/** Rows of one store, each counted once; `noise` is counted in the store itself where that could be looked at. */
+/** The rows of one store, each counted once. `noise` is counted in the store itself, if it can be opened. */
 export interface Accounting {
   readonly rows: number
   readonly read: number
   readonly orphans: number
   readonly issues: number
-  /** Rows that hold no chat, those of no known family among them. */
+  /** Rows that do not belong to chats, including rows of unknown families. */
   readonly noise: number
   readonly unknown: number
-  /** What the sum leaves open; less than 0 where it counts more than there is. */
+  /** Rows that no other count explains. Negative if rows are counted twice or are missing. */
   readonly unaccounted: number
 }
 
 export interface UnknownRows {
   readonly table: string
-  /** Null where the whole table is unknown. */
+  /** Null if the whole table is unknown. */
   readonly family: string | null
   readonly rows: number | null
   readonly bytes: number | null
@@ -32,7 +32,7 @@ export interface FamilyReport {
   readonly bytes: number
 }
 
-/** What the store itself was seen to hold. */
+/** The contents of the store itself. */
 export interface SurveyReport {
   readonly tables: readonly {
     readonly name: string
@@ -55,13 +55,13 @@ export interface StoreReport {
   readonly state: string
   readonly detail: string | null
   readonly lastSyncAt: string | null
-  /** Null where the mirror knows nothing of it. */
+  /** Null if the mirror has no such store. */
   readonly chats: SourceFindings['chats'] | null
   readonly messages: SourceFindings['messages'] | null
   readonly issues: readonly ReasonCount[]
   readonly pendingLoss: SourceFindings['pendingLoss']
   readonly accounting: Accounting | null
-  /** Null where this kind of store is not looked at, or could not be. */
+  /** Null if this kind of store is not surveyed, or could not be opened. */
   readonly survey: SurveyReport | null
 }
 
@@ -69,8 +69,8 @@ export interface DoctorReport {
   readonly mirror: { readonly path: string; readonly state: 'read' | 'missing' | 'other-version' }
   readonly stores: readonly StoreReport[]
   readonly comparison: ListComparison | null
-  /** The ledger that `cursordex losses` lists, as numbers; null where there is no mirror to ask. */
+  /** How many entries `cursordex losses` lists. Null without a mirror. */
   readonly losses: LossCounts | null
-  /** What no known reader reads, and looks like chats. */
+  /** Unknown data that looks like chats. */
   readonly unknownChats: readonly UnknownRows[]
 }

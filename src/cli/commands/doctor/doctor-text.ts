@@ -1,42 +1,44 @@
 import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
 import type { Accounting, DoctorReport, FamilyReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
-import { displayWidth, fittingEnd } from '../../terminal/display-width.ts'
+import { displayWidth, fittingEnd, wrap } from '../../terminal/display-width.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { attentionOf, isAbsent, renderAttention } from './doctor-attention.ts'
-import { wrap } from '../../terminal/wrap.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable } from '../../terminal/table.ts'
 
 type Line = readonly [label: string, text: string]
 
-/** What needs attention first, then each store, then sums. @param isAll with places that do not exist, and what stores are made of */
+/**
+ * What needs attention, then each store, then sums.
+ * @param isAll also shows places that do not exist, and the contents of each store
+ */
 export function renderDoctor(report: DoctorReport, screen: Screen, isAll: boolean): string {
   const shown = report.stores.filter((store) => isAll || !isAbsent(store))
-  const needy = shown.filter((store) => attentionOf(store).length > 0)
-  const fine = shown.filter((store) => attentionOf(store).length === 0)
-  const calm = fine.filter((store) => !isAll && isCalm(store))
-  const blocks = [...needy, ...fine.filter((store) => !calm.includes(store))]
+  const unhealthy = shown.filter((store) => attentionOf(store).length > 0)
+  const healthy = shown.filter((store) => attentionOf(store).length === 0)
+  const brief = healthy.filter((store) => !isAll && isBrief(store))
+  const blocks = [...unhealthy, ...healthy.filter((store) => !brief.includes(store))]
   return [
     renderAttention(report, screen),
     ...blocks.map((store) => renderStore(store, screen, isAll)),
-    ...(calm.length === 0 ? [] : [renderCalm(calm, screen)]),
+    ...(brief.length === 0 ? [] : [renderBrief(brief, screen)]),
     renderEnd(report, report.stores.length - shown.length, screen, isAll),
   ].join('\n')
 }
 
-/** Where all is well, nothing is lost and nothing unknown was seen, a row of a table says it. */
-const isCalm = ({ survey, state, chats, messages }: StoreReport): boolean =>
+/** A store without losses and unknown data is shown as one row of a table. */
+const isBrief = ({ survey, state, chats, messages }: StoreReport): boolean =>
   state === 'ok' &&
   messages !== null &&
   messages.gone + messages.keptHere + (chats?.lost ?? 0) === 0 &&
   (survey === null || surveyLines(survey, false).length === 0)
 
-/** The columns beside the path take so much. */
-const BESIDE_PATH = 48
+/** Width of the columns other than the path. */
+const OTHER_COLUMNS_WIDTH = 48
 
-function renderCalm(stores: readonly StoreReport[], screen: Screen): string {
+function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
   const columns = [
     { title: 'store' },
     { title: 'chats', align: 'right' as const },
@@ -54,9 +56,9 @@ function renderCalm(stores: readonly StoreReport[], screen: Screen): string {
   return renderTable(columns, rows, screen)
 }
 
-/** Paths differ at their end. */
+/** Long paths are cut at the beginning, because they differ at the end. */
 function endOf(path: string, { width }: Screen): string {
-  const room = width === null ? Infinity : Math.max(20, width - BESIDE_PATH)
+  const room = width === null ? Infinity : Math.max(20, width - OTHER_COLUMNS_WIDTH)
   const text = printableLine(path)
   return displayWidth(text) <= room ? text : `…${fittingEnd(text, room - 1)}`
 }
@@ -85,49 +87,48 @@ const renderLines = (lines: readonly Line[], screen: Screen): string =>
     .join('')
 
 function stateText({ state, lastSyncAt }: StoreReport, { timeZone }: Screen): string {
-  const what = state === 'missing' ? 'no longer there' : state
+  const what = state === 'missing' ? 'not found' : state
   return lastSyncAt === null ? what : `${what}, last read ${localTime(lastSyncAt, timeZone)}`
 }
 
 function chatsText({ total, incomplete, empty, lost }: SourceFindings['chats']): string {
   const parts = [numberText(total)]
-  if (incomplete > 0) parts.push(`${numberText(incomplete)} with messages missing`)
+  if (incomplete > 0) parts.push(`${numberText(incomplete)} with missing messages`)
   if (empty > 0) parts.push(`${numberText(empty)} without messages`)
-  if (lost > 0) parts.push(`${numberText(lost)} deleted in Cursor and kept here`)
+  if (lost > 0) parts.push(`${numberText(lost)} deleted in Cursor, still here`)
   return parts.join(', ')
 }
 
 function messagesText(messages: SourceFindings['messages']): string {
   const { held, gone, blank, unreadable, keptHere, orphans } = messages
   const parts = [numberText(held)]
-  if (keptHere > 0) parts.push(`${numberText(keptHere)} deleted in Cursor and kept here`)
-  if (gone > 0) parts.push(`${numberText(gone)} gone before cursordex could read them`)
+  if (keptHere > 0) parts.push(`${numberText(keptHere)} deleted in Cursor, still here`)
+  if (gone > 0) parts.push(`${numberText(gone)} deleted before the first read`)
   if (unreadable > 0) parts.push(`${numberText(unreadable)} unreadable`)
-  if (blank > 0) parts.push(`${numberText(blank)} with nothing to show`)
-  if (orphans > 0) parts.push(`${countText(orphans, 'orphan')} that the chat no longer shows`)
+  if (blank > 0) parts.push(`${numberText(blank)} empty`)
+  if (orphans > 0) parts.push(`${countText(orphans, 'orphan')} that the chat no longer lists`)
   return parts.join(', ')
 }
 
 function accountingText({ rows, read, orphans, issues, noise, unknown }: Accounting): string {
   if (read === rows) return `${numberText(rows)}, all read`
-  // Rows that are missing count as held until they were compared once more.
-  if (read > rows) return `${numberText(rows)} there now, ${numberText(read)} held`
+  // Missing rows still count as read until a second comparison.
+  if (read > rows) return `${numberText(rows)} now, ${numberText(read)} read before`
   const parts = [`${numberText(read)} read`]
   if (orphans > 0) parts.push(countText(orphans, 'orphan'))
   if (issues > 0) parts.push(`${numberText(issues)} unreadable`)
-  if (noise > 0)
-    parts.push(`${numberText(noise)} not of chats${unknown > 0 ? ` (${numberText(unknown)} unknown)` : ''}`)
+  if (noise > 0) parts.push(`${numberText(noise)} other data${unknown > 0 ? ` (${numberText(unknown)} unknown)` : ''}`)
   return `${numberText(rows)}: ${parts.join(', ')}`
 }
 
 function surveyLines(survey: SurveyReport, isAll: boolean): readonly Line[] {
   const unknown = [...survey.unknownFamilies, ...survey.unknownTables]
   return [
-    ...(isAll ? survey.families.map((family): Line => ['holds', familyText(family)]) : []),
+    ...(isAll ? survey.families.map((family): Line => ['contains', familyText(family)]) : []),
     ...unknown.map((rows): Line => ['unknown', unknownText(rows)]),
     ...survey.unknownVersions.map(({ family, versions }): Line => [
       'newer',
-      `${family} of version ${versions.join(', ')}, which this cursordex does not know; it is read all the same`,
+      `${family} has version ${versions.join(', ')}, which this cursordex does not know; it is still read`,
     ]),
   ]
 }
@@ -146,8 +147,8 @@ function renderEnd({ comparison, losses }: DoctorReport, absent: number, screen:
   if (losses !== null) sentences.push(lossesText(losses))
   if (comparison !== null) {
     const { lists, rows, transcripts } = comparison.known
-    const counts = `${numberText(rows)} in its stores, ${numberText(lists)} in its lists, ${numberText(transcripts)} as transcripts`
-    sentences.push(`Chats that Cursor keeps: ${counts}. One chat may be in several.`)
+    const counts = `${numberText(rows)} in its stores, ${numberText(lists)} in its lists, ${numberText(transcripts)} in transcripts`
+    sentences.push(`Chats in Cursor: ${counts}. A chat can be in several places.`)
   }
   const only = isAll ? (comparison?.differences ?? []).filter(({ chats }) => chats > 0) : []
   sentences.push(
@@ -155,14 +156,14 @@ function renderEnd({ comparison, losses }: DoctorReport, absent: number, screen:
   )
   if (absent > 0) {
     const what = absent === 1 ? '1 place does not exist and is' : `${numberText(absent)} places do not exist and are`
-    sentences.push(`${what} not shown; "cursordex doctor --all" shows all.`)
+    sentences.push(`${what} not shown. "cursordex doctor --all" shows them.`)
   }
   return sentences.map((text) => `${wrap(text, 0, screen)}\n`).join('')
 }
 
-/** In the words of `cursordex losses`, whose lines these are. */
+/** The same wording as in `cursordex losses`. */
 function lossesText({ messages, chats }: LossCounts): string {
   if (messages + chats === 0) return 'Nothing was lost.'
   const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `Deleted in Cursor and kept here: ${what.filter((text) => text !== '').join(' and ')}. "cursordex losses" lists them.`
+  return `Deleted in Cursor, still here: ${what.filter((text) => text !== '').join(' and ')}. "cursordex losses" lists them.`
 }

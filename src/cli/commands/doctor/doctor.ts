@@ -28,9 +28,9 @@ interface DoctorOptions extends JsonOption {
 export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('doctor')
-    .description('say what needs attention, and what was read of each store')
-    .option('--shape [path]', 'instead describe a store, or this one, without a word of what is in it')
-  command.option('--all', 'also list places that do not exist, and what each store is made of')
+    .description('check what needs attention, and what was read from each store')
+    .option('--shape [path]', 'describe the structure of all stores or of one, without any content')
+  command.option('--all', 'also list places that do not exist, and the contents of each store')
   addJson(command)
   addExamples(command, 'cursordex doctor --all', 'cursordex doctor --shape > shape.json')
   command.action(() => doctor(command, session, settingsOf(command)))
@@ -44,8 +44,8 @@ async function doctor(command: Command, session: Session, settings: Settings): P
   if (report.unknownChats.length === 0) return
   throw new UserError(
     'unknown-chats',
-    'A store holds something unknown that looks like chats; it is not read.',
-    'Please report it with what "cursordex doctor --shape" says: that holds names and sizes, and no word of a chat.',
+    'A store contains unknown data that looks like chats. It is not read.',
+    'Please report it with the output of "cursordex doctor --shape", which contains names and sizes but no text of a chat.',
   )
 }
 
@@ -55,7 +55,7 @@ function placesOf(settings: Settings): Places {
   return { userDirs, homes, disabledKinds }
 }
 
-/** Kinds, states and shapes. Where the stores lie, and what SQLite said of them, could name a person. */
+/** Kinds, states and structures only. Paths and messages of SQLite could name a person. */
 function shapesOf(settings: Settings, shape: string | true): readonly (Pick<Survey, 'state' | 'tables'> & object)[] {
   const found = shape === true ? discoverSources(placesOf(settings)) : sourcesAt(resolve(shape))
   return found.flatMap((source) => {
@@ -64,10 +64,10 @@ function shapesOf(settings: Settings, shape: string | true): readonly (Pick<Surv
   })
 }
 
-/** A file is looked at as a store of each format that can be told of; a folder is one of Cursor's `User` folders. */
+/** A file is surveyed as a store of each format. A folder is taken for a `User` folder of Cursor. */
 function sourcesAt(path: string): readonly Pick<Source, 'kind' | 'survey'>[] {
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) throw new UserError('no-store', `There is no ${path}.`, 'Name the file of a store.')
+  if (stat === undefined) throw new UserError('no-store', `${path} does not exist.`, 'Name the file of a store.')
   const sources = discoverSources({ userDirs: [path], homes: [], disabledKinds: [] })
   if (stat.isDirectory()) return sources
   return sources.flatMap((source) => {
@@ -111,7 +111,7 @@ function readerIfAny(path: string): Mirror | null {
   }
 }
 
-/** Where nobody may look, nobody can say that nothing is there. */
+/** Without permission to look, "missing" would be a guess. */
 function refuseUnreadable(path: string): void {
   try {
     statSync(path, { throwIfNoEntry: false })
@@ -136,7 +136,7 @@ function examineStore(source: Source, mirror: Mirror | null): StoreReport {
   return reportOf({ id, kind, path }, findings, survey, unread)
 }
 
-/** Stores that were read once and are not looked for now: what they held is in the mirror still. */
+/** Stores that were read once and are no longer configured. Their contents are still in the mirror. */
 function strayStores(mirror: Mirror, looked: ReadonlySet<SourceId>): StoreReport[] {
   return listSources(mirror)
     .filter(({ id }) => !looked.has(id))
@@ -150,12 +150,12 @@ function reportOf(
   unread: string,
 ): StoreReport {
   const seen = survey?.state === 'ok' ? survey : null
-  // A look at all rows does not meet every page of an index: who reads by it knows better.
-  const told = survey === null || findings?.state === 'corrupt' ? (findings ?? survey) : survey
+  // A survey does not read every page of an index, so damage that the reader found takes precedence.
+  const judged = survey === null || findings?.state === 'corrupt' ? (findings ?? survey) : survey
   return {
     ...name,
-    state: told?.state ?? unread,
-    detail: told?.detail ?? null,
+    state: judged?.state ?? unread,
+    detail: judged?.detail ?? null,
     lastSyncAt: findings?.lastSyncAt ?? null,
     chats: findings?.chats ?? null,
     messages: findings?.messages ?? null,
@@ -168,15 +168,18 @@ function reportOf(
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
-/** The mirror says what was read, the store what is there: only where both are asked can the sum be wrong. */
-function accountFor({ rows: held }: SourceFindings, survey: Survey | null): Accounting {
-  const read = held.live - held.liveIssues - held.orphans
-  const { orphans, issues } = held
+/**
+ * The mirror knows what was read, the store knows what exists. Only a comparison of both can find rows that are not
+ * accounted for.
+ */
+function accountFor({ rows: known }: SourceFindings, survey: Survey | null): Accounting {
+  const read = known.live - known.liveIssues - known.orphans
+  const { orphans, issues } = known
   const followed = survey?.tables.filter(({ use }) => use === 'rows')
   if (followed === undefined) {
-    const rest = held.total - read - orphans - issues
+    const rest = known.total - read - orphans - issues
     return {
-      rows: held.total,
+      rows: known.total,
       read,
       orphans,
       issues,
@@ -188,14 +191,14 @@ function accountFor({ rows: held }: SourceFindings, survey: Survey | null): Acco
   const rows = sumOf(followed.map((table) => table.rows ?? 0))
   const families = followed.flatMap((table) => table.families)
   const unknown = sumOf(families.filter(({ use }) => use === 'unknown').map((family) => family.rows))
-  const known = sumOf(families.filter(({ use }) => use === 'noise').map((family) => family.rows))
-  const noise = known + unknown + sumOf(followed.map(({ unnamedRows, privateRows }) => unnamedRows + privateRows))
+  const knownNoise = sumOf(families.filter(({ use }) => use === 'noise').map((family) => family.rows))
+  const noise = knownNoise + unknown + sumOf(followed.map(({ unnamedRows, privateRows }) => unnamedRows + privateRows))
   return { rows, read, orphans, issues, noise, unknown, unaccounted: rows - read - orphans - issues - noise }
 }
 
 function surveyReport({ tables }: Survey): SurveyReport {
-  const known = tables.filter(({ use }) => use !== 'unknown')
-  const families = known.flatMap((table) => table.families.map((family) => ({ ...family, table: table.name })))
+  const knownTables = tables.filter(({ use }) => use !== 'unknown')
+  const families = knownTables.flatMap((table) => table.families.map((family) => ({ ...family, table: table.name })))
   const unknownTables = tables.filter(({ use }) => use === 'unknown')
   return {
     tables: tables.map(({ name, use, rows, bytes, unnamedRows, privateRows }) => ({

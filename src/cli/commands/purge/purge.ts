@@ -10,7 +10,7 @@ import { readMatch } from '../../input/read-match.ts'
 import { decodeAnswer } from '../../session.ts'
 import type { Session } from '../../session.ts'
 import { refuseEmpty } from '../../input/refuse-empty.ts'
-import { inOwnZone } from '../../input/typed-dates.ts'
+import { inOwnZone } from '../../input/options.ts'
 
 interface PurgeOptions extends JsonOption {
   readonly chat?: readonly string[]

@@ -1,24 +1,21 @@
 import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
 import { bytesText, countText, durationText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import type { StatsAnswer } from './stats-answer.ts'
+import { z } from 'zod'
 
-/** Of the rest it is said how many there are; `--json` has them. */
+/** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/**
- * On a terminal: totals, curves and bars that fit its width. Elsewhere: the same figures as tabbed lines under the same
- * headings.
- */
+/** On a terminal: totals, curves and bars that fit its width. Elsewhere: the same figures as lines with tabs. */
 export function renderStats(stats: StatsAnswer, screen: Screen): string {
   const sections: readonly (readonly [string, string])[] = [
     ['Totals', totals(stats, screen)],
     [`Messages by ${stats.bucket}`, series(stats, screen)],
     ['Messages by project', shares(stats.byProject, screen)],
-    ['Messages by model, as far as they say', shares(stats.byModel, screen)],
+    ['Messages by model, if recorded', shares(stats.byModel, screen)],
     ['Chats by mode', bars(stats.byMode.map(modeBar), screen)],
-    ['Calls by tool', bars(stats.byTool.map(toolBar), screen)],
+    ['Tool calls', bars(stats.byTool.map(toolBar), screen)],
     ['Messages by hour', hours(stats, screen)],
     ['Messages by weekday', bars(stats.byWeekday.map(weekdayBar), screen)],
     ['Largest chats', bars(stats.largestChats.map(chatBar), screen)],
@@ -32,11 +29,11 @@ export function renderStats(stats: StatsAnswer, screen: Screen): string {
 
 function totals(stats: StatsAnswer, screen: Screen): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
-  const ofChats = (count: number): string => (count === known.chats ? '' : `told by ${count} of ${known.chats} chats`)
+  const ofChats = (count: number): string => (count === known.chats ? '' : `known for ${count} of ${known.chats} chats`)
   const rows: readonly (readonly [string, string, string?])[] = [
     ['projects', numberText(sum.projects)],
     ['chats', numberText(sum.chats), sum.subagents === 0 ? '' : `and ${countText(sum.subagents, 'subagent')}`],
-    ['messages', numberText(sum.messages), `${numberText(sum.userMessages)} of them yours`],
+    ['messages', numberText(sum.messages), `${numberText(sum.userMessages)} from you`],
     ['tool calls', numberText(sum.toolCalls), rates(calls)],
     ['lines added', orUnknown(sum.linesAdded), ofChats(known.linesAdded)],
     ['lines removed', orUnknown(sum.linesRemoved), ofChats(known.linesRemoved)],
@@ -48,34 +45,38 @@ function totals(stats: StatsAnswer, screen: Screen): string {
       longestStreak === null ? '' : `${longestStreak.from} to ${longestStreak.to}`,
     ],
     [
-      'messages a chat',
+      'messages per chat',
       orUnknown(chatLength.median),
-      `p90 ${orUnknown(chatLength.p90)}, most ${orUnknown(chatLength.max)}`,
+      `median; p90 ${orUnknown(chatLength.p90)}, max ${orUnknown(chatLength.max)}`,
     ],
-    ['time a chat', lasted(chatDuration.median), `p90 ${lasted(chatDuration.p90)}, most ${lasted(chatDuration.max)}`],
-    ...unsureTimes(stats),
+    [
+      'time per chat',
+      timeOrUnknown(chatDuration.median),
+      `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
+    ],
+    ...uncertainTimes(stats),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
 }
 
-/** Where a time is not known or cannot be right, which of the figures the messages are in. */
-function unsureTimes(stats: StatsAnswer): (readonly [string, string, string])[] {
+/** How many messages have no time or an uncertain one, and where they are counted. */
+function uncertainTimes(stats: StatsAnswer): (readonly [string, string, string])[] {
   const { undated, approximate, outOfSeries } = stats
   const rows: readonly (readonly [string, number, string])[] = [
-    ['without a time', undated.messages, isOfStretch(stats) ? 'messages, left out' : 'messages'],
-    ['time not their own', approximate.messages, 'messages, at the time of the next or of the chat'],
-    ['far from all others', outOfSeries.messages, `messages, not in those by ${stats.bucket}`],
+    ['without a time', undated.messages, isOfRange(stats) ? 'messages, not counted' : 'messages'],
+    ['approximate time', approximate.messages, 'messages, counted at the time of a neighbour or of the chat'],
+    ['outliers', outOfSeries.messages, `messages, not in the messages by ${stats.bucket}`],
   ]
   return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
 }
 
-/** Then what has no time is left out. */
-export const isOfStretch = ({ from, to }: StatsAnswer): boolean => from !== null || to !== null
+/** Within a date range, messages without a time are not counted. */
+export const isOfRange = ({ from, to }: StatsAnswer): boolean => from !== null || to !== null
 
 const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
 
-const lasted = (durationMs: number | null): string => (durationMs === null ? '-' : durationText(durationMs))
+const timeOrUnknown = (durationMs: number | null): string => (durationMs === null ? '-' : durationText(durationMs))
 
 const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
 
@@ -89,7 +90,7 @@ function series({ series: rows }: StatsAnswer, screen: Screen): string {
   if (first === undefined || last === undefined) return ''
   if (screen.width === null) {
     const lines = rows.map(({ start, chats, messages, userMessages, toolCalls }) =>
-      [start, messages, `${userMessages} yours`, `${toolCalls} calls`, `${chats} chats`].join('\t'),
+      [start, messages, `${userMessages} from you`, `${toolCalls} calls`, `${chats} chats`].join('\t'),
     )
     return lines.map((line) => `${line}\n`).join('')
   }
@@ -100,7 +101,7 @@ function series({ series: rows }: StatsAnswer, screen: Screen): string {
   )
   const most = Math.max(...rows.map(({ messages }) => messages))
   const span = first === last ? first.start : `${first.start} to ${last.start}`
-  return `${screen.colours.cyan(curve)}\n${span}, most ${numberText(most)}\n`
+  return `${screen.colours.cyan(curve)}\n${span}, max ${numberText(most)}\n`
 }
 
 const HOURS_AXIS = '0     6     12    18   23'
@@ -164,3 +165,49 @@ const fileBar = ({ path, reads, edits }: StatsAnswer['topFiles'][number]): Bar =
   figure: numberText(reads + edits),
   note: `${numberText(reads)} read, ${numberText(edits)} edited`,
 })
+
+const count = z.number()
+const known = z.number().nullable()
+const name = z.string().nullable()
+const ends = { calls: count, completed: count, errors: count, rejected: count, cancelled: count, running: count }
+const distribution = z.object({ count, median: known, p90: known, max: known })
+
+/** The fields of the answer that the command uses. */
+export const statsAnswer = z.object({
+  bucket: z.string(),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  totals: z.object({
+    projects: count,
+    chats: count,
+    subagents: count,
+    messages: count,
+    userMessages: count,
+    toolCalls: count,
+    linesAdded: known,
+    linesRemoved: known,
+    filesChanged: known,
+    activeDays: count,
+  }),
+  known: z.object({ chats: count, linesAdded: count, linesRemoved: count, filesChanged: count }),
+  undated: z.object({ messages: count }),
+  approximate: z.object({ messages: count }),
+  uncounted: z.object({ chats: count }),
+  series: z.array(
+    z.object({ start: z.string(), chats: count, messages: count, userMessages: count, toolCalls: count }),
+  ),
+  outOfSeries: z.object({ messages: count }),
+  byProject: z.array(z.object({ name, chats: count, messages: count })),
+  byModel: z.array(z.object({ name, chats: count, messages: count })),
+  byTool: z.array(z.object({ name: z.string(), ...ends })),
+  byMode: z.array(z.object({ name, chats: count })),
+  byHour: z.array(count),
+  byWeekday: z.array(count),
+  topFiles: z.array(z.object({ path: z.string(), reads: count, edits: count })),
+  calls: z.object({ ...ends, successRate: known, errorRate: known, rejectionRate: known }),
+  largestChats: z.array(z.object({ id: z.string(), title: z.string(), messages: count, sizeBytes: count })),
+  chatLength: distribution,
+  chatDuration: distribution,
+  longestStreak: z.object({ days: count, from: z.string(), to: z.string() }).nullable(),
+})
+export type StatsAnswer = z.infer<typeof statsAnswer>

@@ -1,15 +1,20 @@
 import { Option, type Command } from 'commander'
 import { bucketUnits } from '../../../api/buckets.ts'
-import { addDates, addExamples, addJson, addRepeatable, queryOf } from '../../input/options.ts'
-import type { DateOptions, JsonOption } from '../../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  inOwnZone,
+} from '../../input/options.ts'
 import { printableJson } from '../../../text/printable.ts'
 import { countText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
-import { statsAnswer } from './stats-answer.ts'
-import { isOfStretch, renderStats } from './stats-text.ts'
-import { inOwnZone } from '../../input/typed-dates.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
+import { statsAnswer, isOfRange, renderStats } from './stats-text.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]
@@ -17,10 +22,10 @@ interface StatsOptions extends JsonOption, DateOptions {
 }
 
 export function addStatsCommand(program: Command, session: Session): void {
-  const command = program.command('stats').description('show what was done: when, where, with what')
-  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
+  const command = program.command('stats').description('show how much was done, by day, project, model and tool')
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
-  command.addOption(new Option('--bucket <unit>', 'what the curve is made of').choices([...bucketUnits]))
+  command.addOption(new Option('--bucket <unit>', 'unit of time of the curve').choices([...bucketUnits]))
   addJson(command)
   addExamples(
     command,
@@ -35,18 +40,20 @@ async function stats(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const told = decodeAnswer(statsAnswer, answer)
-    if (told.uncounted.chats > 0) {
-      await session.note(`${told.uncounted.chats} chats are not counted yet: ask again in a moment.\n`)
+    const decoded = decodeAnswer(statsAnswer, answer)
+    if (decoded.uncounted.chats > 0) {
+      await session.note(
+        `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
+      )
     }
-    if (told.totals.messages === 0) {
+    if (decoded.totals.messages === 0) {
       await session.note('No messages.\n')
-      const { messages } = told.undated
-      if (messages > 0 && isOfStretch(told)) {
-        await session.note(`${countText(messages, 'message')} without a time left out.\n`)
+      const { messages } = decoded.undated
+      if (messages > 0 && isOfRange(decoded)) {
+        await session.note(`${countText(messages, 'message')} without a time not counted.\n`)
       }
       return noteUnknown(filters, answers, session)
     }
-    await session.print(renderStats(told, session.screen))
+    await session.print(renderStats(decoded, session.screen))
   })
 }

@@ -3,8 +3,7 @@ import { displayWidth } from '../../terminal/display-width.ts'
 import { countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { renderTable } from '../../terminal/table.ts'
-import type { Column } from '../../terminal/table.ts'
+import { renderTable, type Column } from '../../terminal/table.ts'
 
 const count = z.number().nullable()
 const sources = z.object({
@@ -41,7 +40,7 @@ type TokensAnswer = z.infer<typeof tokensAnswer>
 const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : numberText(value)
 
-/** What two digits would tell as nothing. */
+/** With two decimals it would be shown as $0.00. */
 const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5
 
 function dollars(cents: number | null | undefined): string {
@@ -49,7 +48,7 @@ function dollars(cents: number | null | undefined): string {
   return isBelowCent(cents) ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
 }
 
-/** Beside messages that have no price the sum is not that of all. */
+/** If some messages have no price, the sum is only a lower bound. */
 function pricedText(priced: Sources['priced']): string {
   if (priced === null) return '-'
   if (priced.cents === null || priced.messages === 0) return 'unpriced'
@@ -60,15 +59,15 @@ function pricedText(priced: Sources['priced']): string {
 const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
   row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
 
-/** Files of 2025 tell a total alone. */
+/** Usage files of 2025 have only a total. */
 const importedText = (imported: Sources['imported']): string => {
   const hasParts = imported === null || imported.input !== null || imported.output !== null
-  return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} in all`
+  return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} total`
 }
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
-/** A column for each source, and those only of which anything is known. */
+/** A column of the table. A terminal shows it only if any of its values is known. */
 interface Source {
   readonly column: Column
   readonly isKnown: (totals: Sources) => boolean
@@ -82,7 +81,7 @@ const shownSources: readonly Source[] = [
     read: ({ recorded }) => pair(recorded),
   },
   {
-    column: right('cents told'),
+    column: right('recorded cost'),
     isKnown: (row) => row.recordedCents !== null,
     read: (row) => dollars(row.recordedCents),
   },
@@ -109,11 +108,11 @@ const shownSources: readonly Source[] = [
   },
 ]
 
-/** How many messages any number stands for: `known of all`. */
+/** For how many messages any number is known: `known of all`. */
 const coverageText = ({ coverage: { messages, unknown } }: Sources): string =>
   `${numberText(messages - unknown)} of ${numberText(messages)}`
 
-/** For programs, to whom no head is shown, all columns in their order. */
+/** Programs get all columns in a fixed order, because the output has no head. */
 export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
   const shown = shownSources.filter(({ isKnown }) => screen.width === null || isKnown(totals))
   const columns = [right('messages known'), ...shown.map(({ column }) => column)]
@@ -134,11 +133,11 @@ export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): st
   return tables.join('\n')
 }
 
-/** A week is told whole, for the first letters of all weeks are the same. */
+/** Labels of weeks are not cut, because they all begin alike. */
 const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
 const GAP_WIDTH = 2
 
-/** Columns that stand beside each other; what a narrow terminal has no room for stands in a table below. */
+/** Splits columns that are too wide for the terminal into several tables, one below the other. */
 function groupsThatFit(
   columns: readonly Column[],
   lines: readonly (readonly string[])[],
@@ -161,18 +160,18 @@ function groupsThatFit(
   return groups
 }
 
-/** What the numbers are and are not. */
+/** Sentences that explain the numbers. */
 export function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string {
   const { messages, recorded, estimated, unknown } = totals.coverage
-  const said = [
-    `Of ${countText(messages, 'message')} ${numberText(recorded)} recorded, ${numberText(estimated)} estimated, ${numberText(unknown)} unknown.`,
+  const sentences = [
+    `${countText(messages, 'message')}: ${numberText(recorded)} recorded, ${numberText(estimated)} estimated, ${numberText(unknown)} unknown.`,
     imports === null
       ? null
-      : `Of ${countText(imports.events, 'imported row')} ${numberText(imports.matched)} found their chat, ${numberText(imports.unmatched)} did not.`,
+      : `${countText(imports.events, 'imported row')}: ${numberText(imports.matched)} matched to a chat, ${numberText(imports.unmatched)} not matched.`,
     ...notes,
-    prices === null ? null : `Prices: ${prices.source}, of ${prices.asOf}.`,
+    prices === null ? null : `Prices: ${prices.source}, as of ${prices.asOf}.`,
   ].filter((sentence) => sentence !== null)
-  return said.map((sentence) => `${printableLine(sentence)}\n`).join('')
+  return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
 export const importAnswer = z.object({
@@ -191,16 +190,16 @@ const reasons: Readonly<Record<string, string>> = {
   'no-answer-near': 'no answer within five minutes',
   'other-model': 'only answers of other models',
   'several-chats': 'answers in several chats',
-  'several-users': 'rows of several people fit, and which of them you are is not known',
+  'several-users': 'rows of several users match, and it is unknown which of them you are',
 }
 
 export function renderImport(answer: z.infer<typeof importAnswer>, screen: Screen): string {
   const { rows, matched, unmatched, already, rematched, unknownColumns, firstUnmatched } = answer
-  const counts = `${countText(rows, 'row')}: ${numberText(matched)} found their chat, ${numberText(unmatched)} did not, ${numberText(already)} were there already`
+  const counts = `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`
   const lines = [
     counts,
-    rematched > 0 ? `${countText(rematched, 'earlier row')} found their chat now` : null,
-    unknownColumns.length > 0 ? `columns that mean nothing here: ${unknownColumns.join(', ')}` : null,
+    rematched > 0 ? `${countText(rematched, 'earlier row')} matched to a chat now` : null,
+    unknownColumns.length > 0 ? `unknown columns: ${unknownColumns.join(', ')}` : null,
     ...firstUnmatched.map(
       ({ line, at, model, reason }) =>
         `line ${line}: ${localTime(at, screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,

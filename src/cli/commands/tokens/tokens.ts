@@ -1,18 +1,24 @@
 import { readFile } from 'node:fs/promises'
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
-import { addDates, addExamples, addJson, addRepeatable, queryOf, wholeNumber } from '../../input/options.ts'
-import type { DateOptions, JsonOption } from '../../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addRepeatable,
+  queryOf,
+  wholeNumber,
+  type DateOptions,
+  type JsonOption,
+  inOwnZone,
+} from '../../input/options.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
+import { decodeAnswer, type Session } from '../../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from './tokens-text.ts'
-import { inOwnZone } from '../../input/typed-dates.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string
@@ -25,10 +31,10 @@ interface TokensOptions extends JsonOption, DateOptions {
 export function addTokensCommand(program: Command, session: Session): void {
   const command = program
     .command('tokens')
-    .description('tell what is known of tokens, each number with its source')
-    .addOption(new Option('--group-by <what>', 'a row for each; day where nothing is said').choices(tokenGroupings))
-  addRepeatable(command, '--project <project>', 'only of this project: its name, path or id')
-  addRepeatable(command, '--model <model>', 'only of this model')
+    .description('show what is known about tokens, each number with its source')
+    .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
+  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addRepeatable(command, '--model <model>', 'only this model')
   addDates(command)
     .option('--limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
@@ -49,20 +55,20 @@ async function tokens(command: Command, session: Session): Promise<void> {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
       query.set('as', 'csv')
-      for await (const stretch of answers.text('/api/tokens', query)) await session.print(shown(stretch))
+      for await (const piece of answers.text('/api/tokens', query)) await session.print(shown(piece))
       query.delete('as')
       return filters.limit === undefined ? undefined : noteLeftOut(filters.limit, answers, query, session)
     }
     const answer = await answers.get('/api/tokens', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const told = decodeAnswer(tokensAnswer, answer)
-    await session.print(renderTokens(told, session.screen))
-    await session.note(explainTokens(told))
-    if (told.rows.length === 0) await noteUnknown(filters, answers, session)
+    const decoded = decodeAnswer(tokensAnswer, answer)
+    await session.print(renderTokens(decoded, session.screen))
+    await session.note(explainTokens(decoded))
+    if (decoded.rows.length === 0) await noteUnknown(filters, answers, session)
   })
 }
 
-/** No row of the file says that others are left out. */
+/** A CSV file cannot say that rows are missing. */
 async function noteLeftOut(limit: number, answers: Answers, query: URLSearchParams, session: Session): Promise<void> {
   const { rowsTotal } = decodeAnswer(tokensAnswer, await answers.get('/api/tokens', query))
   if (rowsTotal > limit) await session.note(`Only the first ${limit} of ${rowsTotal} rows are printed.\n`)
@@ -71,12 +77,12 @@ async function noteLeftOut(limit: number, answers: Answers, query: URLSearchPara
 function addImportCommand(tokensCommand: Command, session: Session): void {
   const command = tokensCommand
     .command('import')
-    .description('take in a usage file that you downloaded from Cursor’s dashboard')
+    .description('import a usage file that you downloaded from Cursor’s dashboard')
     .argument('<csv>', 'the file')
-    .option('--tz <zone>', 'time zone of times that name none, such as Europe/Berlin')
+    .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   addJson(command)
   addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
-  // Those of the command above are none of its own.
+  // Options of the parent command do not apply here.
   command.configureHelp({
     ...command.configureHelp(),
     visibleGlobalOptions: () => [...(tokensCommand.parent?.options ?? [])],
@@ -88,7 +94,7 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
 }
 
 async function importFile(file: string, command: Command, session: Session): Promise<void> {
-  // A flag of the same name may have been taken by the command above.
+  // The parent command may have taken a flag of the same name.
   const { json, tz } = command.optsWithGlobals<JsonOption & { readonly tz?: string }>()
   const text = await readText(file)
   const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
@@ -113,6 +119,6 @@ async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw new UserError('unreadable', `${file} is not UTF-8.`, 'Take it as it was downloaded.', { cause: error })
+    throw new UserError('unreadable', `${file} is not UTF-8.`, 'Use the file as you downloaded it.', { cause: error })
   }
 }
