@@ -16,15 +16,13 @@ interface UsageFile {
  * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
  */
 export function readUsageFile(text: string, timeZone: string): UsageFile {
-  const records = csvRecords(text)
-  const head = records.next()
-  if (head.done === true) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
-  const columns = findUsageColumns(head.value.cells)
-  const events: UsageEvent[] = []
-  for (const record of records) {
-    const said = readRow(record, columns, timeZone)
-    events.push({ ...said, identity: identityOf(said) })
-  }
+  const [head, ...rows] = csvRecords(text)
+  if (head === undefined) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
+  const columns = findUsageColumns(head.cells)
+  const events = rows.map((record): UsageEvent => {
+    const event = readRow(record, columns, timeZone)
+    return { ...event, identity: identityOf(event) }
+  })
   return { events, unknownColumns: columns.unknown }
 }
 

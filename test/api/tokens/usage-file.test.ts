@@ -156,7 +156,13 @@ test.each([
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7,8', /Line 2, column 4: the row has 4 cells/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7\n2026-01-02,gpt', /Line 3, column 3: the row has 2 cells/],
   ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, and the file 4/],
+  [
+    'Date,Kind,Model,Total Tokens\r\n2026-01-01,"two\r\nlines",gpt-5,7\r\n\r\nyesterday,x,gpt-5,8',
+    /Line 5, column "Date"/,
+  ],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is no CSV: a quote is opened/],
+  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n2026-01-02,gpt-5,8\n', /Line 2 of the file is no CSV: a quote/],
+  ['Date,Model,Total Tokens\n2026-01-01,gpt"-5",7\n', /Line 2 of the file is no CSV: a quote follows other text/],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is no CSV: something follows/],
 ])('what cannot be read is named: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
