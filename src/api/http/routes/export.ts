@@ -25,8 +25,8 @@ export function exportRoutes(world: ApiWorld): Hono {
     const stamp = { version: world.version, exportedAt: toIso(world.now()) }
     const file =
       query.redact === true
-        ? // With rules that nobody needs before.
-          await (await import('../../export/redact/redacted.ts')).redacted(write, chat, messages, stamp)
+        ? // The rules are loaded only when they are needed.
+          (await import('../../export/redact/redacted.ts')).redacted(write, chat, messages, stamp)
         : { chat, text: write(chat, messages, stamp) }
     c.header('content-disposition', `attachment; filename="${fileNameOf(file.chat, extension)}"`)
     // The answer to a HEAD has no body that anybody would take.
