@@ -19,9 +19,6 @@ const starredPiece = new RegExp(String.raw`^\*(${PIECE})\*$`, 'u')
 // `*.ts` is a pattern of files and names a word; `*ending` names the end of one.
 const endingPiece = new RegExp(String.raw`^\*((?=[\p{L}\p{M}\p{N}])${PIECE})$`, 'u')
 
-/** What would be read as a word of its own each, were the text not quoted. */
-export const piecesOf = (text: string): readonly string[] => text.match(wordPiece) ?? []
-
 /** True for text that is read as one word where it stands alone. */
 export const isOnePiece = (text: string): boolean => wholePiece.test(text)
 

@@ -3,9 +3,8 @@ import { countFound } from '../match/count-found.ts'
 import type { Deadline } from '../deadline.ts'
 import { lexQuery } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
-import type { QueryNode, WordsNode } from '../language/tree.ts'
+import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { withoutNodes } from '../help/relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
 import { countHolders } from './holders.ts'
 import { respellWord } from './respell-word.ts'
@@ -63,6 +62,14 @@ export function correctQuery(
   const hopeless = new Set<QueryNode>(unheld.filter((node) => !respelt.has(node)))
   const rest = whole.length > 0 || hopeless.size === 0 ? null : withoutNodes(tree, hopeless)
   return rest === null ? whole : among(rest, true)
+}
+
+/** A query without some of its words. Null if nothing remains. */
+function withoutNodes(tree: QueryNode, unwanted: ReadonlySet<QueryNode>): QueryNode | null {
+  if (unwanted.has(tree)) return null
+  if (tree.kind !== 'and' && tree.kind !== 'or') return tree
+  const left = tree.nodes.flatMap((node) => withoutNodes(node, unwanted) ?? [])
+  return tree.kind === 'and' ? allOf(left) : anyOf(left)
 }
 
 type Replaced = ReadonlyMap<WordsNode, Spelling>

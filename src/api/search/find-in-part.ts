@@ -1,7 +1,7 @@
-import type { Part } from '../../../model/part.ts'
-import { columnOf, searchableText, type ColumnName } from '../../../text/terms/columns.ts'
-import { stretchesOf } from '../../../text/passages/fences.ts'
-import type { TermMatch, TermMatcher } from '../../../text/passages/matcher.ts'
+import type { Part } from '../../model/part.ts'
+import { columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
+import { stretchesOf } from '../../text/passages/fences.ts'
+import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 
 /** What was found in one part of a message. */
 export interface PartFound {
