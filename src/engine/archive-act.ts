@@ -45,7 +45,7 @@ async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<read
 /** With a calendar, too. */
 async function pruneBy(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
   const { prune } = await import('../api/archives/prune.ts')
-  return prune(dir, order, origin, Date.now())
+  return prune(dir, order, origin)
 }
 
 async function* runAct(order: ArchiveRunOrder): AsyncGenerator<RunProgress, ArchiveResult> {

@@ -28,7 +28,6 @@ export type ArchiveOrder = ArchiveRunOrder | ArchiveVerifyOrder
 
 export interface RunResult {
   readonly kind: 'run'
-  /** The one that was ordered, unless another program took it meanwhile. */
   readonly name: string
   readonly packed: number
   readonly mended: readonly string[]

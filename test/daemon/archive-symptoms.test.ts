@@ -60,42 +60,11 @@ const chatsOf = (dir: string): string[][] =>
     return [name, ...(read.kind === 'sound' ? read.value.chats.map(({ id }) => id) : [])]
   })
 
-test('of two mirrors that archived into one folder in one second, the second run took the place of the first', () =>
+test('a run whose name another mirror took fails, and the other run stays', () =>
   withTwo(async (dir, ours, theirs) => {
     await makeRunOf(dir, ours, NAME)
-    expect(await makeRunOf(dir, theirs, NAME)).toMatchObject({ name: `${NAME}-2` })
-    expect(chatsOf(dir)).toEqual([
-      [NAME, 'ours'],
-      [`${NAME}-2`, 'theirs'],
-    ])
-  }))
-
-test('a run whose name another mirror took was told as that mirror’s run', () =>
-  withTwo(async (dir, ours, theirs) => {
-    const archives = archivesOf(dir, theirs.path, (order, onProgress) => {
-      const begun = order.kind === 'run' ? makeRunOf(dir, ours, order.name) : Promise.resolve()
-      const result = begun.then(() => startArchiveHere(order, onProgress).result)
-      return { result, stop: () => undefined }
-    })
-    const { run, made } = archives.begin(null, null, 'UTC')
-    await made
-    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'verified' })
-    expect(archives.list().map(({ name, state }) => [name, state])).toEqual([
-      [`${run.name}-2`, 'verified'],
-      [run.name, 'verified'],
-    ])
-  }))
-
-test('a run that failed after another mirror took its name was told as if that mirror’s run had failed', () =>
-  withTwo(async (dir, ours, theirs) => {
-    const archives = archivesOf(dir, theirs.path, (order) => {
-      const begun = order.kind === 'run' ? makeRunOf(dir, ours, order.name) : Promise.resolve()
-      return { result: begun.then(() => Promise.reject(new Error('no'))), stop: () => undefined }
-    })
-    const { run, made } = archives.begin(null, null, 'UTC')
-    await expect(made).rejects.toThrow('no')
-    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'failed' })
-    expect(archives.list().find(({ name }) => name === run.name)).toMatchObject({ state: 'verified', error: null })
+    await expect(makeRunOf(dir, theirs, NAME)).rejects.toThrow(/^Another program just made the archive /)
+    expect(chatsOf(dir)).toEqual([[NAME, 'ours']])
   }))
 
 test('what one mirror keeps of a job removed the runs of another mirror’s job of that name', () =>

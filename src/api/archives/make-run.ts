@@ -13,8 +13,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/chats/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { isAheadOfClock } from './ahead-of-clock.ts'
-import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
+import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
 import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
 import { chatLines, layOutChat } from './lay-out-chat.ts'
 import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
@@ -25,7 +24,6 @@ import { removeUnfinished } from './unfinished.ts'
 export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
-  /** Its manifest may say another one, where somebody took this one meanwhile. */
   readonly name: string
   readonly job: string | null
   /** As it was asked for; it stands in the manifest. */
@@ -71,8 +69,10 @@ const UNCHANGED_MAX = 1000
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
   const createdAtMs = order.now()
   const origin = readIdentity(db)
+  const names = listRunNames(order.dir)
+  if (names.includes(order.name)) throw nameTaken(order)
   removeUnfinished(order.dir)
-  const former = formerEntries(order.dir, origin, createdAtMs)
+  const former = formerEntries(order.dir, names, origin)
   const chats = listArchivable(db, order.chats)
   const empty = { entries: [], mended: [], leftOut: [], folders: new Set<string>(), packed: 0, waiting: [] }
   const made: Made = { db, order, origin, former, ...empty }
@@ -136,17 +136,21 @@ function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: st
 const isFull = (waiting: readonly Waiting[]): boolean =>
   waiting.length >= WAITING_MAX || sum(waiting.map(({ laidOut }) => heldBy(laidOut))) >= WAITING_BYTES_MAX
 
-/** What the newest sound run of this mirror says of each chat: one made under a clock far ahead only looks like it. */
-function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<string, ChatEntry> {
+/**
+ * The newest entry of each chat in the runs of this mirror, back to the last full run. Revisions of another mirror mean
+ * nothing here.
+ * @param names oldest first
+ */
+function formerEntries(dir: string, names: readonly string[], origin: string): ReadonlyMap<string, ChatEntry> {
   const entries = new Map<string, ChatEntry>()
-  for (const name of listRunNames(dir).toReversed()) {
+  for (const name of names.toReversed()) {
     const read = readManifest(dir, name)
     if (read.kind === 'damaged' || read.value.origin !== origin) continue
     for (const entry of read.value.chats) {
       const rival = entries.get(entry.id)
       if (rival === undefined || isNewer(entry.revision, rival.revision)) entries.set(entry.id, entry)
     }
-    if (read.value.scope === null && !isAheadOfClock(Date.parse(read.value.createdAt), nowMs)) break
+    if (read.value.scope === null) break
   }
   return entries
 }
@@ -207,6 +211,9 @@ function prove(made: Made, chat: ArchivableChat, { hash, content, bytes, message
   else leaveOut(made, chat.id, 'the mirror says something else of it each time')
 }
 
+const nameTaken = ({ dir, name }: RunOrder): UserError =>
+  new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.')
+
 const unproven = (id: string, dir: string): UserError =>
   new UserError(
     'archive-unproven',
@@ -215,11 +222,11 @@ const unproven = (id: string, dir: string): UserError =>
   )
 
 function manifestOf({ order, origin, entries: chats, leftOut }: Made, createdAtMs: number): Manifest {
-  const { dir, job, scope, program } = order
+  const { name, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
-    name: settleName(dir, order.name),
+    name,
     createdAt: new Date(createdAtMs).toISOString(),
     provenAt: new Date(order.now()).toISOString(),
     job,

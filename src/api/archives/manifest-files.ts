@@ -1,8 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
-import { freeName, isRunName, runName, runPath } from '../../archive/names.ts'
+import { isRunName, runName, runPath } from '../../archive/names.ts'
 import { UserError } from '../../model/user-error.ts'
 import { writeWhole } from './object-files.ts'
 import { readPlainFile, saysWhy } from './plain-files.ts'
@@ -72,14 +72,7 @@ export async function writeManifest(dir: string, manifest: Manifest): Promise<vo
   await writeWhole(dir, join(dir, runPath(manifest.name)), sealManifest(manifest))
 }
 
-/**
- * The name under which a run that is made is written: the one it began with, unless another program that archives into
- * the folder gave it away meanwhile. To be asked for by whoever holds the folder's lock, and written at once.
- */
-export const settleName = (dir: string, name: string): string =>
-  freeName(name, (each) => lstatSync(join(dir, runPath(each)), { throwIfNoEntry: false }) !== undefined)
-
-/** The name of a run that begins now; others that hold no lock yet may give it away, too. @param taken names that are in use though no file has them */
+/** The name of a run that begins now. @param taken names that are in use without a file */
 export const nameRun = (
   dir: string,
   atMs: number,

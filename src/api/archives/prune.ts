@@ -25,18 +25,13 @@ export interface PruneOutcome {
  * Removes the runs of a job that are not kept, and then what no run names. Only while no other run is being made.
  * @param origin whose runs they are: another mirror's job may have the same name, and its runs are all that it has
  */
-export async function prune(
-  dir: string,
-  { job, keep, timeZone }: PruneOrder,
-  origin: string,
-  nowMs: number,
-): Promise<PruneOutcome> {
+export async function prune(dir: string, { job, keep, timeZone }: PruneOrder, origin: string): Promise<PruneOutcome> {
   const ofJob = listRuns(dir).flatMap(({ name, head, sha256 }) =>
     head?.job === job && head.origin === origin && sha256 !== null
       ? [{ name, createdAtMs: Date.parse(head.createdAt) }]
       : [],
   )
-  const runs = runsToRemove(ofJob, keep, timeZone, nowMs)
+  const runs = runsToRemove(ofJob, keep, timeZone)
   for (const name of runs) rmSync(join(dir, runPath(name)))
   // First the runs are gone for good: a run that came back after a power cut must find what it names.
   if (runs.length > 0) await syncFolders([join(dir, 'runs')])

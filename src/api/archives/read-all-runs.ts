@@ -27,8 +27,6 @@ export class AllRuns {
   readonly #damaged = new Map<string, string>()
   /** Of chats that were not what their run says. */
   readonly #bad = new Set<string>()
-  /** States that were read: another mirror may have archived the very same. */
-  readonly #taken = new Set<string>()
   #done = 0
   #total = 0
 
@@ -86,10 +84,8 @@ export class AllRuns {
     for (const entry of chosen) {
       const state = stateOf(entry)
       this.#done += 1
-      if (this.#taken.has(state)) continue
       const chat = await readEntry(this.#dir, entry)
-      if (chat.kind === 'sound') this.#taken.add(state)
-      else {
+      if (chat.kind === 'damaged') {
         this.#bad.add(state)
         missed.add(keyOf({ origin }, entry))
       }

@@ -1,7 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
-import { isAheadOfClock } from './ahead-of-clock.ts'
 
-/** How many runs of a job stay: of each of the last so many days, weeks and months that have one, the newest. */
+/** How many runs of a job stay: the newest of each of the last days, weeks and months that have a run. */
 export interface Keep {
   readonly daily: number
   readonly weekly: number
@@ -14,14 +13,12 @@ export interface KeptRun {
 }
 
 /**
- * Which runs of a job are not kept. Where nothing is said of how many stay, all do, and the newest always does. A run
- * that was made under a clock far ahead takes no real one's place, and stays until its time has come.
- * @param timeZone IANA name: the zone whose days, weeks from Monday on, and months are meant
+ * Which runs of a job are not kept. If all counts are 0, all runs stay. The newest run always stays.
+ * @param timeZone IANA name of the zone of days, months, and weeks, which start on Monday
  */
-export function runsToRemove(runs: readonly KeptRun[], keep: Keep, timeZone: string, nowMs: number): readonly string[] {
+export function runsToRemove(runs: readonly KeptRun[], keep: Keep, timeZone: string): readonly string[] {
   if (keep.daily + keep.weekly + keep.monthly === 0) return []
-  const told = runs.filter(({ createdAtMs }) => !isAheadOfClock(createdAtMs, nowMs))
-  const newestFirst = told.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.name < b.name ? 1 : -1))
+  const newestFirst = runs.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.name < b.name ? 1 : -1))
   const dated = newestFirst.map(({ name, createdAtMs }) => ({ name, date: dateOf(createdAtMs, timeZone) }))
   const kept = new Set([
     ...newestOfEach(dated, keep.daily, (date) => date.toString()),

@@ -1,5 +1,4 @@
 import { createTask } from 'node-cron'
-import { isAheadOfClock } from '../../api/archives/ahead-of-clock.ts'
 import type { ArchiveHealth } from '../../api/http/archive-shapes.ts'
 import { toIso } from '../../api/iso.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -53,7 +52,7 @@ export class ArchiveSchedule {
   get health(): ArchiveHealth {
     const { notes, running, atWork } = this.#world.archives
     const made = [...notes.runs.values()]
-      .filter(({ state, createdAtMs }) => state !== 'failed' && !this.#isAhead(createdAtMs))
+      .filter(({ state }) => state !== 'failed')
       .map(({ createdAtMs }) => createdAtMs)
     const jobs = this.#jobs.flatMap((job) => {
       const note = this.#noteOf(job) ?? this.#firstNote(job)
@@ -99,9 +98,8 @@ export class ArchiveSchedule {
   /** When the last one that was made began, in epoch milliseconds; null where none is known. */
   #lastRunOf(job: ArchiveJob): number | null {
     try {
-      const made = this.#world.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
-      const atMs = made.map(({ createdAt }) => Date.parse(createdAt ?? ''))
-      return atMs.find((ms) => !this.#isAhead(ms)) ?? null
+      const last = this.#world.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
+      return last === undefined ? null : Date.parse(last.createdAt ?? '')
     } catch (error) {
       // A folder that cannot be read is told by whatever wants more of it than this.
       if (error instanceof UserError) return null
@@ -150,10 +148,6 @@ export class ArchiveSchedule {
       this.#never.add(job.name)
       return []
     }
-  }
-
-  #isAhead(atMs: number): boolean {
-    return isAheadOfClock(atMs, this.#world.now())
   }
 
   #zoneOf(job: ArchiveJob): string {

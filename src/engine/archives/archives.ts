@@ -56,8 +56,6 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly #world: ArchivesWorld
   /** Runs that are asked for and not yet made, in order. */
   readonly #running = new Map<string, Running>()
-  /** What runs are called that were to be called otherwise: another program took the name while they waited. */
-  readonly #settled = new Map<string, string>()
   readonly #queue: ArchiveQueue
 
   constructor(setup: ArchivesSetup, world: ArchivesWorld) {
@@ -118,9 +116,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
   }
 
-  /** @param given as it was told when the run began, or as the run is called now */
-  get(given: string): ArchiveRun | null {
-    const name = this.#settled.get(given) ?? given
+  get(name: string): ArchiveRun | null {
     return this.list().find((run) => run.name === name) ?? null
   }
 
@@ -131,7 +127,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const { soundRuns, ...verdict } = result.verdict
     this.#noteVerdict(soundRuns, verdict)
     this.#tell(name, this.get(name)?.state ?? 'damaged')
-    return { ...verdict, isSound: share === 1 && soundRuns.includes(this.#settled.get(name) ?? name) }
+    return { ...verdict, isSound: share === 1 && soundRuns.includes(name) }
   }
 
   async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
@@ -172,9 +168,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
 
   #onMade(running: Running, result: ArchiveResult): RunResult {
     if (result.kind !== 'run') throw new Error('a run was answered as a proof')
-    const { createdAtMs, job, scope } = running
-    const { name } = result
-    this.#settle(running, name)
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
     const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#world.now() }
     this.notes.noteRun(name, { ...facts, state: 'verified' })
     this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
@@ -190,10 +185,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   #onFailed(running: Running, error: unknown): never {
-    const { createdAtMs, job, scope } = running
-    this.#running.delete(running.name)
-    const name = this.#freeName(createdAtMs, job)
-    this.#settle(running, name)
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
     const trouble = error instanceof UserError ? error : new UserError('fault', String(error), 'It is tried again.')
     if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
@@ -208,13 +201,6 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   #freeName(createdAtMs: number, job: string | null): string {
     const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
     return nameRun(this.#setup.dir, createdAtMs, job, taken)
-  }
-
-  #settle(running: Running, name: string): void {
-    this.#running.delete(running.name)
-    if (name === running.name) return
-    this.#settled.set(running.name, name)
-    this.#world.say('info', `The archive ${running.name} is called ${name}: another program took the name.`)
   }
 
   #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: Omit<ArchiveVerdict, 'isSound'>): void {

@@ -61,6 +61,6 @@ test('a folder that is called as an archived chat kept a job that was made from 
   const hash = 'ab'.repeat(32)
   mkdirSync(join(archive.dir, objectPath(hash)), { recursive: true })
   const order = { job: 'weekly', keep: { daily: 1, weekly: 0, monthly: 0 }, timeZone: 'UTC' }
-  await expect(prune(archive.dir, order, 'nobody', Date.now())).resolves.toMatchObject({ runs: [] })
+  await expect(prune(archive.dir, order, 'nobody')).resolves.toMatchObject({ runs: [] })
   expect(archive.verify().unexpected).toEqual([objectPath(hash)])
 })
