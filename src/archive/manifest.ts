@@ -1,8 +1,6 @@
 import { createHash, hash as digest } from 'node:crypto'
 import * as z from 'zod/mini'
-import { damaged, type Decoded } from './chat-file.ts'
-import { isTooDeep } from './depth.ts'
-import { issueText } from './issue-text.ts'
+import { damaged, issueText, isTooDeep, type Decoded } from './chat-file.ts'
 import { isObjectHash, isRunName } from './names.ts'
 
 export const MANIFEST_FORMAT = 'cursordex-archive'
@@ -158,3 +156,15 @@ function parseJson(text: string): unknown {
 }
 
 const sha256 = (text: string): string => digest('sha256', text)
+
+/** No chat is ever written so often. */
+const REWRITTEN = 2 ** 52
+
+/**
+ * What a run says in a revision's place once a purge wrote the object anew: one that no mirror has, so that what a mirror
+ * holds is compared anew by its next run, and that yet tells which state is the newer one.
+ */
+export const rewrittenRevision = (revision: number): number => (revision % REWRITTEN) + REWRITTEN
+
+/** Of two states that one mirror archived of a chat, be they as they were archived or rewritten. */
+export const isNewer = (one: number, other: number): boolean => one % REWRITTEN > other % REWRITTEN

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import {
+  isNewer,
   MANIFEST_FORMAT,
   MANIFEST_VERSION,
   type ChatEntry,
@@ -8,18 +9,15 @@ import {
   type Manifest,
 } from '../../archive/manifest.ts'
 import { objectPath } from '../../archive/names.ts'
-import { isNewer } from '../../archive/revisions.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/chats/archivable-chats.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
-import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
-import { chatLines, layOutChat } from './lay-out-chat.ts'
-import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
+import { removeUnfinished, syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
+import { chatLines, heldBy, layOutChat, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
 import { plainFileSize } from './plain-files.ts'
 import { isProvenAgain, proveObject, proveWritten } from './prove-object.ts'
-import { removeUnfinished } from './unfinished.ts'
 
 export interface RunOrder {
   /** The archive folder. */

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { hash as digest } from 'node:crypto'
-import { closeSync, fsync, openSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, readdirSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzipSync } from 'node:zlib'
+import { constants, gunzipSync } from 'node:zlib'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { objectPath } from '../../archive/names.ts'
 import type { PackedObject } from './pack-object.ts'
-import { makeFolder, readPlainFile, requireNoFolder, saysWhy } from './plain-files.ts'
+import { isFolder, makeFolder, readPlainFile, requireNoFolder, saysWhy } from './plain-files.ts'
 
 /** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
 export const TEXT_BYTES_MAX = 500 * 1024 * 1024
@@ -135,3 +135,30 @@ export function readObject(dir: string, hash: string): Decoded<string> {
   const text = packed.kind === 'sound' ? unpack(packed.value) : packed
   return text.kind === 'sound' ? { kind: 'sound', value: text.value.toString() } : text
 }
+
+const FIRST_BYTES = 64 * 1024
+
+/** Whose object this is, by the first of its bytes that can still be read; null where they tell nothing. */
+export function guessChatId(dir: string, object: string): string | null {
+  try {
+    const packed = readPlainFile(dir, join(dir, objectPath(object)), 500 * 1024 * 1024)
+    const text = gunzipSync(packed.subarray(0, FIRST_BYTES), { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+    const [, quoted = 'null'] = /^\{"format":"[^"]*","version":\d+,"id":("(?:[^"\\]|\\.)*")/.exec(text) ?? []
+    return JSON.parse(quoted) as string | null
+  } catch {
+    // Nothing about a damaged file can be relied on, and nobody else names its chat.
+    return null
+  }
+}
+
+/** Removes what a run that was cut short was writing. Nothing else has such a name. */
+export function removeUnfinished(dir: string): void {
+  const folders = [join(dir, 'runs'), ...foldersIn(join(dir, 'objects'))]
+  for (const folder of folders.filter(isFolder)) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.name.endsWith(UNFINISHED) && !entry.isDirectory()) rmSync(join(folder, entry.name), { force: true })
+    }
+  }
+}
+
+const foldersIn = (path: string): string[] => (isFolder(path) ? readdirSync(path).map((name) => join(path, name)) : [])

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { ChatEntry } from '../../archive/manifest.ts'
-import type { DamagedChat, ProvenChat } from '../../archive/proven-chat.ts'
+import type { DamagedChat, ProvenChat } from '../../archive/record.ts'
 import { UserError } from '../../model/user-error.ts'
-import { guessChatId } from './guess-chat-id.ts'
+import { guessChatId } from './object-files.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { saysWhy } from './plain-files.ts'
-import { proveChat } from './prove-chat.ts'
+import { proveChat } from './prove-object.ts'
 import { listObjects } from './purge/read-objects.ts'
 
 /** A run whose chats are to be read back. */

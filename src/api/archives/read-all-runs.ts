@@ -1,5 +1,4 @@
-import type { ChatEntry, SealedManifest } from '../../archive/manifest.ts'
-import { isNewer } from '../../archive/revisions.ts'
+import { isNewer, type ChatEntry, type SealedManifest } from '../../archive/manifest.ts'
 import { readManifest } from './manifest-files.ts'
 import { readEntry, readObjects, type FoundRuns, type ReadChat } from './open-run.ts'
 import { listObjects } from './purge/read-objects.ts'

@@ -1,6 +1,3 @@
-import { rawBlockOf, type RawBlock } from './block-starts.ts'
-import { containerOf, filled, goOn, isBlank, type Container } from './containers.ts'
-
 /** A run of lines, with the line breaks between and after them. */
 export interface Stretch {
   /** `code` has its fence lines with it. */
@@ -98,4 +95,116 @@ function detabbed(line: string): string {
   let text = ''
   for (const sign of line) text += sign === '\t' ? ' '.repeat(4 - (text.length % 4)) : sign
   return text
+}
+
+/** A block that takes lines as they are until it ends. */
+export interface RawBlock {
+  readonly kind: 'prose' | 'code'
+  /** The line that ends it; null where any blank line does. */
+  readonly closing: string | null
+  readonly isClosedBy: (line: string) => boolean
+}
+
+/** HTML that, by CommonMark, goes on over blank lines until its end is found. */
+const endless: readonly { readonly opens: RegExp; readonly closes: RegExp; readonly closing: string }[] = [
+  { opens: /^ {0,3}<!--/u, closes: /-->/u, closing: '-->' },
+  { opens: /^ {0,3}<\?/u, closes: /\?>/u, closing: '?>' },
+  { opens: /^ {0,3}<!\[CDATA\[/u, closes: /\]\]>/u, closing: ']]>' },
+  { opens: /^ {0,3}<![a-z]/iu, closes: />/u, closing: '>' },
+]
+
+/** Tags that begin a block wherever they stand at the beginning of a line. */
+const blockTag = new RegExp(
+  `^ {0,3}</?(?:${[
+    'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt',
+    'fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu',
+    'menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr',
+    'track|ul',
+  ].join('|')})(?:\\s|/?>|$)`,
+  'iu',
+)
+const attribute = String.raw`\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>\x60]+|'[^']*'|"[^"]*"))?`
+/** One whole tag and nothing else: a block where no paragraph goes before it. */
+const loneTag = new RegExp(String.raw`^ {0,3}<(?:[a-z][a-z\d-]*(?:${attribute})*\s*/?|/[a-z][a-z\d-]*\s*)>\s*$`, 'iu')
+
+/** @param line detabbed, without its end and what its containers take of it */
+export function rawBlockOf(line: string, isInParagraph: boolean): RawBlock | null {
+  const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/u.exec(line)?.[1]
+  if (fence !== undefined) return fencedBlock(fence)
+  const tag = /^ {0,3}<(script|pre|style|textarea)(?:[\s>]|$)/iu.exec(line)?.[1]
+  if (tag !== undefined) {
+    return htmlBlock(/<\/(?:script|pre|style|textarea)>/iu, `</${tag.toLowerCase()}>`)
+  }
+  const html = endless.find(({ opens }) => opens.test(line))
+  if (html !== undefined) return htmlBlock(html.closes, html.closing)
+  return blockTag.test(line) || (!isInParagraph && loneTag.test(line)) ? htmlBlock(/^ *$/u, null) : null
+}
+
+function fencedBlock(fence: string): RawBlock {
+  const closes = new RegExp(`^ {0,3}${fence.charAt(0)}{${fence.length},} *$`, 'u')
+  return { kind: 'code', closing: fence, isClosedBy: (line) => closes.test(line) }
+}
+
+function htmlBlock(closes: RegExp, closing: string | null): RawBlock {
+  return { kind: 'prose', closing, isClosedBy: (line) => closes.test(line) }
+}
+
+/** A quote, or an item of a list with the columns that its lines are indented by. */
+export type Container = { readonly kind: 'quote' } | Item
+interface Item {
+  readonly kind: 'item'
+  readonly width: number
+  /** Nothing stands behind its mark: a blank line ends it. */
+  readonly isBare: boolean
+}
+
+/** Beyond it marks are taken for words: no text is read for ever. */
+const DEPTH_MAX = 100
+
+/** Whether a line is blank to Markdown: other white space is text. */
+export const isBlank = (line: string): boolean => /^ *$/u.test(line)
+
+/** A container in which a line stands that is not blank. */
+export const filled = (container: Container): Container =>
+  container.kind === 'item' && container.isBare ? { ...container, isBare: false } : container
+
+/** The containers that a line goes on with, and what they leave of it. */
+export function goOn(open: readonly Container[], line: string): { readonly count: number; readonly rest: string } {
+  let rest = line
+  for (const [count, container] of open.entries()) {
+    const taken = container.kind === 'quote' ? quoteMark(rest) : indentOf(container, rest)
+    if (taken === null) return { count, rest }
+    rest = rest.slice(taken)
+  }
+  return { count: open.length, rest }
+}
+
+function indentOf({ width, isBare }: Item, rest: string): number | null {
+  if (isBlank(rest)) return isBare ? null : Math.min(width, rest.length)
+  return rest.startsWith(' '.repeat(width)) ? width : null
+}
+
+function quoteMark(rest: string): number | null {
+  return /^ {0,3}> ?/u.exec(rest)?.[0].length ?? null
+}
+
+/** The container that begins here, and how many columns its mark takes. */
+export function containerOf(
+  rest: string,
+  depth: number,
+  isInterrupting: boolean,
+): { readonly container: Container; readonly taken: number } | null {
+  if (depth >= DEPTH_MAX) return null
+  const quote = quoteMark(rest)
+  if (quote !== null) return { container: { kind: 'quote' }, taken: quote }
+  const [mark, before = '', sign = ''] = /^( {0,3})([-+*]|\d{1,9}[.)])(?= |$)/u.exec(rest) ?? []
+  if (mark === undefined) return null
+  const tail = rest.slice(mark.length)
+  const isBare = isBlank(tail)
+  // What breaks a paragraph off must hold something, and be the first of its list.
+  if (isInterrupting && (isBare || (/^\d/u.test(sign) && Number.parseInt(sign, 10) !== 1))) return null
+  const gap = /^ */u.exec(tail)?.[0].length ?? 0
+  const padding = isBare || gap > 4 ? 1 : gap
+  const width = before.length + sign.length + padding
+  return { container: { kind: 'item', width, isBare }, taken: Math.min(width, rest.length) }
 }

@@ -2,7 +2,6 @@ import type { Json } from '../../model/json.ts'
 import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
 import { readBlocks } from './blocks.ts'
 import { durationText, isDone, payloadText, todoMark } from './facts.ts'
-import { htmlText } from './html-text.ts'
 
 export function htmlOf(part: Part): string {
   switch (part.kind) {
@@ -91,4 +90,29 @@ const named = (name: string, html: string): string => `<div class="name">${name}
 /** The first line feed after the tag is the parser's, not the text's. */
 function block(text: string, tone?: string): string {
   return `<pre${tone === undefined ? '' : ` class="${tone}"`}>\n${htmlText(text)}</pre>\n`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+// C0 but for tab and line feed, DEL, C1, the marks that turn the direction of writing and so make shown text differ
+// from real text, and halves of letters, which no encoding can carry.
+const unseen = /[^\P{Cc}\t\n]|[\p{Bidi_Control}\p{Surrogate}]/gu
+
+/** Text from a chat, fit for any place in a page: nothing in it is markup, and nothing in it is hidden. */
+export function htmlText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(unseen, asEscape)
+    .replace(/[&<>"']/gu, (sign) => entities[sign] ?? sign)
+}
+
+function asEscape(sign: string): string {
+  const code = sign.charCodeAt(0).toString(16)
+  return sign < '\u0100' ? String.raw`\x${code.padStart(2, '0')}` : String.raw`\u${code.padStart(4, '0')}`
 }

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Chat } from '../../model/chat.ts'
 import type { Message } from '../../model/message.ts'
 import { chatFacts, messageMarks, messageTime, roleName } from './facts.ts'
-import { htmlOf } from './html-parts.ts'
+import { htmlOf, htmlText } from './html-parts.ts'
 import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
-import { htmlText } from './html-text.ts'
 import { maskedSentence, type ExportStamp } from './stamp.ts'
 
 /** One page that stands alone: no script, nothing loaded, all that was said as text. */

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { asChatId } from '../../../model/ids.ts'
-import { fileNameOf } from '../../export/file-name.ts'
-import { exporters, exportFormats } from '../../export/formats.ts'
+import { exporters, exportFormats, fileNameOf } from '../../export/formats.ts'
 import { findChat, readThread } from '../../export/read-thread.ts'
 import { toIso } from '../../iso.ts'
 import { flag, oneOf, parametersOf, readQuery } from '../params.ts'

@@ -1,10 +1,15 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { echo } from '../language/echo.ts'
-import type { QueryNode } from '../language/tree.ts'
+import type { QueryNode, WordsNode } from '../language/tree.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
-import { correctQuery, type Correction } from './correct-query.ts'
-import { suggestCommoner } from './suggest-commoner.ts'
+import { correctQuery, replaceWords, spellableWords, type Correction } from './correct-query.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
+import { countFound } from '../match/count-found.ts'
+import { printQuery } from '../language/print.ts'
+import { wordPhrases } from '../plan/word-phrases.ts'
+import { countHolders } from './count-holders.ts'
+import { nearWords, slipsForgiven } from './near-words.ts'
 
 export interface SpellingCheck {
   /** Whose hits are shown in place of none. */
@@ -43,3 +48,44 @@ function warningOf({ words }: Correction): string {
 }
 
 const quote = (words: readonly string[]): string => echo(words.join(' '))
+
+/** A search that finds more was spelt as it was meant. */
+const FEW = 3
+/** A word is taken for a slip of another that so many times as many messages hold. */
+const TIMES_COMMONER = 50
+const LETTERS_MIN = 5
+const LOOKED_UP_MAX = 10
+
+type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'> & { readonly total: number }
+
+/** A search that finds little by a word that is one slip away from a much more frequent one: somebody else's slip? */
+export function suggestCommoner(
+  db: Mirror,
+  tree: QueryNode,
+  asked: Asked,
+  deadline: Deadline,
+  isOver: () => boolean,
+): readonly SearchSuggestion[] {
+  if (asked.total > FEW) return []
+  const suggestions: SearchSuggestion[] = []
+  for (const node of spellableWords(tree, asked.q)) {
+    const commoner = isOver() ? null : commonerThan(db, node, isOver)
+    if (commoner === null) continue
+    const changed = replaceWords(tree, new Map([[node, commoner]]))
+    const count = countFound(db, changed, asked, deadline)
+    if (count > asked.total) suggestions.push({ text: printQuery(changed), reason: 'spelling', count })
+  }
+  return suggestions
+}
+
+function commonerThan(db: Mirror, { text }: WordsNode, isOver: () => boolean): { readonly text: string } | null {
+  const [only, ...others] = tokenize(text)
+  if (only === undefined || others.length > 0 || slipsForgiven(only.term, LETTERS_MIN) === 0) return null
+  const own = countHolders(db, wordPhrases(text, false))
+  if (own > FEW) return null
+  const counted = nearWords(db, only.term, 1, isOver)
+    .slice(0, LOOKED_UP_MAX)
+    .map(({ term }) => ({ text: term, count: countHolders(db, [{ terms: [term], isPrefix: false }]) }))
+  const [first] = counted.toSorted((a, b) => b.count - a.count)
+  return first !== undefined && first.count >= TIMES_COMMONER * own ? first : null
+}

@@ -6,9 +6,8 @@ import { printQuery } from '../language/print.ts'
 import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { respellWord } from './respell-word.ts'
-import type { Spelling } from './spelling.ts'
 
 /** A query in which misspelt words are replaced, and which finds something. */
 export interface Correction {

@@ -1,8 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { countHolders } from './holders.ts'
-import type { Spelling } from './spelling.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 
 /** The end of a hash, or of a name in groups of hexadecimal digits. */
 const hashEnd =

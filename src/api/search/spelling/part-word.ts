@@ -2,9 +2,8 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { slipsForgiven } from './near-words.ts'
-import type { Spelling } from './spelling.ts'
 
 const HAS_TERM = `select 1 as found from terms where term = ?`
 

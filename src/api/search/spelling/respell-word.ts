@@ -3,10 +3,9 @@ import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import type { WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { otherHashes } from './hash-words.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
 import { partWord } from './part-word.ts'
-import type { Spelling } from './spelling.ts'
 
 /** So many other spellings of one word are thought of. */
 const SPELLINGS_MAX = 5

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { markTerm } from '../../../text/terms/marks.ts'
-import { expressionOf } from '../plan/match.ts'
+import { expressionOf, type Match } from '../plan/match.ts'
 
 export interface Named {
   readonly id: string
@@ -22,4 +22,27 @@ export function isToolCalled(db: Mirror, name: string): boolean {
   const mark = { terms: [markTerm(`tool:${name}`)], isPrefix: false }
   const match = expressionOf({ kind: 'phrases', phrases: [mark], columns: null, isWord: false })
   return prepared(db, CALLS_TOOL).get({ match: `{marks} : (${match})` }) !== undefined
+}
+
+export interface SuggestedChat {
+  readonly id: string
+  readonly title: string
+  readonly lastActivityAtMs: number | null
+}
+
+/** So many of the last chats with such a title are looked at. */
+const LOOKED_AT = 100
+
+const WITH_TITLE = `
+  select c.id, c.title, c.last_activity_at as lastActivityAtMs
+  from chat_terms cross join chats c on c.num = chat_terms.rowid
+  where chat_terms match @match and exists (select 1 from messages m where m.chat = c.num)
+  order by chat_terms.rowid desc
+  limit ${LOOKED_AT}
+`
+
+/** Chats by their titles, the last active first. */
+export function findChats(db: Mirror, match: Match): readonly SuggestedChat[] {
+  const found = prepared<SuggestedChat>(db, WITH_TITLE).all({ match: `{title} : (${expressionOf(match)})` })
+  return found.sort((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
 }

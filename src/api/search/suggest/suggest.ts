@@ -2,14 +2,11 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline } from '../deadline.ts'
 import type { FieldName } from '../language/tree.ts'
 import type { Match } from '../plan/match.ts'
-import { findChats } from './find-chats.ts'
+import { findChats, isToolCalled, listProjectNames, listToolNames, type Named } from './find-names.ts'
 import { findFiles } from './find-files.ts'
-import { isToolCalled, listProjectNames, listToolNames, type Named } from './find-names.ts'
-import { findWords } from './find-words.ts'
+import { findWords, meantInstead, meantWords, type MeantWord } from './find-words.ts'
 import { fitOf } from './fit.ts'
 import { frequentWords, gatherWords, type FrequentWords } from './frequent-words.ts'
-import { meantInstead, meantWords, type MeantWord } from './meant.ts'
-import type { SuggestAnswer, Suggestion, SuggestionKind, SuggestRequest } from './request.ts'
 import { readTyped, typedValue, type TypedWord } from './typed.ts'
 
 /** What the first answer takes for gathering words, and what each later one does until they are gathered. */
@@ -152,4 +149,31 @@ function mixed(kinds: readonly (readonly Suggestion[])[], limit: number): readon
   return chosen
     .sort((a, b) => b.score - a.score)
     .map((each) => ({ ...each, score: Math.round(Math.max(0, each.score) * 1000) / 1000 }))
+}
+
+export interface SuggestRequest {
+  /** What was typed so far. */
+  readonly q: string
+  /** 1 to 20. */
+  readonly limit: number
+}
+
+export type SuggestionKind = 'chat' | 'project' | 'tool' | 'file' | 'term'
+
+export interface Suggestion {
+  readonly kind: SuggestionKind
+  /** What to show. */
+  readonly text: string
+  /** What to ask by: an id of a chat or project, a tool's name, a file's path, the query with the word put in. */
+  readonly id: string
+  /** Up to 1, higher is better; comparable within one answer only. */
+  readonly score: number
+}
+
+export interface SuggestAnswer {
+  /** Best first. */
+  readonly items: readonly Suggestion[]
+  /** False while the words of the mirror are being gathered, and so rare ones may stand before frequent ones. */
+  readonly isComplete: boolean
+  readonly tookMs: number
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { runsToRemove, type Keep, type KeptRun } from '../../../src/api/archives/runs-to-remove.ts'
+import { runsToRemove, type Keep, type KeptRun } from '../../../src/api/archives/prune.ts'
 
 const DAY_MS = 86_400_000
 const run = (iso: string): KeptRun => ({ name: iso, createdAtMs: Date.parse(iso) })
