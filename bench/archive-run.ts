@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nameRun } from '../src/api/archives/manifest-files.ts'
-import type { RunResult } from '../src/engine/archive-orders.ts'
-import type * as archiveProcess from '../src/engine/archive-process.ts'
+import type * as forkedExecutor from '../src/engine/executor/forked-executor.ts'
+import type { ArchiveResult } from '../src/engine/jobs/archive.ts'
 import type { Cost } from './measured-act.ts'
 import { canLook, cpuMs, familyOf, peakBytes, residentBytes, startBareNode } from './processes.ts'
 
 /** As people run it: loaded out of many files it takes longer to start. */
-const bundled = new URL('../dist/daemon/archive-process.js', import.meta.url).href
+const bundled = new URL('../dist/engine/forked-executor.js', import.meta.url).href
 
 /** A run of everything into the folder, by a process of its own as the daemon starts it; its start counts. */
-export async function runArchive(mirrorPath: string, dir: string): Promise<readonly [Cost, RunResult]> {
-  const { startArchiveProcess } = (await import(bundled)) as typeof archiveProcess
+export async function runArchive(mirrorPath: string, dir: string): Promise<readonly [Cost, ArchiveResult]> {
+  const { ForkedExecutor } = (await import(bundled)) as typeof forkedExecutor
   const bareBytes = canLook ? await bareNodeBytes() : Number.NaN
   const before = new Set(canLook ? familyOf(process.pid) : [])
   const startedAtMs = performance.now()
-  const order = { kind: 'run', dir, mirrorPath, name: nameRun(dir, Date.now(), null), version: '0' } as const
+  const input = { dir, name: nameRun(dir, Date.now(), null), version: '0', scope: null, timeZone: 'UTC', prune: null }
   // Where no process can be looked at, only the clock tells.
   let spent = { cpuMs: Number.NaN, growthBytes: Number.NaN }
   let child: number | undefined
@@ -24,10 +24,10 @@ export async function runArchive(mirrorPath: string, dir: string): Promise<reado
     if (child === undefined || residentBytes(child) === 0) return
     spent = { cpuMs: cpuMs(child), growthBytes: peakBytes(child) - bareBytes }
   }
-  const work = startArchiveProcess({ ...order, scope: null, timeZone: 'UTC', prune: null }, look)
-  const result = await work.result
+  const executor = new ForkedExecutor(mirrorPath)
+  const result = await executor.run('archive', input, { onProgress: look })
   look()
-  if (result.kind !== 'run') throw new Error('a run was answered as a proof')
+  await executor.close()
   return [{ ...spent, wallMs: performance.now() - startedAtMs }, result]
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { runPasses } from '../src/engine/run-passes.ts'
+import { runPasses } from '../src/engine/writer/run-passes.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { readUncounted } from '../src/mirror/usage/estimates.ts'
 import { openWriter, type Mirror } from '../src/mirror/open.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mirrorPath } from '../src/engine/data-folder.ts'
-import { runPasses } from '../src/engine/run-passes.ts'
+import { runPasses } from '../src/engine/writer/run-passes.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
 import type { BenchDaemon } from './daemon.ts'

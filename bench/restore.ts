@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mirrorPath } from '../src/engine/data-folder.ts'
-import { runPasses } from '../src/engine/run-passes.ts'
-import { restoreAct } from '../src/engine/restore/restore-act.ts'
+import { runPasses } from '../src/engine/writer/run-passes.ts'
+import { restore as restoreArchive } from '../src/engine/restore.ts'
 import { discoverSources } from '../src/indexer/discover.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
 import { archiveAll, measure, type Cost } from './measured-act.ts'
@@ -43,7 +43,7 @@ export async function restore(shop: Workshop): Promise<void> {
 }
 
 async function restoreAll(db: Mirror, dir: string, note: () => void) {
-  const act = restoreAct({ dir, isOwn: false, name: null, map: {} }, { mirror: () => db, now: Date.now })
+  const act = restoreArchive({ dir, isOwn: false, name: null, map: {} }, { mirror: () => db, now: Date.now })
   for (;;) {
     const step = await act.next()
     note()

@@ -12,7 +12,7 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
 
 rmSync(out, { recursive: true, force: true })
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.bench.json'], { cwd: root, stdio: 'inherit' })
-await bundle(join(root, 'src'), join(out, 'dist'), ['daemon/archive-process'])
+await bundle(join(root, 'src'), join(out, 'dist'), ['engine/executor/forked-executor'])
 // The program finds both two folders above its own.
 for (const beside of ['config', 'package.json']) cpSync(join(root, beside), join(out, beside), { recursive: true })
 

@@ -5,21 +5,12 @@ import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** What is started by its path: the command line, and what it starts as threads and processes of their own. */
-const programs = [
-  'cli/bin',
-  'engine/writer-thread',
-  'engine/search-child',
-  'engine/estimate-child',
-  'engine/check-child',
-  'engine/archive-child',
-  'engine/purge-child',
-  'sample/grow-child',
-]
+const programs = ['cli/bin', 'engine/writer-thread', 'engine/job-child', 'sample/grow-child']
 
 /**
  * Each program is a bundle of its own, for two that share code would share it in many small files, and to load those
  * takes a start some 15 ms longer. Every file comes to lie one folder deep, as the programs do in src:
- * `../engine/search-child.js` and `../../package.json` lead from each to the same place.
+ * `../engine/job-child.js` and `../../package.json` lead from each to the same place.
  * @param more further modules that are to be found under their names
  */
 export async function bundle(source, target, more = []) {
@@ -29,9 +20,12 @@ export async function bundle(source, target, more = []) {
   copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
 }
 
+/** A module further down comes to lie one folder deep, too. */
+export const outputName = (name) => `${name.split('/')[0]}/${basename(name)}`
+
 async function bundleOne(source, target, name) {
   const bundled = await rolldown({
-    input: { [name]: join(source, `${name}.ts`) },
+    input: { [outputName(name)]: join(source, `${name}.ts`) },
     platform: 'node',
     // The other form of jsonc-parser finds its parts in a way that no bundler can follow.
     resolve: { mainFields: ['module', 'main'] },

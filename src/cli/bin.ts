@@ -30,7 +30,7 @@ function startEarly() {
   const isDaemon = argv[0] === 'serve' || argv[0] === 'demo' || argv.every((word) => word.startsWith('--'))
   if (!isDaemon || argv.some((word) => word === '--help' || word === '-h' || word === '--version')) return null
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0))
-  return import('../engine/start-writer-thread.ts').then(({ startIngestThread }) => startIngestThread())
+  return import('../engine/start-writer-thread.ts').then(({ startWriterThread }) => startWriterThread())
 }
 
 if (refusal === null) {

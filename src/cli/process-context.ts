@@ -5,13 +5,13 @@ import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import type { Answers } from './client/answers.ts'
 import { localTimeZone } from './terminal/local-time-zone.ts'
-import type { MirrorWorld } from './client/mirror-answers.ts'
+import type { InlineContext } from './client/engine-answers.ts'
 import { printable } from '../text/printable.ts'
 import type { World } from './world.ts'
 
 /**
  * The world the program runs in when a person starts it.
- * @param earlyThread the daemon's ingest thread, where it was started before anything else
+ * @param earlyThread the daemon's writer thread, if it was started before anything else
  */
 export function processContext(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
@@ -24,9 +24,9 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     ...realSurroundings(),
     openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note }),
     serve: async (settings, companion) => {
-      const ingestThread = await (earlyThread ?? startThread())
+      const writerThread = await (earlyThread ?? startThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const daemon = { version, zone: localTimeZone, stdout, stderr, ingestThread, now: Date.now }
+      const daemon = { version, zone: localTimeZone, stdout, stderr, writerThread, now: Date.now }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {
@@ -42,8 +42,8 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
 }
 
 async function startThread(): Promise<Worker> {
-  const { startIngestThread } = await import('../engine/start-writer-thread.ts')
-  return startIngestThread()
+  const { startWriterThread } = await import('../engine/start-writer-thread.ts')
+  return startWriterThread()
 }
 
 /** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
@@ -53,15 +53,15 @@ const LOCK_WAIT_MS = 30_000
 const SILENCES_MAX = 5
 
 /** A daemon that holds the lock and does not answer yet may be starting: it is asked again before each try. */
-async function openAnswers(settings: Settings, world: MirrorWorld): Promise<Answers> {
+async function openAnswers(settings: Settings, world: InlineContext): Promise<Answers> {
   const { daemonAnswers, findSilentDaemon } = await import('./client/client.ts')
   const endAtMs = Date.now() + LOCK_WAIT_MS
   for (let silences = 0; ;) {
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) return answers
     try {
-      const { mirrorAnswers } = await import('./client/mirror-answers.ts')
-      return await mirrorAnswers(settings, world)
+      const { engineAnswers } = await import('./client/engine-answers.ts')
+      return await engineAnswers(settings, world)
     } catch (error) {
       const isHeld = error instanceof UserError && error.code === 'already-running'
       if (!isHeld || Date.now() > endAtMs) throw error

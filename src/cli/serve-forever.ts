@@ -1,4 +1,4 @@
-import { startDaemon, type Daemon, type DaemonWorld } from '../daemon/main.ts'
+import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { createLog } from '../daemon/lifecycle/log.ts'
 import { startUnlessRead, waitUntilRead } from '../daemon/lifecycle/wait-for-lock.ts'
 import type { Settings } from '../settings.ts'
@@ -17,7 +17,7 @@ export interface Companion {
  * Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds.
  * @throws UserError where it cannot start, or go on
  */
-export async function serveForever(settings: Settings, world: DaemonWorld, companion?: Companion): Promise<void> {
+export async function serveForever(settings: Settings, world: DaemonContext, companion?: Companion): Promise<void> {
   // While it waits, and holds nothing, a signal ends it as it ends any program.
   await waitUntilRead(settings.dataDir, () =>
     createLog(settings.log.level, world.stderr).info(

@@ -1,110 +1,97 @@
 import type { Worker } from 'node:worker_threads'
-import { Histories } from '../git/histories.ts'
-import { disabledKindsOf, realSurroundings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
-import { apiWorlds, type ApiParts } from './server/api-context.ts'
-import type { Archives } from '../engine/archives/archives.ts'
-import { startArchiveProcess } from '../engine/archive-process.ts'
-import type { ArchiveSchedule } from '../engine/archives/archive-schedule.ts'
-import { archiveActs, makeArchives } from '../engine/archives/make-archives.ts'
-import { mirrorPath, prepareDataFolder, removeDaemonFile } from '../engine/data-folder.ts'
-import { Estimation } from './estimation/estimation.ts'
-import { startEstimator } from '../engine/estimator.ts'
-import { EventHub } from './server/event-hub.ts'
-import { Indexing } from './follow/indexing.ts'
-import { requireScopes } from './lifecycle/job-scopes.ts'
-import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
-import { lazyReader } from './server/lazy-reader.ts'
-import { inMemoryBudget } from '../engine/one-order.ts'
-import { asksForToken, listen, type Listening } from './server/listen.ts'
+import type { ApiWorld, LiveState } from '../api/http/world.ts'
+import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
+import { openEngine, type Engine } from '../engine/engine.ts'
+import type { Executor } from '../engine/executor/executor.ts'
+import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
+import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
-import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
-import type { MemoryBudget } from '../engine/memory-budget.ts'
-import { TermsCheck } from '../engine/check-terms.ts'
-import { startupWarnings } from './lifecycle/startup-warnings.ts'
-import { ProgressLine } from './lifecycle/progress-line.ts'
-import { startSchedule, type Schedule } from './schedule.ts'
-import { restoreIntoMirror } from './follow/restore-into.ts'
-import { SearchPool } from '../engine/search-pool.ts'
-import { daemonPurging } from './daemon-purging.ts'
 import { misconfiguredFolders } from '../engine/misconfigured-folders.ts'
+import { isDamage } from '../mirror/maintenance/check-pages.ts'
+import { disabledKindsOf, type Settings } from '../settings.ts'
+import { Estimation } from './estimation/estimation.ts'
+import { Indexing } from './follow/indexing.ts'
+import { restoreIntoMirror } from './follow/restore-into.ts'
+import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
+import { requireScopes } from './lifecycle/job-scopes.ts'
+import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
+import { ProgressLine } from './lifecycle/progress-line.ts'
+import { startupWarnings } from './lifecycle/startup-warnings.ts'
+import { startSchedule, type Schedule } from './schedule.ts'
+import { EventHub } from './server/event-hub.ts'
+import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
 
-export interface DaemonWorld {
+export interface DaemonContext {
   readonly version: string
   /** The machine's time zone. */
   zone(): string
   readonly stdout: NodeJS.WritableStream
   readonly stderr: LogOutput
-  /** The one that reads Cursor and writes the mirror: it may be at its loading still. */
-  readonly ingestThread: Worker
+  /** The thread of the mirror's writer. It may still be loading. */
+  readonly writerThread: Worker
   now(): number
 }
 
 export interface Daemon {
   readonly url: string
-  /** Rejects with UserError where the data folder is no longer the daemon's; never resolves. */
+  /** Rejects with a UserError if the data folder is no longer the daemon's. Never resolves. */
   readonly lost: Promise<never>
   stop(): Promise<void>
 }
 
-/** How long the start waits for a command that reads Cursor itself, for want of a daemon, to let go of the lock. */
+/** How long the start waits for a command that reads Cursor itself and holds the lock. */
 const LOCK_WAIT_MS = 1500
 
 /**
- * The wiring, top to bottom: folder, lock, indexing, search, HTTP. Resolves once the port is open and told on stdout.
- * @throws UserError for each thing of the world that can be in the way
+ * Starts the daemon: folder, lock, mirror, HTTP. Resolves when the port is open and printed on stdout.
+ * @throws UserError for everything outside the program that can prevent a start
  */
-export async function startDaemon(settings: Settings, world: DaemonWorld): Promise<Daemon> {
+export async function startDaemon(settings: Settings, context: DaemonContext): Promise<Daemon> {
   process.umask(0o077)
   const { dataDir } = settings
-  await requireScopes(settings, world)
+  await requireScopes(settings, context)
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
-  const parts = assemble(settings, world)
-  const { reader, log, indexing, searches, histories, estimation, archives, purging, startedAtMs } = parts
+  const parts = assemble(settings, context)
+  const { reader, log, indexing, engine, estimation, startedAtMs } = parts
   const { userDirs, homes } = settings.cursor
-  const progress = new ProgressLine(world.stderr)
-  const makeWorld = apiWorlds(parts)
+  const progress = new ProgressLine(context.stderr)
   try {
-    // First, so that nobody is answered out of a mirror that is being made, or that is not ours to touch.
+    // First, so that no request is answered from a mirror that is being made or is not ours.
     await indexing.open()
     const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
       const { answerFrom } = await import('./server/answer.ts')
-      return answerFrom(makeWorld(hosts))
+      return answerFrom(apiContext(parts, hosts))
     })
-    const place = new DataFolderMonitor(dataDir, lock, {
+    const folder = new DataFolderMonitor(dataDir, lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
-      version: world.version,
+      version: context.version,
     })
-    world.stdout.write(`cursordex listening on ${server.url}\n`)
-    const around = startupWarnings([...userDirs, ...homes], asksForToken(settings))
-    for (const sentence of [...around, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
+    context.stdout.write(`cursordex listening on ${server.url}\n`)
+    const warnings = startupWarnings([...userDirs, ...homes], asksForToken(settings))
+    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
     const following = followCursor(parts, server, progress)
     estimation.begin()
     return {
       url: server.url,
-      lost: place.lost,
+      lost: folder.lost,
       async stop() {
         progress.clear()
         following.stop()
-        archives.stop()
-        purging.stop()
-        const ended = [searches.close(), estimation.stop()]
-        histories.close()
-        place.leave()
+        const ended = [engine.close(), estimation.stop()]
+        folder.leave()
         await server.close()
         reader.close()
         await Promise.all(ended)
-        // The writer closes last: then SQLite brings its WAL home, and the mirror is one file again.
+        // The writer closes last: then SQLite empties its WAL, and the mirror is one file again.
         await indexing.stop()
         lock.release()
       },
     }
   } catch (error) {
-    archives.stop()
-    await searches.close()
+    await engine.close()
     removeDaemonFile(dataDir)
     await indexing.stop()
     lock.release()
@@ -113,19 +100,19 @@ export async function startDaemon(settings: Settings, world: DaemonWorld): Promi
 }
 
 /**
- * Begins to follow Cursor, and then all that has time: what the rhythms and the HTTP side load takes some 50 ms, in which
- * the thread that reads would wait for its first order.
+ * Starts to follow Cursor, and after the first order everything that has a schedule: loading that and the HTTP side takes
+ * some 50 ms, during which the writer would wait.
  */
 function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
-  const { indexing, purging } = parts
+  const { indexing, engine } = parts
   let schedule: Schedule | null = null
   let isStopped = false
   const goOn = async (): Promise<void> => {
     await indexing.start()
     if (isStopped) return
-    schedule = startRhythms(parts, progress)
+    schedule = scheduleTasks(parts, progress)
     server.makeReady()
-    await purging.resume()
+    await engine.purging.resume()
   }
   void goOn()
   return {
@@ -136,109 +123,108 @@ function followCursor(parts: Parts, server: Listening, progress: ProgressLine): 
   }
 }
 
-/** Makes what works together; nothing of it begins to work by that. */
-function assemble(settings: Settings, world: DaemonWorld): Parts {
-  const startedAtMs = world.now()
-  const log = createLog(settings.log.level, world.stderr)
+interface Parts {
+  readonly settings: Settings
+  readonly context: DaemonContext
+  readonly executor: Executor
+  readonly reader: LazyReader
+  readonly log: Logger
+  readonly hub: EventHub
+  readonly indexing: Indexing
+  readonly engine: Engine
+  readonly estimation: Estimation
+  readonly startedAtMs: number
+}
+
+/** Makes the parts. None of them starts to work by that. */
+function assemble(settings: Settings, context: DaemonContext): Parts {
+  const startedAtMs = context.now()
+  const now = (): number => context.now()
+  const log = createLog(settings.log.level, context.stderr)
   const path = mirrorPath(settings.dataDir)
   const hub = new EventHub()
-  const disabledKinds = disabledKindsOf(settings)
-  const { userDirs, homes } = settings.cursor
-  const searches = new SearchPool(path, settings.search.deadlineMs, () => indexing.onDamage('terms'))
-  const room = { make: () => searches.shareMemory(), giveBack: () => searches.haveMemory() }
+  const setup = { mirrorPath: path, ...settings.cursor, disabledKinds: disabledKindsOf(settings) }
+  const executor = new ForkedExecutor(path, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
-  const { archives, archiveSchedule } = daemonArchives(settings, { world, log, hub, room }, () => indexing)
-  const acts = archiveActs(archives, archiveSchedule)
   const readers = {
-    shut: () => [reader, searches, estimation, archives].forEach((one) => one.shut()),
-    reopen: () => [reader, searches, estimation].forEach((one) => one.reopen()),
+    shut: () => [reader, executor, estimation].forEach((one) => one.shut()),
+    reopen: () => [reader, executor, estimation].forEach((one) => one.reopen()),
   }
-  const setup = { mirrorPath: path, userDirs, homes, disabledKinds }
-  const termsCheck = new TermsCheck(path, room)
-  const indexing = new Indexing(world.ingestThread, setup, { readers, termsCheck, log, hub, now: () => world.now() })
-  const estimation = startEstimation(settings.tokens.estimate, { world, path, log, indexing, searches, archives, room })
-  const histories = new Histories(realSurroundings().env)
-  const purging = daemonPurging({
-    settings,
-    path,
-    log,
-    indexing,
-    searches,
-    archives,
-    room,
+  const indexing = new Indexing(context.writerThread, setup, { readers, executor, log, hub, now })
+  const engine = openEngine(settings, executor, {
+    version: context.version,
+    zone: () => context.zone(),
+    now,
+    writer: indexing.writer,
+    passes: {
+      sync: (options) => indexing.sync(options),
+      restore: (order, onProgress) => restoreIntoMirror(indexing, path, order, onProgress),
+    },
+    mirror: () => reader.open(),
     readers,
-    others: [reader, estimation],
-  })
-  return {
-    settings,
-    world,
-    path,
-    reader,
-    log,
-    hub,
-    indexing,
-    searches,
-    histories,
-    estimation,
-    archives,
-    archiveSchedule,
-    purging,
-    acts,
-    startedAtMs,
-  }
-}
-
-type EstimationParts = Pick<Parts, 'world' | 'path' | 'log' | 'indexing' | 'searches' | 'archives'> & {
-  readonly room: MemoryBudget
-}
-
-function startEstimation(isEnabled: boolean, parts: EstimationParts): Estimation {
-  const { world, path, log, indexing, searches, archives, room } = parts
-  const estimation = new Estimation(isEnabled, {
-    log,
-    now: () => world.now(),
+    renewReaders: () => {
+      executor.renew()
+      for (const one of [reader, estimation]) {
+        one.shut()
+        one.reopen()
+      }
+    },
+    tell: (data) => hub.send('archive', data),
+    say: (level, sentence) => log[level](sentence),
     later: (act, delayMs) => indexing.later(act, delayMs),
-    start: () => startEstimator(path),
+  })
+  const estimation = new Estimation(settings.tokens.estimate, {
+    log,
+    now,
+    later: (act, delayMs) => indexing.later(act, delayMs),
+    executor,
     save: (estimates) => indexing.writer.saveEstimates(estimates),
-    // The process that makes an archive, or purges, takes as much memory as the one that counts.
-    isResting: () => indexing.isResting && !archives.isBusy,
-    isSearching: () => searches.isBusy,
-    room,
+    // An archive or a purge takes as much memory as the count.
+    isResting: () => indexing.isResting && !engine.archives.isBusy,
+    isSearching: () => executor.isSearching,
     onDamage: () => indexing.onDamage('none'),
   })
   indexing.onMessages = (count) => estimation.noteMessages(count)
-  return estimation
+  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, startedAtMs }
 }
 
-type ArchivesParts = Pick<EstimationParts, 'world' | 'log' | 'room'> & { readonly hub: EventHub }
-
-function daemonArchives(settings: Settings, { world, log, hub, room }: ArchivesParts, indexing: () => Indexing) {
-  const path = mirrorPath(settings.dataDir)
-  return makeArchives({
-    settings,
-    world,
-    path,
-    start: (order, onProgress) => inMemoryBudget(room, () => startArchiveProcess(order, onProgress)),
-    restore: (order, onProgress) => restoreIntoMirror(indexing(), path, order, onProgress),
-    tell: (data) => hub.send('archive', data),
-    say: (level, sentence) => log[level](sentence),
-  })
-}
-
-function startRhythms(parts: Parts, progress: ProgressLine): Schedule {
-  const { indexing, estimation, archives, archiveSchedule, log } = parts
+function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: ProgressLine): Schedule {
   return startSchedule({
-    // Each of these takes as much memory as a process that searches; there is room for one of them.
-    checkTermsIfDue: () => (estimation.isAtWork || archives.isBusy ? undefined : indexing.checkTermsIfDue()),
+    // Both take as much memory as a search process, and there is memory for one of them.
+    checkTermsIfDue: () => (estimation.isAtWork || engine.archives.isBusy ? undefined : indexing.checkTermsIfDue()),
     reconcile: () => indexing.reconcileChanged(),
-    // Before it is known that the mirror is sound nothing is archived.
-    archive: () => (indexing.state === 'starting' ? undefined : archiveSchedule.tick()),
-    showProgress: progress.isSeen ? () => progress.show(indexing.vitals.progress) : null,
-    onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'a rhythm failed'),
+    // Nothing is archived before the mirror was checked.
+    archive: () => (indexing.state === 'starting' ? undefined : engine.archiveSchedule.tick()),
+    showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,
+    onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'scheduled task failed'),
   })
 }
 
-interface Parts extends ApiParts {
-  readonly archives: Archives
-  readonly archiveSchedule: ArchiveSchedule
+/** What the HTTP side gets: the engine, and what the daemon knows of itself. */
+function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiWorld {
+  const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
+  const tokenRequired = asksForToken(settings)
+  const token = tokenRequired ? readToken(settings.dataDir) : null
+  const live = (): LiveState => ({
+    state: indexing.state,
+    reasons: indexing.reasons,
+    uptimeMs: context.now() - startedAtMs,
+    progress: indexing.metrics.progress,
+    wasAllRead: indexing.reading.wasAllRead,
+    resources: indexing.metrics.resources(executor.pids),
+    lagMs: indexing.reading.lagMs,
+    mirrorPath: mirrorPath(settings.dataDir),
+    estimation: estimation.state,
+  })
+  return {
+    ...engine.api(),
+    startedAt: new Date(startedAtMs).toISOString(),
+    access: { token, tokenRequired, allowedHosts },
+    live,
+    subscribe: (listener) => hub.subscribe(listener),
+    reportFault: (error) => {
+      log.error({ stack: stackWithoutText(error) }, 'a request failed')
+      if (isDamage(error)) indexing.onDamage('none')
+    },
+  }
 }

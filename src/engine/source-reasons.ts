@@ -1,5 +1,5 @@
 import type { PendingLoss } from '../indexer/mass-loss.ts'
-import type { SourceEnd } from './writer-messages.ts'
+import type { SourceEnd } from './writer/messages.ts'
 
 /** What of the sources keeps the mirror from being whole, in words for a person: once, where several read one file. */
 export function sourceReasons(ends: readonly SourceEnd[]): string[] {

@@ -3,10 +3,10 @@ import { Worker } from 'node:worker_threads'
 import { holdYoungSpace, ingestHeapLimits, prepareIngestHeap } from './heap-limits.ts'
 
 /**
- * Starts the thread that reads Cursor and writes the mirror. It loads its own modules, for some 100 ms, while whoever
- * starts it does the same with theirs, and then waits to be told where the mirror lies.
+ * Starts the writer's thread. It loads its modules, which takes about 100 ms, while the main thread loads its own. Then
+ * it waits for the path of the mirror.
  */
-export function startIngestThread(): Worker {
+export function startWriterThread(): Worker {
   prepareIngestHeap()
   optimizeLater()
   const thread = new Worker(new URL('../engine/writer-thread.js', import.meta.url), {
@@ -17,9 +17,8 @@ export function startIngestThread(): Worker {
 }
 
 /**
- * Node 20 alone: a function is optimized once it has run about twice as long as by default. The newest 1,000 messages are
- * found some 30 ms sooner after a first start, and a first pass takes 2% less CPU. Later Nodes have a compiler in between,
- * and no such setting.
+ * Node 20 only: functions are optimized after about twice as many runs as by default. After a first start the newest
+ * 1,000 messages are searchable some 30 ms sooner, and a first pass takes 2% less CPU. Later Nodes have no such setting.
  */
 function optimizeLater(): void {
   if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=150000')

@@ -4,19 +4,30 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listRunNames, readManifest } from '../../src/api/archives/manifest-files.ts'
 import type { PruneOrder } from '../../src/api/archives/prune.ts'
-import { startArchiveHere } from '../../src/engine/archive-here.ts'
-import type { StartArchiveWork } from '../../src/engine/archive-process.ts'
+import type { Executor } from '../../src/engine/executor/executor.ts'
+import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
+import type { ArchiveInput, ArchiveResult } from '../../src/engine/jobs/archive.ts'
+import { openReader } from '../../src/mirror/open.ts'
 import { Archives } from '../../src/engine/archives/archives.ts'
 import { deferred } from '../../src/engine/deferred.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
 import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
 
-function archivesOf(dir: string, mirrorPath: string, start: StartArchiveWork): Archives {
-  const dataDir = dirname(dir)
-  const setup = { dir, dataDir, mirrorPath, version: '1.2.3', zone: () => 'UTC', canRestore: true }
+/** Carries out archive jobs. @param make what it does in place of the real job, which it gets */
+type MakeRun = (input: ArchiveInput, make: () => Promise<ArchiveResult>) => Promise<ArchiveResult>
+
+const makeOn = (mirrorPath: string, input: ArchiveInput): Promise<ArchiveResult> =>
+  new InlineExecutor(mirrorPath, () => openReader(mirrorPath)).run('archive', input)
+
+function archivesOf(dir: string, mirrorPath: string, run: MakeRun): Archives {
+  const setup = { dir, dataDir: dirname(dir), version: '1.2.3', canRestore: true }
+  // Only archives are made here.
+  const executor = {
+    run: (_: string, input: ArchiveInput) => run(input, () => makeOn(mirrorPath, input)),
+  } as unknown as Executor
   return new Archives(setup, {
     now: Date.now,
-    start,
+    executor,
     restore: () => Promise.reject(new Error('nobody writes here')),
     tell: () => undefined,
     say: () => undefined,
@@ -50,8 +61,7 @@ async function withTwo(act: (dir: string, ours: Machine, theirs: Machine) => Pro
 }
 
 async function makeRunOf(dir: string, { path }: Machine, name: string, prune: PruneOrder | null = null) {
-  const order = { kind: 'run', dir, mirrorPath: path, name, scope: null, timeZone: 'UTC', version: '1', prune } as const
-  return startArchiveHere(order, () => undefined).result
+  return makeOn(path, { dir, name, scope: null, timeZone: 'UTC', version: '1', prune })
 }
 
 const chatsOf = (dir: string): string[][] =>
@@ -83,17 +93,13 @@ test('a run was told as verified, and half way, before its maker had said that i
   const mirror = new OpenMirror()
   const isWritten = deferred<undefined>()
   const mayEnd = deferred<undefined>()
-  const start: StartArchiveWork = (order, onProgress) => {
-    const work = startArchiveHere(order, onProgress)
-    const told = work.result.then(async (done) => {
-      isWritten.resolve(undefined)
-      await mayEnd.promise
-      return done
-    })
-    return { ...work, result: told }
-  }
   const { folder, path } = mirror
-  const archives = archivesOf(`${folder}/archives`, path, start)
+  const archives = archivesOf(`${folder}/archives`, path, async (_, make) => {
+    const done = await make()
+    isWritten.resolve(undefined)
+    await mayEnd.promise
+    return done
+  })
   const { run, made } = archives.begin(null, null, 'UTC')
   await isWritten.promise
   expect(archives.list()).toMatchObject([{ name: run.name, state: 'running' }])

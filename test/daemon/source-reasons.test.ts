@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SourceEnd } from '../../src/engine/writer-messages.ts'
+import type { SourceEnd } from '../../src/engine/writer/messages.ts'
 import { sourceReasons } from '../../src/engine/source-reasons.ts'
 import { asSourceId } from '../../src/model/ids.ts'
 

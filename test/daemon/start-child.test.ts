@@ -9,7 +9,7 @@ const canLook = existsSync('/proc/self/environ')
 
 /** @returns what a process of the daemon was told of these settings */
 function settingsOfChild(names: RegExp): string[] {
-  const child = startChild('check-child', ['/nowhere/mirror.db'])
+  const child = startChild(['check-terms', '/nowhere/mirror.db'])
   try {
     const words = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0')
     return words.filter((word) => names.test(word))

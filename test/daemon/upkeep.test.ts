@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { UpkeepOutcome, UpkeepTask } from '../../src/engine/writer-messages.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../src/engine/writer/messages.ts'
 import { Upkeep } from '../../src/daemon/follow/upkeep.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import { pino } from 'pino'
@@ -14,7 +14,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
   const left = [...answers]
   const upkeep = new Upkeep({
     log: pino({ level: 'silent' }),
-    ingest: {
+    writer: {
       keep: ({ task, suspected }: UpkeepTask) => {
         happened.push(suspected === 'none' ? task : `${task} ${suspected}`)
         const answer = left.shift() ?? sound

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RestoreResult } from '../../src/engine/restore/restore-orders.ts'
+import type { RestoreResult } from '../../src/engine/restore.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'

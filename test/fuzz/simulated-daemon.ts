@@ -1,7 +1,7 @@
-import { runPasses } from '../../src/engine/run-passes.ts'
+import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
 import { PassScheduler } from '../../src/daemon/follow/pass-scheduler.ts'
-import type { RunOutcome } from '../../src/engine/writer-messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import type { FakeClock } from '../daemon/fake-clock.ts'
 

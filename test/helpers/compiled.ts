@@ -8,6 +8,7 @@ const bundler = new URL('../../scripts/bundle.mjs', import.meta.url).href
 
 interface Bundler {
   readonly bundle: (source: string, target: string, more: readonly string[]) => Promise<void>
+  readonly outputName: (name: string) => string
 }
 
 /** A module of src as plain JavaScript, with all the programs around it: for what must run in processes of its own. */
@@ -24,9 +25,9 @@ export class Compiled {
   static async module(name: string): Promise<Compiled> {
     const folder = mkdtempSync(join(tmpdir(), 'cursordex-compiled-'))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    const { bundle } = (await import(bundler)) as Bundler
+    const { bundle, outputName } = (await import(bundler)) as Bundler
     await bundle(join(root, 'src'), join(folder, 'dist'), [name])
-    return new Compiled(folder, name)
+    return new Compiled(folder, outputName(name))
   }
 
   remove(): void {

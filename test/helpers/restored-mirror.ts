@@ -1,13 +1,12 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { restoreAct } from '../../src/engine/restore/restore-act.ts'
-import type { RestoreOrder, RestoreResult } from '../../src/engine/restore/restore-orders.ts'
+import { restore, type RestoreOrder, type RestoreResult } from '../../src/engine/restore.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 
 /** Restores an archive folder in the test's own process. */
 export async function restoreHere(db: Mirror, dir: string, more: Partial<RestoreOrder> = {}): Promise<RestoreResult> {
   const order = { dir, isOwn: false, name: null, map: {}, ...more }
-  const act = restoreAct(order, { mirror: () => db, now: Date.now })
+  const act = restore(order, { mirror: () => db, now: Date.now })
   for (;;) {
     const step = await act.next()
     if (step.done === true) return step.value

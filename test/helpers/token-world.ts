@@ -1,10 +1,10 @@
 import { createApp } from '../../src/api/http/app.ts'
 import type { ApiWorld } from '../../src/api/http/world.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
-import { takeUsageFile } from '../../src/engine/import-usage.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { tokensAnswer } from '../../src/cli/commands/tokens/tokens-text.ts'
 import { liveOf } from '../system/hostile/values/still-world.ts'
+import { importUsageFile } from './import-usage-file.ts'
 import { Indexer } from './in-process.ts'
 
 const HOST = '127.0.0.1:4870'
@@ -23,8 +23,7 @@ export class TokenWorld {
     live: () => liveOf(this.indexer.path),
     ask: async (question: Parameters<typeof answerQuestion>[1]) =>
       Promise.resolve(answerQuestion(this.indexer.mirror, question, 60_000)),
-    importUsage: async (file: Parameters<typeof takeUsageFile>[1]) =>
-      Promise.resolve(takeUsageFile(this.indexer.mirror, file, Date.now())),
+    importUsage: (file: Parameters<typeof importUsageFile>[1]) => importUsageFile(this.indexer.mirror, file),
     reportFault: (error: unknown) => {
       throw error
     },

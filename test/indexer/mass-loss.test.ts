@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { RunOutcome } from '../../src/engine/writer-messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { sourceReasons } from '../../src/engine/source-reasons.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { fillStore } from '../helpers/fill-store.ts'

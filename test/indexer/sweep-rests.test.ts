@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RunOutcome } from '../../src/engine/writer-messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import { countBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { setAside } from '../../src/mirror/salvage/set-aside.ts'

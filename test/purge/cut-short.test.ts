@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deferred } from '../../src/engine/deferred.ts'
-import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import { noteUnindexed } from '../../src/mirror/fulltext/backlog.ts'
 import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
 import { findTargets } from '../../src/mirror/purge/find-targets.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { MirrorMaintenance } from '../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import { keepSound } from '../helpers/guard/healed.ts'
 import { PurgeHome } from '../helpers/purge-home.ts'
 import { chatsOf } from '../helpers/purge-world.ts'

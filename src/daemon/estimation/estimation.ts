@@ -2,22 +2,21 @@ import type { EstimationState } from '../../api/http/world.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
 import { IdleTimer } from './idle-timer.ts'
-import type { Estimator, EstimateSlice } from '../../engine/estimator.ts'
+import type { Executor } from '../../engine/executor/executor.ts'
+import type { EstimateSlice } from '../../engine/jobs/estimate.ts'
+import { damageIn } from '../follow/explain-error.ts'
 import type { Logger } from '../lifecycle/log.ts'
-import { withMemoryBudget, type MemoryBudget } from '../../engine/memory-budget.ts'
 
 export interface EstimationWorld {
   readonly log: Pick<Logger, 'warn' | 'debug'>
   now(): number
   later(act: () => void, delayMs: number): void
-  start(): Estimator
+  readonly executor: Pick<Executor, 'run' | 'end'>
   /** Hands counts to the one writer. */
   save(estimates: readonly Estimate[]): Promise<number>
   /** Whether nothing is being read, indexed, checked, archived or purged. */
   isResting(): boolean
   isSearching(): boolean
-  /** For the process that counts. */
-  readonly room: MemoryBudget
   onDamage(): void
 }
 
@@ -46,7 +45,8 @@ export class Estimation {
   readonly #world: EstimationWorld
   readonly #isEnabled: boolean
   #isCounting = false
-  #estimator: Estimator | null = null
+  /** True while its process is there. */
+  #isRunning = false
   /** Null before it was looked for the first time. */
   #left: number | null = null
   /** Whether counting begins, or begins again, as soon as the daemon has rested for a while. */
@@ -71,19 +71,13 @@ export class Estimation {
   get state(): EstimationState {
     if (!this.#isEnabled) return { state: 'off', left: null }
     if (this.#notBeforeMs === Infinity) return { state: 'failed', left: null }
-    if (this.#estimator !== null) return { state: this.#isPaused ? 'paused' : 'working', left: this.#left }
+    if (this.#isRunning) return { state: this.#isPaused ? 'paused' : 'working', left: this.#left }
     return { state: this.#left === 0 ? 'done' : 'waiting', left: this.#left }
   }
 
   /** Whether its process is there, or about to be. */
   get isAtWork(): boolean {
     return this.#isCounting
-  }
-
-  /** Whose memory counts as the daemon's. */
-  get pids(): number[] {
-    const pid = this.#estimator?.pid ?? null
-    return pid === null ? [] : [pid]
   }
 
   begin(): void {
@@ -109,10 +103,10 @@ export class Estimation {
     this.#forgetLeft()
   }
 
-  /** @returns a promise that resolves once its process does not have the mirror open */
+  /** Resolves when its process has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#estimator?.end()
+    await this.#world.executor.end('estimate')
   }
 
   #tick(): void {
@@ -127,13 +121,13 @@ export class Estimation {
   #look(): boolean {
     const isResting = this.#world.isResting()
     this.#calm.note(isResting, this.#world.now())
-    if (this.#estimator !== null && !this.#calm.isThere) this.#dismiss()
+    if (this.#isRunning && !this.#calm.isThere) this.#dismiss()
     return isResting
   }
 
   #dismiss(): void {
     this.#isDismissed = true
-    void this.#estimator?.end()
+    void this.#world.executor.end('estimate')
   }
 
   #isDue(): boolean {
@@ -152,11 +146,9 @@ export class Estimation {
 
   async #countAll(): Promise<void> {
     this.#isCounting = true
-    await withMemoryBudget(this.#world.room, async () => {
-      if (!this.#isStopped && !this.#isShut) await this.#countInProcess()
-      await this.#estimator?.end()
-      this.#estimator = null
-    })
+    await this.#countInProcess()
+    await this.#world.executor.end('estimate')
+    this.#isRunning = false
     this.#isCounting = false
   }
 
@@ -165,9 +157,8 @@ export class Estimation {
     this.#came = 0
     this.#isDismissed = false
     try {
-      const estimator = this.#world.start()
-      this.#estimator = estimator
-      await this.#work(estimator)
+      this.#isRunning = true
+      await this.#work()
       this.#needsCalm = this.#isDismissed
       this.#failures = 0
     } catch (error) {
@@ -177,13 +168,13 @@ export class Estimation {
   }
 
   /** Until all is counted, or it was dismissed. */
-  async #work(estimator: Estimator): Promise<void> {
+  async #work(): Promise<void> {
     const waiting: Estimate[] = []
     try {
       for (let isDone = false; !isDone;) {
         await this.#pause()
         if (this.#isDismissed) return
-        const slice = await this.#askForSlice(estimator)
+        const slice = await this.#askForSlice()
         waiting.push(...slice.estimates)
         isDone = slice.isDone
         if (isDone || waiting.length >= SAVED_AT_ONCE) await this.#save(waiting.splice(0))
@@ -204,9 +195,9 @@ export class Estimation {
     }
   }
 
-  async #askForSlice(estimator: Estimator): Promise<EstimateSlice> {
+  async #askForSlice(): Promise<EstimateSlice> {
     const cameBefore = this.#came
-    const slice = await estimator.work({ sliceMs: SLICE_MS })
+    const slice = await this.#world.executor.run('estimate', { sliceMs: SLICE_MS })
     // After its last count the process looks at all that waits once more.
     if (slice.estimates.length > 0) this.#came -= cameBefore
     this.#left = slice.isDone ? this.#came : slice.left
@@ -230,7 +221,7 @@ export class Estimation {
   #onFailure(error: unknown): void {
     if (this.#isStopped) return
     const trouble = error instanceof UserError ? error : null
-    if (trouble?.code === 'estimator-damage') this.#world.onDamage()
+    if (trouble !== null && damageIn(trouble) !== 'none') this.#world.onDamage()
     this.#failures += 1
     const isOver = this.#failures >= FAILURES_MAX
     this.#notBeforeMs = isOver ? Infinity : this.#world.now() + RETRY_MS

@@ -6,16 +6,16 @@ import type { EventHub } from '../server/event-hub.ts'
 import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import { damageIn, explainError, logError } from './explain-error.ts'
-import { startIngest, type Ingest } from '../../engine/writer.ts'
+import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import { collectGarbage, GIVE_BACK_MS } from '../../engine/heap-limits.ts'
-import type { IngestSetup, RunOutcome, StepNews } from '../../engine/writer-messages.ts'
+import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
 import { publishProgress } from './publish-progress.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
-import type { TermsCheck } from '../../engine/check-terms.ts'
+import type { Executor } from '../../engine/executor/executor.ts'
 import { Timers } from './timers.ts'
-import type { Readers } from '../../engine/maintenance.ts'
+import type { Readers } from '../../engine/writer/maintenance.ts'
 import { Upkeep } from './upkeep.ts'
 import { Metrics } from './metrics.ts'
 import { startWatch, watchError, type Watch } from './watch.ts'
@@ -32,7 +32,7 @@ const LONG_JOB_MS = 5000
 
 export interface IndexingWorld {
   readonly readers: Readers
-  readonly termsCheck: TermsCheck
+  readonly executor: Pick<Executor, 'run'>
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
@@ -40,16 +40,17 @@ export interface IndexingWorld {
 
 /** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
 export class Indexing {
-  readonly vitals: Metrics
+  readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
   readonly #timers = new Timers()
-  readonly #ingest: Ingest
+  readonly #writer: ThreadWriter
   readonly #follow: SourceMonitor
   readonly #pacer: PassScheduler<RunOutcome>
   readonly #watch: Watch
-  readonly #setup: IngestSetup
-  readonly #termsCheck: TermsCheck
+  readonly #setup: WriterSetup
+  readonly #executor: Pick<Executor, 'run'>
+  #isCheckingTerms = false
   readonly #upkeep: Upkeep
   #trouble: UserError | null = null
   #backlog = 0
@@ -65,12 +66,12 @@ export class Indexing {
   /** Hears how many messages are new or became others. */
   onMessages: (count: number) => void = () => undefined
 
-  constructor(thread: Worker, setup: IngestSetup, { readers, termsCheck, log, hub, now }: IndexingWorld) {
+  constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingWorld) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
-    this.vitals = new Metrics(now)
-    this.#ingest = startIngest(thread, setup, (step) => this.#onStep(step))
+    this.metrics = new Metrics(now)
+    this.#writer = threadWriter(thread, setup, (step) => this.#onStep(step))
     const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
     this.#pacer = new PassScheduler({
       now,
@@ -79,15 +80,15 @@ export class Indexing {
       run: (orders) => this.#run(orders),
       hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isHeldUp,
     })
-    this.#termsCheck = termsCheck
+    this.#executor = executor
     this.#upkeep = new Upkeep({
       log,
-      ingest: this.#ingest,
+      writer: this.#writer,
       readers,
       now,
       later,
       explain: (error) => explainError(error, setup.mirrorPath),
-      checkTerms: () => termsCheck.run(),
+      checkTerms: () => this.#checkTerms(),
       onBacklog: (backlog) => this.noteBacklog(backlog),
       onMade: () => this.#follow.readAnew(),
     })
@@ -105,7 +106,7 @@ export class Indexing {
 
   /** Resolves when the mirror can be read. @throws UserError when it cannot be opened */
   open(): Promise<void> {
-    return this.#ingest.opened
+    return this.#writer.opened
   }
 
   /** Begins to follow the sources, once the mirror, which is open, is known to be sound. */
@@ -121,7 +122,7 @@ export class Indexing {
     this.#hasStarted = true
     this.#timers.every(() => this.#follow.poll(false), POLL_MS)
     this.#timers.every(() => this.#follow.poll(true), POLL_ALL_MS)
-    this.#timers.every(() => this.vitals.sampleCpu(), CPU_SAMPLE_MS)
+    this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
     this.#timers.every(() => void this.#upkeep.lookAtPlace().catch(() => undefined), LOOK_MS)
   }
 
@@ -138,13 +139,25 @@ export class Indexing {
   }
 
   /** Writes what no source holds, between two passes. */
-  get writer(): Pick<Ingest, 'saveEstimates' | 'importUsage' | 'restore' | 'purge'> {
-    return this.#ingest
+  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'restore' | 'purge'> {
+    return this.#writer
   }
 
   /** Once a week, whenever it is asked. */
   checkTermsIfDue(): void {
-    if (this.state === 'ready' && !this.#termsCheck.isAtWork) this.#upkeep.checkTermsIfDue().catch(() => undefined)
+    if (this.state === 'ready' && !this.#isCheckingTerms) this.#upkeep.checkTermsIfDue().catch(() => undefined)
+  }
+
+  /** True without an answer, too: real damage is found again. */
+  async #checkTerms(): Promise<boolean> {
+    this.#isCheckingTerms = true
+    try {
+      return await this.#executor.run('check-terms', null)
+    } catch {
+      return true
+    } finally {
+      this.#isCheckingTerms = false
+    }
   }
 
   /** At the start it may not be known yet whether the mirror is sound. */
@@ -184,7 +197,7 @@ export class Indexing {
 
   /** Whether nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    const isMending = this.#upkeep.doing.length > 0 || this.#termsCheck.isAtWork
+    const isMending = this.#upkeep.doing.length > 0 || this.#isCheckingTerms
     return this.#hasStarted && !isMending && !this.#isRunning && this.#backlog === 0
   }
 
@@ -200,8 +213,7 @@ export class Indexing {
   async stop(): Promise<void> {
     this.#pacer.stop()
     this.#timers.stop()
-    this.#termsCheck.stop()
-    await Promise.all([this.#watch.close(), this.#ingest.stop()])
+    await Promise.all([this.#watch.close(), this.#writer.stop()])
   }
 
   /** Resolves once all that can be read can be found. */
@@ -214,11 +226,11 @@ export class Indexing {
 
   async #run(orders: readonly Order[]): Promise<RunOutcome> {
     const settle = this.#follow.begin(orders)
-    this.vitals.beginRun()
+    this.metrics.beginRun()
     this.#isRunning = true
     this.#tellState()
     try {
-      const outcome = await this.#ingest.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
+      const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#trouble = null
       this.#damages = 0
       this.#backlog = outcome.backlog
@@ -240,12 +252,12 @@ export class Indexing {
   }
 
   #endJob(): void {
-    if (this.vitals.endJob() > LONG_JOB_MS) this.#timers.later(collectGarbage, GIVE_BACK_MS)
+    if (this.metrics.endJob() > LONG_JOB_MS) this.#timers.later(collectGarbage, GIVE_BACK_MS)
     for (const drained of this.#drained.splice(0)) drained.resolve()
   }
 
   #onStep(step: StepNews): void {
-    this.vitals.noteStep(step)
+    this.metrics.noteStep(step)
     if (this.#hub.hasListeners) publishProgress(this.#hub, step)
   }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Progress, Resources } from '../../api/http/world.ts'
-import type { StepNews } from '../../engine/writer-messages.ts'
+import type { StepNews } from '../../engine/writer/messages.ts'
 
 /** A long piece of work and how far it has come. */
 interface Job {

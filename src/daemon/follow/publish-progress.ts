@@ -1,5 +1,5 @@
 import type { EventHub } from '../server/event-hub.ts'
-import type { StepNews } from '../../engine/writer-messages.ts'
+import type { StepNews } from '../../engine/writer/messages.ts'
 
 /** Tells who listens what a step of a pass has written. */
 export function publishProgress(hub: EventHub, { messages, chatIds, losses, moreLosses }: StepNews): void {

@@ -1,7 +1,7 @@
 import { UserError } from '../../model/user-error.ts'
 import { damageIn, explainError } from './explain-error.ts'
 import type { Indexing } from './indexing.ts'
-import type { RestoreOrder, RestoreProgress, RestoreResult } from '../../engine/restore/restore-orders.ts'
+import type { RestoreOrder, RestoreProgress, RestoreResult } from '../../engine/restore.ts'
 
 /** Of what goes wrong this is not the mirror's, nor the disk's under it. */
 const isOfArchive = ({ code }: UserError): boolean => code.startsWith('archive-') || code === 'bad-map'

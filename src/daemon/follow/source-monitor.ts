@@ -3,7 +3,7 @@ import { fileChangedAtMs } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, nurseries, type Places } from '../../indexer/discover.ts'
 import { isAtLeast, type Again, type PassDepth, type Source } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
-import type { RunOutcome, SourceEnd } from '../../engine/writer-messages.ts'
+import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
 import type { Order } from './pass-scheduler.ts'
 
 /** A store that changed within the hour is looked at every second, like the global one; the others every minute. */

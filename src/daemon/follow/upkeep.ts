@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import type { UserError } from '../../model/user-error.ts'
-import type { Ingest } from '../../engine/writer.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../engine/writer-messages.ts'
-import type { Readers } from '../../engine/maintenance.ts'
+import type { Writer } from '../../engine/writer/writer.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../engine/writer/messages.ts'
+import type { Readers } from '../../engine/writer/maintenance.ts'
 import type { Logger } from '../lifecycle/log.ts'
 
 /** How often the full-text tables are compared with the messages. */
@@ -15,7 +15,7 @@ const MOVED =
 
 export interface UpkeepWorld {
   readonly log: Logger
-  readonly ingest: Pick<Ingest, 'keep'>
+  readonly writer: Pick<Writer, 'keep'>
   readonly readers: Readers
   now(): number
   later(act: () => void, delayMs: number): void
@@ -82,7 +82,7 @@ export class Upkeep {
     if (this.#running !== null || this.#isLooking) return
     this.#isLooking = true
     try {
-      const { damage } = await this.#world.ingest.keep({ task: 'look', suspected: 'none' })
+      const { damage } = await this.#world.writer.keep({ task: 'look', suspected: 'none' })
       if (damage === 'none') return
       this.#world.log.error(MOVED)
       await this.check()
@@ -121,7 +121,7 @@ export class Upkeep {
       : 'check: the mirror is being checked for damage'
     if (isSwap) this.#world.readers.shut()
     try {
-      return await this.#world.ingest.keep(task)
+      return await this.#world.writer.keep(task)
     } finally {
       if (isSwap) this.#world.readers.reopen()
       this.#doing = null

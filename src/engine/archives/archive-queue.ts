@@ -1,20 +1,20 @@
 import type { ArchiveHealth } from '../../api/http/archive-shapes.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Progress } from '../archive-process.ts'
-import type { OrderedWork } from '../one-order.ts'
+import { stopped, type RunOptions } from '../executor/executor.ts'
+import type { JobProgress } from '../jobs/job.ts'
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
-export type StartWork<Result> = (onProgress: (progress: Progress) => void) => OrderedWork<Result>
+type Work<Result> = (options: Required<RunOptions>) => Promise<Result>
 
 const QUEUE_MAX = 20
 
-/** What is asked of an archive folder is done one after the other, whatever it is. */
+/** Acts on the archive folder run one after the other. */
 export class ArchiveQueue {
   readonly #onProgress: (atWork: AtWork) => void
-  #atWork: { told: AtWork; hasBegun: boolean; work: OrderedWork<unknown> } | null = null
+  #atWork: { state: AtWork; hasBegun: boolean; stop: AbortController } | null = null
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  /** What else is done, or waits for its turn. */
+  /** How many other acts run or wait, such as a purge. */
   #others = 0
   #isStopped = false
 
@@ -23,35 +23,35 @@ export class ArchiveQueue {
   }
 
   get atWork(): AtWork | null {
-    return this.#atWork?.told ?? null
+    return this.#atWork?.state ?? null
   }
 
-  /** Whether anything is at work, or waits for that: nearly all of it is done by a process of its own. */
+  /** True while an act runs or waits. */
   get isBusy(): boolean {
     return this.#waiting > 0 || this.#others > 0
   }
 
-  /** How far the act on this run is; null while it does not say. */
-  progressOf(name: string): Progress | null {
-    if (this.#atWork?.told.name !== name || !this.#atWork.hasBegun) return null
-    const { done, total } = this.#atWork.told
+  /** Null if no act on this run has reported its progress yet. */
+  progressOf(name: string): JobProgress | null {
+    if (this.#atWork?.state.name !== name || !this.#atWork.hasBegun) return null
+    const { done, total } = this.#atWork.state
     return { done, total }
   }
 
-  /** @throws UserError `archive-busy` at once, where too many wait */
-  enqueue<Result>(name: string, act: AtWork['act'], start: StartWork<Result>): Promise<Result> {
+  /** @throws UserError `archive-busy` at once if too many acts wait */
+  enqueue<Result>(name: string, act: AtWork['act'], work: Work<Result>): Promise<Result> {
     if (this.#waiting >= QUEUE_MAX) {
-      throw new UserError('archive-busy', `${QUEUE_MAX} runs and proofs are waiting already.`, 'Ask again later.')
+      throw new UserError('archive-busy', `${QUEUE_MAX} archive jobs are already waiting.`, 'Ask again later.')
     }
     this.#waiting += 1
-    const obeyed = this.#last
-      .then(() => this.#obey({ name, act, done: 0, total: 0 }, start))
+    const done = this.#last
+      .then(() => this.#run({ name, act, done: 0, total: 0 }, work))
       .finally(() => (this.#waiting -= 1))
-    this.#last = obeyed.catch(() => undefined)
-    return obeyed
+    this.#last = done.catch(() => undefined)
+    return done
   }
 
-  /** Does something else while none of these is at work; what is asked for meanwhile waits. */
+  /** Runs something else while no act runs. Acts that are asked for meanwhile wait. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
     this.#others += 1
     const done = this.#last.then(act).finally(() => (this.#others -= 1))
@@ -63,27 +63,28 @@ export class ArchiveQueue {
     return this.#isStopped
   }
 
-  /** Ends what is at work; nothing is begun any more. */
+  /** Ends the act that runs, and starts no other. */
   stop(): void {
     this.#isStopped = true
     this.shut()
   }
 
-  /** Ends what is at work. */
+  /** Ends the act that runs. */
   shut(): void {
-    this.#atWork?.work.stop()
+    this.#atWork?.stop.abort()
   }
 
-  async #obey<Result>(told: AtWork, start: StartWork<Result>): Promise<Result> {
-    if (this.#isStopped) throw new UserError('stopped', 'The daemon is stopping.', '')
-    const work = start((progress) => {
+  async #run<Result>(state: AtWork, work: Work<Result>): Promise<Result> {
+    if (this.#isStopped) throw stopped()
+    const stop = new AbortController()
+    const onProgress = (progress: JobProgress): void => {
       if (this.#atWork === null) return
-      this.#atWork = { ...this.#atWork, told: { ...told, ...progress }, hasBegun: true }
-      this.#onProgress(this.#atWork.told)
-    })
-    this.#atWork = { told, hasBegun: false, work }
+      this.#atWork = { ...this.#atWork, state: { ...state, ...progress }, hasBegun: true }
+      this.#onProgress(this.#atWork.state)
+    }
+    this.#atWork = { state, hasBegun: false, stop }
     try {
-      return await work.result
+      return await work({ signal: stop.signal, onProgress })
     } finally {
       this.#atWork = null
     }

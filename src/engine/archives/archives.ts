@@ -15,27 +15,28 @@ import { toIso } from '../../api/iso.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'
 import { UserError } from '../../model/user-error.ts'
 import { ArchiveNotes, type RunNote } from './archive-notes.ts'
-import type { ArchiveOrder, ArchiveResult, RunResult } from '../archive-orders.ts'
-import type { Progress, StartArchiveWork } from '../archive-process.ts'
-import { ArchiveQueue, type StartWork } from './archive-queue.ts'
-import type { RestoreOrder, RestoreResult } from '../restore/restore-orders.ts'
+import type { Executor } from '../executor/executor.ts'
+import type { ArchiveInput, ArchiveResult } from '../jobs/archive.ts'
+import type { JobProgress } from '../jobs/job.ts'
+import type { RestoreOrder, RestoreResult } from '../restore.ts'
+import { ArchiveQueue } from './archive-queue.ts'
 
 export interface ArchivesSetup {
   readonly dir: string
   readonly dataDir: string
-  readonly mirrorPath: string
   readonly version: string
-  /** Whether archives count as a source. */
+  /** False if the settings switch the archive off as a source. */
   readonly canRestore: boolean
 }
 
-export interface ArchivesWorld {
+export interface ArchivesContext {
   now(): number
-  start: StartArchiveWork
-  /** Has whoever writes the mirror bring back what an archive remembers. */
-  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
+  readonly executor: Pick<Executor, 'run'>
+  /** Has the mirror's writer restore an archive. */
+  restore(order: RestoreOrder, onProgress: (progress: JobProgress) => void): Promise<RestoreResult>
+  /** Publishes an event. */
   tell(data: DaemonEvent['data']): void
-  /** For the log: what was done, or what went wrong. */
+  /** Writes to the log. */
   say(level: 'info' | 'error', sentence: string): void
 }
 
@@ -53,16 +54,16 @@ interface Running {
 export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly notes: ArchiveNotes
   readonly #setup: ArchivesSetup
-  readonly #world: ArchivesWorld
+  readonly #context: ArchivesContext
   /** Runs that are asked for and not yet made, in order. */
   readonly #running = new Map<string, Running>()
   readonly #queue: ArchiveQueue
 
-  constructor(setup: ArchivesSetup, world: ArchivesWorld) {
+  constructor(setup: ArchivesSetup, context: ArchivesContext) {
     this.#setup = setup
-    this.#world = world
+    this.#context = context
     this.notes = new ArchiveNotes(setup.dataDir)
-    this.#queue = new ArchiveQueue((progress) => world.tell({ state: 'running', ...progress }))
+    this.#queue = new ArchiveQueue((progress) => context.tell({ state: 'running', ...progress }))
   }
 
   get running(): string | null {
@@ -86,15 +87,15 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   /** Begins a run, of a job where there is one. @returns it as it begins, and when it is made */
-  begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<RunResult> } {
-    const { dir, mirrorPath, version } = this.#setup
+  begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<ArchiveResult> } {
+    const { dir, version } = this.#setup
     const job = prune?.job ?? null
-    const createdAtMs = this.#world.now()
+    const createdAtMs = this.#context.now()
     const name = this.#freeName(createdAtMs, job)
     const running = { name, createdAtMs, job, scope }
-    const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, scope, timeZone, version, prune }
+    const input: ArchiveInput = { dir, name, scope, timeZone, version, prune }
     const made = this.#queue
-      .enqueue(name, 'run', (onProgress) => this.#world.start(order, onProgress))
+      .enqueue(name, 'run', (options) => this.#context.executor.run('archive', input, options))
       .then((result) => this.#onMade(running, result))
       .catch((error: unknown) => this.#onFailed(running, error))
     this.#running.set(name, running)
@@ -121,10 +122,10 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   async verify(name: string, share: number): Promise<ArchiveVerdict> {
-    const order = { kind: 'verify', dir: this.#setup.dir, share } as const
-    const result = await this.#queue.enqueue(name, 'verify', (onProgress) => this.#world.start(order, onProgress))
-    if (result.kind !== 'verify') throw new Error('a proof was answered as a run')
-    const { soundRuns, ...verdict } = result.verdict
+    const input = { dir: this.#setup.dir, share }
+    const { soundRuns, ...verdict } = await this.#queue.enqueue(name, 'verify', (options) =>
+      this.#context.executor.run('verify', input, options),
+    )
     this.#noteVerdict(soundRuns, verdict)
     this.#tell(name, this.get(name)?.state ?? 'damaged')
     return { ...verdict, isSound: share === 1 && soundRuns.includes(name) }
@@ -136,17 +137,16 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     if (!this.#setup.canRestore) throw switchedOff()
     const of = name === 'newest' ? null : name
     const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: of, map }
-    const start: StartWork<RestoreResult> = (onProgress) => {
-      return { result: this.#world.restore(order, onProgress), stop: () => undefined }
-    }
     try {
-      const { why, damaged, ...result } = await this.#queue.enqueue(name, 'restore', start)
+      const { why, damaged, ...result } = await this.#queue.enqueue(name, 'restore', ({ onProgress }) =>
+        this.#context.restore(order, onProgress),
+      )
       const ids = damaged.flatMap(({ id }) => id ?? [])
       const ok = why === null && damaged.length === 0
-      this.#world.tell({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
+      this.#context.tell({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
       return { ...result, ok, damaged: ids, manifest: why }
     } catch (error) {
-      this.#world.tell({ name, act: 'restore', state: 'failed' })
+      this.#context.tell({ name, act: 'restore', state: 'failed' })
       throw error
     }
   }
@@ -166,20 +166,19 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     this.#queue.shut()
   }
 
-  #onMade(running: Running, result: ArchiveResult): RunResult {
-    if (result.kind !== 'run') throw new Error('a run was answered as a proof')
+  #onMade(running: Running, result: ArchiveResult): ArchiveResult {
     const { name, createdAtMs, job, scope } = running
     this.#running.delete(name)
-    const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#world.now() }
+    const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#context.now() }
     this.notes.noteRun(name, { ...facts, state: 'verified' })
     this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
     this.#tell(name, 'verified')
-    this.#world.say('info', `The archive ${name} is made: ${result.packed} chats had changed.`)
+    this.#context.say('info', `The archive ${name} is made: ${result.packed} chats had changed.`)
     if (result.mended.length > 0) {
-      this.#world.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
+      this.#context.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
     }
     for (const { id, why } of result.leftOut.slice(0, NOTED_MAX)) {
-      this.#world.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
+      this.#context.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
     }
     return result
   }
@@ -187,12 +186,12 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   #onFailed(running: Running, error: unknown): never {
     const { name, createdAtMs, job, scope } = running
     this.#running.delete(name)
-    const trouble = error instanceof UserError ? error : new UserError('fault', String(error), 'It is tried again.')
+    const trouble = asUserError(error)
     if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
       this.notes.noteRun(name, { ...facts, state: 'failed', error: trouble.message })
       this.#tell(name, 'failed')
-      this.#world.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
+      this.#context.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
     }
     throw trouble
   }
@@ -209,10 +208,10 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       const head = heads.get(name) ?? null
       this.notes.noteRun(name, {
         state,
-        createdAtMs: head === null ? this.#world.now() : Date.parse(head.createdAt),
+        createdAtMs: head === null ? this.#context.now() : Date.parse(head.createdAt),
         job: head?.job ?? null,
         scope: head?.scope ?? null,
-        provenAtMs: state === 'verified' ? this.#world.now() : null,
+        provenAtMs: state === 'verified' ? this.#context.now() : null,
         error,
         damaged: state === 'verified' ? [] : damaged.slice(0, NOTED_MAX),
       })
@@ -220,7 +219,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     for (const name of sound) note(name, 'verified', null)
     for (const { name, why } of damagedRuns) {
       note(name, 'damaged', why ?? `${damaged.length} chats of the archive are damaged.`)
-      this.#world.say('error', `The archive ${name} is damaged.`)
+      this.#context.say('error', `The archive ${name} is damaged.`)
     }
   }
 
@@ -251,9 +250,14 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   #tell(name: string, state: ArchiveRun['state']): void {
-    this.#world.tell({ name, state })
+    this.#context.tell({ name, state })
   }
 }
+
+const asUserError = (error: unknown): UserError =>
+  error instanceof UserError
+    ? error
+    : new UserError('fault', error instanceof Error ? error.message : String(error), 'It will be tried again.')
 
 const switchedOff = (): UserError =>
   new UserError('archive-off', 'sources.archive.enabled is false, so nothing is restored.', 'Set it to true.')

@@ -7,7 +7,7 @@ import { endCompaction, endRemoval } from '../../mirror/purge/run-purge.ts'
 import { noteStage, readUnfinished } from '../../mirror/purge/state.ts'
 import { vanishedTerms } from '../../mirror/purge/vanished-terms.ts'
 import { listSome } from '../../mirror/fulltext/unlisted.ts'
-import type { MirrorMaintenance } from '../maintenance.ts'
+import type { MirrorMaintenance } from '../writer/maintenance.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
 import { tellPlan } from './plan-purge.ts'
 

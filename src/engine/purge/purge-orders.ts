@@ -88,3 +88,10 @@ export interface MirrorPurgeOutcome {
   readonly unfinished: Unfinished
   readonly setAside: readonly string[]
 }
+
+/** Does one task, in a process of its own. @param signal ends it */
+export type DoPurgeTask = <Task extends PurgeTask>(
+  task: Task,
+  order: PurgeTasks[Task]['order'],
+  signal: AbortSignal,
+) => Promise<PurgeTasks[Task]['outcome']>

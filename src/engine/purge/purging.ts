@@ -3,9 +3,8 @@ import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
 import type { ChatId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Readers } from '../maintenance.ts'
-import type { MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
-import type { DoPurgeTask } from '../purge-process.ts'
+import type { Readers } from '../writer/maintenance.ts'
+import type { DoPurgeTask, MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
 import type { RawOutcome } from './byte-scan.ts'
 
 export interface PurgingSetup {

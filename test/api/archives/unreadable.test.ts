@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listRuns } from '../../../src/api/archives/list-runs.ts'
 import { asProblem } from '../../../src/api/http/problem.ts'
-import { archiveAct } from '../../../src/engine/archive-act.ts'
+import { verifyJob } from '../../../src/engine/jobs/archive.ts'
 import { doTask } from '../../../src/engine/purge/do-task.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
 import { OpenMirror } from '../../helpers/open-mirror.ts'
@@ -30,7 +30,8 @@ function forbid(name: string): void {
   chmodSync(folder, 0)
 }
 
-const verifying = (): Promise<unknown> => archiveAct({ kind: 'verify', dir: archive.dir, share: 1 }).next()
+const context = { mirrorPath: '', mirror: () => empty.db }
+const verifying = async (): Promise<unknown> => verifyJob({ dir: archive.dir, share: 1 }, context).next()
 
 // Windows has other rights, and root may read everything.
 test

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
 import { archivesHere } from '../../helpers/archives-here.ts'
+import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiWorld, DaemonEvent, LiveState } from '../../../src/api/http/world.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
-import { takeUsageFile } from '../../../src/engine/import-usage.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 
@@ -58,7 +58,7 @@ export function createTestWorld(overrides: Partial<ApiWorld> = {}): TestWorld {
       syncs.push(options)
       return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
     },
-    importUsage: async (file) => takeUsageFile(mirror.writer, file, Date.now()),
+    importUsage: (file) => importUsageFile(mirror.writer, file),
     archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {
       listeners.add(listener)

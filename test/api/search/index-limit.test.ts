@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mirrorAnswers } from '../../../src/cli/client/mirror-answers.ts'
+import { engineAnswers } from '../../../src/cli/client/engine-answers.ts'
 import { homedir } from 'node:os'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { loadSettings } from '../../../src/settings.ts'
@@ -46,7 +46,7 @@ beforeAll(async () => {
   indexer.pass('full')
   const flags = { dataDir: indexer.folder, cursorUserDir: [], cursorHome: [] }
   const settings = loadSettings({ flags, env: {}, platform: 'linux', homeDir: homedir() })
-  const answers = await mirrorAnswers(settings, { version: '1.2.3', zone: () => 'UTC', note: () => undefined })
+  const answers = await engineAnswers(settings, { version: '1.2.3', zone: () => 'UTC', note: () => undefined })
   ask = async (path, query) => (await answers.get(path, new URLSearchParams(query))) as Record<string, unknown>
   close = () => answers.close()
 })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { fillStore } from '../fill-store.ts'
 import { dumpMirror, findFaults } from './dump.ts'

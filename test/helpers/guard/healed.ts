@@ -1,6 +1,6 @@
-import { runPasses } from '../../../src/engine/run-passes.ts'
-import type { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../../src/engine/writer-messages.ts'
+import { runPasses } from '../../../src/engine/writer/run-passes.ts'
+import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
+import type { UpkeepOutcome, UpkeepTask } from '../../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import type { PassDepth } from '../../../src/indexer/source.ts'
 

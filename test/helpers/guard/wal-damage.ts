@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { emptyBatch } from '../../../src/mirror/write/batch.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { writeBatch } from '../../../src/mirror/write/write-batch.ts'

@@ -37,17 +37,17 @@ test.skipIf(process.platform !== 'linux')(
     const begun = (program: string): Promise<number> =>
       waitUntil(`${program} to begin`, () => pidOf(program), { withinMs: 180_000, everyMs: 10 })
     // Both are held, so that neither is done before the other was met.
-    const counting = await begun('estimate-child')
+    const counting = await begun('\0estimate\0')
     hold(counting)
     await getJson(url, '/api/archives', { method: 'POST' })
-    const archiving = await begun('archive-child')
+    const archiving = await begun('\0archive\0')
     hold(archiving)
     process.kill(counting, 'SIGCONT')
     const isAt = async (state: string): Promise<boolean> =>
       (await getJson<Told>(url, '/api/status')).estimation.state === state
-    await waitUntil('the counting to end', () => pidOf('estimate-child') === undefined, { withinMs: 180_000 })
+    await waitUntil('the counting to end', () => pidOf('\0estimate\0') === undefined, { withinMs: 180_000 })
     await waitUntil('it to be told as waiting', () => isAt('waiting'))
-    expect(pidOf('archive-child')).toBe(archiving)
+    expect(pidOf('\0archive\0')).toBe(archiving)
     process.kill(archiving, 'SIGCONT')
     await waitUntil('all to be counted', () => isAt('done'), { withinMs: 150_000 })
   },

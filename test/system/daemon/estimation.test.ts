@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
 import { Estimation } from '../../../src/daemon/estimation/estimation.ts'
-import type { EstimateSlice } from '../../../src/engine/estimator.ts'
+import type { EstimateSlice } from '../../../src/engine/jobs/estimate.ts'
 import type { Estimate } from '../../../src/mirror/usage/estimates.ts'
 import { headers } from '../../../src/sample/cursor-home.ts'
 import { childrenOf } from '../../helpers/children-of.ts'
@@ -29,10 +29,9 @@ class World {
   readonly saved: number[] = []
   isResting = true
   isSearching = false
-  isMemoryShared = false
+  isRunning = false
   /** What happens while counts are written. */
   whenSaving: () => void = () => undefined
-  readonly sharedAtStart: boolean[] = []
   starts = 0
   ends = 0
   /** What the process answers, slice by slice; without more it has counted all. */
@@ -44,6 +43,7 @@ class World {
   readonly warnings: string[] = []
   readonly estimation: Estimation
   #asked = 0
+  #die: (error: Error) => void = () => undefined
 
   constructor(isEnabled = true) {
     this.estimation = new Estimation(isEnabled, {
@@ -58,60 +58,50 @@ class World {
       },
       isResting: () => this.isResting,
       isSearching: () => this.isSearching,
-      room: {
-        make: async () => {
-          this.isMemoryShared = true
-        },
-        giveBack: () => {
-          this.isMemoryShared = false
-        },
-      },
       onDamage: () => undefined,
-      start: () => {
-        this.sharedAtStart.push(this.isMemoryShared)
-        this.starts += 1
-        let die: (error: Error) => void = () => undefined
-        let isEnded = false
-        return {
-          pid: 1,
-          work: async () => {
-            if (this.#asked++ >= this.isLongAfter) return new Promise<EstimateSlice>((_, reject) => (die = reject))
-            const slice = this.slices.shift() ?? { kind: 'slice', estimates: [], left: 0, isDone: true }
-            if (slice instanceof Error) throw slice
-            this.whenCounting()
-            return slice
-          },
-          end: async () => {
-            if (isEnded) return
-            isEnded = true
-            this.ends += 1
-            // The system says so a moment later.
-            this.clock.later(() => die(new Error('it was ended')), 1)
-          },
-        }
+      executor: {
+        // Only estimates are asked for.
+        run: () => this.#count(),
+        end: async () => {
+          if (!this.isRunning) return
+          this.isRunning = false
+          this.ends += 1
+          const die = this.#die
+          // The system reports it a moment later.
+          this.clock.later(() => die(new Error('it was ended')), 1)
+        },
       },
     })
     this.estimation.begin()
   }
+
+  async #count(): Promise<EstimateSlice> {
+    if (!this.isRunning) this.starts += 1
+    this.isRunning = true
+    if (this.#asked++ >= this.isLongAfter) return new Promise<EstimateSlice>((_, reject) => (this.#die = reject))
+    const slice = this.slices.shift() ?? { estimates: [], left: 0, isDone: true }
+    if (slice instanceof Error) throw slice
+    this.whenCounting()
+    return slice
+  }
 }
 
 const slice = (...keys: number[]): EstimateSlice => ({
-  kind: 'slice',
   estimates: keys.map(estimate),
   left: 1,
   isDone: false,
 })
 
-test('it is at work from when it asks for room until that is given back', async () => {
+test('it is at work until its process has ended', async () => {
   const world = new World()
   world.slices = [slice(1)]
   world.isLongAfter = 1
   expect(world.estimation.isAtWork).toBe(false)
   await world.clock.advance(15_000)
-  expect([world.estimation.isAtWork, world.isMemoryShared]).toEqual([true, true])
+  expect([world.estimation.isAtWork, world.isRunning]).toEqual([true, true])
   await world.estimation.stop()
   await world.clock.advance(1000)
-  expect([world.estimation.isAtWork, world.isMemoryShared]).toEqual([false, false])
+  expect([world.estimation.isAtWork, world.isRunning]).toEqual([false, false])
 })
 
 test('nothing is counted before the daemon rested for a while, and the process ends when all is counted', async () => {
@@ -169,13 +159,6 @@ test('it pauses while sources are read, and while searches run for a second at m
   expect(world.saved).toContain(7)
 })
 
-test('the process that counts takes the place of a search for as long as it is there', async () => {
-  const world = new World()
-  world.slices = [slice(1), new Error('it died')]
-  await world.clock.advance(15_000)
-  expect([world.sharedAtStart, world.isMemoryShared]).toEqual([[true], false])
-})
-
 test('a large catch-up amid the counting took the memory of both', async () => {
   const world = new World()
   world.slices = Array.from({ length: 200 }, (_, index) => slice(index))
@@ -184,7 +167,7 @@ test('a large catch-up amid the counting took the memory of both', async () => {
   expect([world.starts, world.ends]).toEqual([1, 0])
   world.isResting = false
   await world.clock.advance(4000)
-  expect([world.starts, world.ends, world.isMemoryShared]).toEqual([1, 1, false])
+  expect([world.starts, world.ends, world.isRunning]).toEqual([1, 1, false])
   expect(world.estimation.state).toEqual({ state: 'waiting', left: 1 })
   expect(world.saved.length).toBeGreaterThan(0)
   await world.clock.advance(600_000)
@@ -203,7 +186,7 @@ test('a process in a long slice kept its memory through all of a catch-up, and w
   expect([world.starts, world.ends]).toEqual([1, 0])
   world.isResting = false
   await world.clock.advance(5000)
-  expect([world.starts, world.ends, world.isMemoryShared]).toEqual([1, 1, false])
+  expect([world.starts, world.ends, world.isRunning]).toEqual([1, 1, false])
   expect([world.saved, world.warnings]).toEqual([[1, 2], []])
   world.isLongAfter = Infinity
   world.isResting = true
@@ -363,11 +346,11 @@ test.skipIf(process.platform !== 'linux')(
       expect(coverage.estimated).toBeGreaterThanOrEqual(known)
       expect(coverage.estimated + coverage.unknown).toBe(messages)
       known = coverage.estimated
-      const estimator = childrenOf(daemon.pid).find(({ command }) => command.includes('estimate-child'))
+      const estimator = childrenOf(daemon.pid).find(({ command }) => command.includes('\0estimate\0'))
       expect(estimator?.nice ?? 19).toBe(19)
       if (coverage.unknown === 0) {
         await waitUntil('its process to end', async () =>
-          childrenOf(daemon.pid).every(({ command }) => !command.includes('estimate-child')),
+          childrenOf(daemon.pid).every(({ command }) => !command.includes('\0estimate\0')),
         )
         estimated = (await getJson<TokensAnswer>(url, '/api/tokens')).totals.estimated
         await daemon.stop()
@@ -396,7 +379,7 @@ test.skipIf(process.platform !== 'linux')(
       'all counts',
       async () => {
         for (const { pid, command } of childrenOf(daemon.pid))
-          if (command.includes('estimate-child')) most = Math.max(most, mostEverMb(pid))
+          if (command.includes('\0estimate\0')) most = Math.max(most, mostEverMb(pid))
         return (await coverageOf(url)).estimated === 20 * 50
       },
       { withinMs: 180_000 },

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TermsCheck } from '../../../src/engine/check-terms.ts'
 import { EventHub } from '../../../src/daemon/server/event-hub.ts'
 import { Indexing } from '../../../src/daemon/follow/indexing.ts'
-import { startIngest } from '../../../src/engine/writer.ts'
+import { threadWriter } from '../../../src/engine/writer/thread-writer.ts'
 import { DataFolderMonitor } from '../../../src/daemon/lifecycle/data-folder-monitor.ts'
 import { takeLock } from '../../../src/engine/lock.ts'
 import type { Logger } from '../../../src/daemon/lifecycle/log.ts'
@@ -43,7 +42,7 @@ const codes = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']
 test.each(codes)('a mirror that has no room (%s) is told as a full disk, with what to do', async (code) => {
   const thread = Object.assign(new EventEmitter(), { postMessage: () => undefined }) as unknown as Worker
   const setup = { mirrorPath: join(folder, 'mirror.db'), userDirs: [], homes: [], disabledKinds: [] }
-  const { opened } = startIngest(thread, setup, () => undefined)
+  const { opened } = threadWriter(thread, setup, () => undefined)
   thread.emit('message', { kind: 'failed', code, message: 'disk I/O error', hint: null, damage: 'none' })
   await expect(opened).rejects.toMatchObject({
     code: 'disk-full',
@@ -66,7 +65,7 @@ test.each([
       const full = { kind: 'failed', code: 'SQLITE_FULL', message: '', hint: null, damage: 'none' }
       const answers = new Map<unknown, unknown>([
         [undefined, { kind: 'open' }],
-        ['upkeep', { kind: 'kept', outcome: kept }],
+        ['upkeep', { kind: 'done', outcome: kept }],
       ])
       if (kind === 'stop') thread.emit('exit')
       else setImmediate(() => thread.emit('message', answers.get(kind) ?? full))
@@ -80,7 +79,7 @@ test.each([
     { mirrorPath: join(folder, 'mirror.db'), userDirs: [home.userDir], homes: [], disabledKinds: [] },
     {
       readers: { shut: nothing, reopen: nothing },
-      termsCheck: { isAtWork: false, stop: nothing } as unknown as TermsCheck,
+      executor: { run: () => Promise.reject(new Error('no job is expected')) },
       log: log as unknown as Logger,
       hub: new EventHub(),
       now: Date.now,

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { MirrorMaintenance } from '../../../src/engine/maintenance.ts'
+import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { compact } from '../../../src/mirror/purge/compact.ts'
 import type { Damage } from '../../../src/mirror/maintenance/check-pages.ts'
 import type { Store } from '../../../src/sample/cursor-home.ts'

@@ -12,7 +12,7 @@ test.runIf(process.platform === 'linux')(
   'a daemon that takes this disk for a network mount reads a copy, removes it, and waits with the next one',
   async () => {
     const build = new FaultyBuild({
-      file: 'indexer/checked-copy.ts',
+      file: 'indexer/open-safely/checked-copy.ts',
       replace: "[0x01021997, '9p']",
       by: `[${statfsSync(tmpdir()).type}, '9p']`,
     })

@@ -1,16 +1,19 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type * as searchPool from '../../../src/engine/search-pool.ts'
+import type * as searchPool from '../../../src/engine/executor/search-pool.ts'
+import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 /** Compiled, for its children are programs of their own. */
-const compiled = await Compiled.module('daemon/search-pool')
+const compiled = await Compiled.module('engine/executor/search-pool')
 afterAll(() => compiled.remove())
 const canStop = process.platform !== 'win32'
 /** A deadline that a test waits for. A small question is answered within it, and a process started, on a busy machine too. */
 const SHORT_MS = 3000
+
+type Pool = searchPool.SearchPool & { asking(): Promise<SearchAnswer> }
 
 let mirror: SeededMirror
 let pools: searchPool.SearchPool[]
@@ -26,21 +29,21 @@ afterEach(async () => {
 })
 
 /** With a deadline that is not over before a process has started, though others use the machine. */
-async function openPool(deadlineMs = 30_000): Promise<searchPool.SearchPool> {
+async function openPool(deadlineMs = 30_000): Promise<Pool> {
   const made = (await import(compiled.url)) as typeof searchPool
-  const pool = new made.SearchPool(mirror.path, deadlineMs)
+  const pool = new made.SearchPool(mirror.path)
   pools.push(pool)
-  return pool
+  return Object.assign(pool, { asking: () => pool.ask(all, deadlineMs) })
 }
 
 const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
-const askThrice = (pool: searchPool.SearchPool) => [pool.ask(all), pool.ask(all), pool.ask(all)]
+const askThrice = (pool: Pool) => [pool.asking(), pool.asking(), pool.asking()]
 
 test('at most two searches run at a time; the others wait and are answered', async () => {
   const pool = await openPool()
   const counts: number[] = []
   const answers = Array.from({ length: 7 }, async () => {
-    const answer = await pool.ask(all)
+    const answer = await pool.asking()
     counts.push(pool.pids.length)
     return answer.total
   })
@@ -60,7 +63,7 @@ test('while memory goes elsewhere one search runs at a time, and all are answere
   const [pid] = pool.pids
   const more = await Promise.all(askThrice(pool))
   expect([more.map(({ total }) => total), pool.pids]).toEqual([[1, 1, 1], [pid]])
-  const last = [pool.ask(all), pool.ask(all)]
+  const last = [pool.asking(), pool.asking()]
   expect(pool.pids).toHaveLength(1)
   pool.haveMemory()
   expect(pool.pids).toHaveLength(2)
@@ -90,15 +93,15 @@ test('after the mirror was another, the searches that had waited ran one at a ti
 
 test('a search that was asked as the mirror was let go was given to a process that had been killed', async () => {
   const pool = await openPool()
-  await pool.ask(all)
+  await pool.asking()
   pool.shut()
   pool.reopen()
-  expect((await pool.ask(all)).total).toBe(1)
+  expect((await pool.asking()).total).toBe(1)
 })
 
 test('of two processes at rest one has ended once there is room for another', async () => {
   const pool = await openPool()
-  await Promise.all([pool.ask(all), pool.ask(all)])
+  await Promise.all([pool.asking(), pool.asking()])
   const { pids } = pool
   await pool.shareMemory()
   expect(pids).toHaveLength(2)
@@ -109,20 +112,20 @@ test('of two processes at rest one has ended once there is room for another', as
 
 test.runIf(canStop)('a search past its deadline is given up with the code "deadline", its process killed', async () => {
   const pool = await openPool(SHORT_MS)
-  await pool.ask(all)
+  await pool.asking()
   const [pid] = pool.pids
   if (pid === undefined) throw new Error('no process searches')
   process.kill(pid, 'SIGSTOP')
-  await expect(pool.ask(all)).rejects.toMatchObject({ name: 'UserError', code: 'deadline' })
+  await expect(pool.asking()).rejects.toMatchObject({ name: 'UserError', code: 'deadline' })
   await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-  expect((await pool.ask(all)).total).toBe(1)
+  expect((await pool.asking()).total).toBe(1)
 })
 
 test('an answer that had come while the daemon stood still was given up', async () => {
   const pool = await openPool(SHORT_MS)
-  await pool.ask(all)
-  const answer = pool.ask(all)
+  await pool.asking()
+  const answer = pool.asking()
   const endMs = performance.now() + 2 * SHORT_MS
   while (performance.now() < endMs) continue
   expect((await answer).total).toBe(1)
@@ -130,7 +133,7 @@ test('an answer that had come while the daemon stood still was given up', async 
 
 test.runIf(canStop)('what waits behind two that hang is answered once they are given up', async () => {
   const pool = await openPool(SHORT_MS)
-  await Promise.all([pool.ask(all), pool.ask(all)])
+  await Promise.all([pool.asking(), pool.asking()])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
   const three = await Promise.allSettled(askThrice(pool))
   expect(three.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
@@ -138,33 +141,33 @@ test.runIf(canStop)('what waits behind two that hang is answered once they are g
 
 test.runIf(canStop)('a search whose process is killed fails by itself, and the pool goes on', async () => {
   const pool = await openPool()
-  await pool.ask(all)
+  await pool.asking()
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const dying = pool.ask(all)
+  const dying = pool.asking()
   for (const pid of pool.pids) process.kill(pid, 'SIGKILL')
   await expect(dying).rejects.toMatchObject({ code: 'search-died' })
-  expect((await pool.ask(all)).total).toBe(1)
+  expect((await pool.asking()).total).toBe(1)
 })
 
 test('of two hundred searches at once half were turned away', async () => {
   const pool = await openPool()
-  const answers = await Promise.all(Array.from({ length: 200 }, () => pool.ask(all)))
+  const answers = await Promise.all(Array.from({ length: 200 }, () => pool.asking()))
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })
 
 test.runIf(canStop)('what waits longer than its deadline is told so, though not one row was looked at', async () => {
   const pool = await openPool(SHORT_MS)
-  await Promise.all([pool.ask(all), pool.ask(all)])
+  await Promise.all([pool.asking(), pool.asking()])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
-  const many = await Promise.allSettled(Array.from({ length: 60 }, () => pool.ask(all)))
+  const many = await Promise.allSettled(Array.from({ length: 60 }, () => pool.asking()))
   const codes = many.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'answered'))
   expect(new Set(codes)).toEqual(new Set(['deadline', 'answered']))
 })
 
 test('more than a thousand waiting searches are turned away', async () => {
   const pool = await openPool()
-  const waiting = Array.from({ length: 1002 }, () => pool.ask(all))
-  expect(() => pool.ask(all)).toThrow(expect.objectContaining({ code: 'search-busy' }))
+  const waiting = Array.from({ length: 1002 }, () => pool.asking())
+  await expect(pool.asking()).rejects.toMatchObject({ code: 'search-busy' })
   const answers = await Promise.all(waiting)
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })

@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { listRunNames, nameRun } from '../../../src/api/archives/manifest-files.ts'
 import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
-import type { ArchiveOrder } from '../../../src/engine/archive-orders.ts'
-import type { OrderNews } from '../../../src/engine/one-order.ts'
+import type { JobOrder, JobReply } from '../../../src/engine/executor/executor.ts'
 import { Chance } from '../../fuzz/chance.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
 import { restoreHere, wordsIn } from '../../helpers/restored-mirror.ts'
@@ -18,7 +17,7 @@ import { LeftMirror, brokenPages, brokenTerms } from './check-mirror.ts'
 
 const CHATS = 400
 const MESSAGES = 3
-const archiver = fileURLToPath(new URL('../../../dist/daemon/archive-child.js', import.meta.url))
+const archiver = fileURLToPath(new URL('../../../dist/engine/job-child.js', import.meta.url))
 
 /**
  * An archive folder in which runs are killed, and a mirror into which it is restored by daemons that are killed: what one
@@ -138,12 +137,14 @@ export class KilledArchives {
 
   /** Begins a run as the daemon does. */
   startRun(name: string): ChildProcess {
-    const child = fork(archiver, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
+    const child = fork(archiver, ['archive', this.#mirror.path, '19', 'once'], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+    })
     const prune = { job: 'job', keep: { daily: 1, weekly: 0, monthly: 0 }, timeZone: 'UTC' }
     const { dir } = this.folder
-    const mirrorPath = this.#mirror.path
     const rest = { scope: null, timeZone: 'UTC', version: '0', prune }
-    const order: ArchiveOrder = { kind: 'run', dir, mirrorPath, name, ...rest }
+    const order: JobOrder = { name: 'archive', input: { dir, name, ...rest } }
     child.send(order)
     return child
   }
@@ -165,7 +166,7 @@ async function killAfter(child: ChildProcess, signs: number, extraMs: number): P
   let seen = 0
   const ended = once(child, 'exit')
   await new Promise<void>((resolve) => {
-    child.on('message', (news: OrderNews<unknown, unknown>) => {
+    child.on('message', (news: JobReply) => {
       seen += 1
       if (seen > signs || news.kind !== 'progress') resolve()
     })

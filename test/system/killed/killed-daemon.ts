@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { runPasses } from '../../../src/engine/run-passes.ts'
+import { runPasses } from '../../../src/engine/writer/run-passes.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { Chance } from '../../fuzz/chance.ts'

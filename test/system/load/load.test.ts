@@ -27,11 +27,11 @@ describe('while the first ingest of a large store runs, and hostile searches wit
     const busy = `if (globalThis.wasBusy !== true) { globalThis.wasBusy = true; ${untilLate} }`
     const build = new FaultyBuild(
       {
-        file: 'daemon/api-worlds.ts',
-        replace: 'ask: (question) => searches.ask(question)',
-        by: `ask: (question) => { ${busy} return searches.ask(question) }`,
+        file: 'engine/engine.ts',
+        replace: 'ask: query,',
+        by: `ask: (question) => { ${busy} return query(question) },`,
       },
-      { file: 'daemon/search-pool.ts', replace: 'const CHILDREN_MAX = 2', by: 'const CHILDREN_MAX = 8' },
+      { file: 'engine/executor/search-pool.ts', replace: 'const PROCESSES_MAX = 2', by: 'const PROCESSES_MAX = 8' },
     )
     try {
       const { times, searchersMax } = await measureLoad(scaled(LARGE, 0.002), build.bin)

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../src/archive/manifest.ts'
-import type { RestoreResult } from '../../../src/engine/restore/restore-orders.ts'
+import type { RestoreResult } from '../../../src/engine/restore.ts'
 import { Chance } from '../../fuzz/chance.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
 import { harms, onDamagedCopy, type Damage } from '../../helpers/harms.ts'

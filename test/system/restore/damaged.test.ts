@@ -75,13 +75,7 @@ test.each([
   [
     'that holds the lock of a folder that it only reads',
     'an object removed',
-    [
-      {
-        file: 'engine/restore/restore-act.ts',
-        replace: 'isOwn ? takeArchiveLock(dir) : null',
-        by: 'takeArchiveLock(dir)',
-      },
-    ],
+    [{ file: 'engine/restore.ts', replace: 'isOwn ? takeArchiveLock(dir) : null', by: 'takeArchiveLock(dir)' }],
     /was written to/,
   ],
 ] as const)(

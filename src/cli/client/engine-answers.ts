@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs'
+import { createApp } from '../../api/http/app.ts'
+import { countEverything } from '../../api/queries/count-everything.ts'
+import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
+import { openEngine } from '../../engine/engine.ts'
+import { InlineExecutor } from '../../engine/executor/inline-executor.ts'
+import { misconfiguredFolders } from '../../engine/misconfigured-folders.ts'
+import { DirectPasses } from '../../engine/passes.ts'
+import { inlineWriter } from '../../engine/writer/inline-writer.ts'
+import { openReader, type Mirror } from '../../mirror/open.ts'
+import { disabledKindsOf, type Settings } from '../../settings.ts'
+import { reasonText } from '../commands/status-text.ts'
+import { withQuery } from './answers.ts'
+import type { Answers } from './answers.ts'
+import { errorOfProblem } from './problem.ts'
+
+const HOST = '127.0.0.1:0'
+
+export interface InlineContext {
+  readonly version: string
+  /** The machine's time zone. */
+  readonly zone: () => string
+  /** Prints a note, for example that reading takes long. */
+  readonly note: (text: string) => void
+}
+
+/**
+ * The same answers without a daemon. Cursor is read once, in this process. Then the same app answers from the mirror.
+ * @throws UserError `already-running` if a daemon owns the folder but did not answer
+ */
+export async function engineAnswers(settings: Settings, { version, zone, note }: InlineContext): Promise<Answers> {
+  process.umask(0o077)
+  prepareDataFolder(settings.dataDir)
+  const startedAtMs = Date.now()
+  const path = mirrorPath(settings.dataDir)
+  const places = { ...settings.cursor, disabledKinds: disabledKindsOf(settings) }
+  const writer = inlineWriter({ mirrorPath: path, ...places }, note)
+  const passes = new DirectPasses(places, writer)
+  await passes.catchUp()
+  const reader = openReader(path)
+  noteNoCursor(settings, reader, note)
+  const engine = openEngine(settings, new InlineExecutor(path, () => reader), {
+    version,
+    zone,
+    now: Date.now,
+    writer,
+    passes,
+    mirror: () => reader,
+    readers: { shut: () => undefined, reopen: () => undefined },
+    renewReaders: () => undefined,
+    tell: () => undefined,
+    say: () => undefined,
+  })
+  const app = createApp({
+    ...engine.api(),
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+    live: () => ({
+      state: passes.reasons.length > 0 ? 'degraded' : 'ready',
+      reasons: passes.reasons,
+      uptimeMs: Date.now() - startedAtMs,
+      progress: null,
+      resources: {
+        rssBytes: process.memoryUsage.rss(),
+        cpuPercent: 0,
+        longestReadMs: 0,
+        bytesRead: 0,
+        bytesReadLastMinute: 0,
+      },
+      lagMs: null,
+      mirrorPath: path,
+    }),
+    subscribe: () => () => undefined,
+  })
+  const unreported = [...passes.reasons]
+  return {
+    origin: 'mirror',
+    ...exchanges(async (to, init) => {
+      if (!reportsReasons.test(to))
+        for (const reason of unreported.splice(0)) note(`Not everything is as Cursor holds it: ${reasonText(reason)}`)
+      const headers = new Headers(init.headers)
+      headers.set('host', HOST)
+      const response = await app.request(`http://${HOST}${to}`, { ...init, headers })
+      if (response.status >= 400) throw errorOfProblem(response.status, to, await response.json())
+      return response
+    }),
+    close: async () => {
+      await engine.close()
+      reader.close()
+    },
+  }
+}
+
+/** These routes answer with the reasons themselves. */
+const reportsReasons = /^\/api\/(?:status|sync)\b/
+
+/** An empty answer is none where there is nothing to be asked about. */
+function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
+  const places = [...cursor.userDirs, ...cursor.homes]
+  const strays = misconfiguredFolders(cursor.userDirs)
+  const isNowhere = places.length > 0 && !places.some((place) => existsSync(place))
+  // To count takes the longer the more there is: not for every command.
+  if (strays.length === 0 && !isNowhere) return
+  if (countEverything(reader).counts.chats > 0) return
+  for (const sentence of strays) note(sentence)
+  if (!isNowhere) return
+  note(
+    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without: npx cursordex demo.`,
+  )
+}
+
+type Exchange = (path: string, init: RequestInit) => Promise<Response>
+
+function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
+  return {
+    get: async (path, query) => (await exchange(withQuery(path, query), {})).json(),
+    post: async (path, body, mediaType) => {
+      const headers = { 'content-type': mediaType ?? 'application/json' }
+      const text = mediaType === undefined ? JSON.stringify(body) : (body as string)
+      const sent = body === undefined ? {} : { headers, body: text }
+      return (await exchange(path, { method: 'POST', ...sent })).json()
+    },
+    async *text(path, query) {
+      const { body } = await exchange(withQuery(path, query), {})
+      if (body !== null) yield* body.pipeThrough(new TextDecoderStream())
+    },
+  }
+}

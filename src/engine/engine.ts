@@ -1,0 +1,155 @@
+import type { ApiWorld, DaemonEvent, SyncOutcome, UsageFileText, UsageOutcome } from '../api/http/world.ts'
+import type { ArchiveActs } from '../api/http/archive-shapes.ts'
+import type { Ask, Question } from '../api/questions.ts'
+import { Histories } from '../git/histories.ts'
+import type { Mirror } from '../mirror/open.ts'
+import { ARCHIVE } from '../mirror/sources/source-ranks.ts'
+import { realSurroundings, type Settings } from '../settings.ts'
+import { runsOutOfReach } from './archives/archive-notes.ts'
+import { ArchiveSchedule } from './archives/archive-schedule.ts'
+import { Archives } from './archives/archives.ts'
+import { mirrorPath } from './data-folder.ts'
+import type { Executor } from './executor/executor.ts'
+import type { PurgeTaskOrder } from './purge/purge-orders.ts'
+import { Purging } from './purge/purging.ts'
+import type { Passes } from './passes.ts'
+import type { Readers } from './writer/maintenance.ts'
+import type { Writer } from './writer/writer.ts'
+
+export interface EngineContext {
+  readonly version: string
+  /** The machine's time zone, an IANA name. */
+  zone(): string
+  /** Epoch milliseconds. */
+  now(): number
+  readonly writer: Pick<Writer, 'importUsage' | 'purge'>
+  readonly passes: Passes
+  /** The connection for lists and counts. */
+  mirror(): Mirror
+  /** Everything that reads the mirror in this process and its children. */
+  readonly readers: Readers
+  /** Makes readers forget what they remember of the mirror. */
+  renewReaders(): void
+  /** Publishes an event about archives. */
+  tell(data: DaemonEvent['data']): void
+  /** Writes to the log. No text from a chat. */
+  say(level: 'info' | 'warn' | 'error', sentence: string): void
+  /** Not given to a command: it ends before, and the daemon's next start continues. */
+  later?(act: () => void, delayMs: number): void
+}
+
+/** The product, assembled once: for the daemon, and for a command that works without one. */
+export interface Engine {
+  /** Reads Cursor now. */
+  sync(options: { full: boolean }): Promise<SyncOutcome>
+  /** Answers a search, a suggestion, statistics or tokens. */
+  readonly query: Ask
+  readonly archives: Archives
+  readonly archiveSchedule: ArchiveSchedule
+  /** Removes for good. */
+  readonly purging: Purging
+  importUsage(file: UsageFileText): Promise<UsageOutcome>
+  /** All of it, as the HTTP side takes it. */
+  api(): EngineApi
+  /** Ends what runs. Whoever made the writer stops it afterwards. */
+  close(): Promise<void>
+}
+
+type EngineApi = Pick<
+  ApiWorld,
+  'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging'
+> &
+  Required<Pick<ApiWorld, 'importUsage'>>
+
+/** @param executor the only difference between a daemon and a command: jobs run in processes or inline */
+export function openEngine(settings: Settings, executor: Executor, context: EngineContext): Engine {
+  const { passes, writer } = context
+  const histories = new Histories(realSurroundings().env)
+  const archives = openArchives(settings, executor, context)
+  const archiveSchedule = new ArchiveSchedule(settings.archives.jobs, {
+    now: () => context.now(),
+    archives,
+    zone: () => context.zone(),
+    warn: (sentence) => context.say('error', sentence),
+  })
+  const purging = openPurging(settings, executor, context, archives)
+  const { deadlineMs } = settings.search
+  // A question of one kind is a question, and is answered with an answer of its kind.
+  const query: Ask = (question) =>
+    executor.run('search', { question: question as Question, deadlineMs }) as ReturnType<
+      typeof query<typeof question.kind>
+    >
+  const engine: Engine = {
+    sync: (options) => passes.sync(options),
+    query,
+    archives,
+    archiveSchedule,
+    purging,
+    importUsage: (file) => writer.importUsage(file),
+    api: () => ({
+      version: context.version,
+      timeZone: context.zone(),
+      mirror: () => context.mirror(),
+      now: () => context.now(),
+      ask: query,
+      histories,
+      sync: (options) => engine.sync(options),
+      importUsage: (file) => engine.importUsage(file),
+      archives: archiveActs(archives, archiveSchedule),
+      purging,
+    }),
+    async close() {
+      archives.stop()
+      purging.stop()
+      histories.close()
+      await executor.close()
+    },
+  }
+  return engine
+}
+
+function openArchives(settings: Settings, executor: Executor, context: EngineContext): Archives {
+  const setup = {
+    dir: settings.archives.dir,
+    dataDir: settings.dataDir,
+    version: context.version,
+    canRestore: settings.sources[ARCHIVE]?.enabled ?? true,
+  }
+  return new Archives(setup, {
+    now: () => context.now(),
+    executor,
+    restore: (order, onProgress) => context.passes.restore(order, onProgress),
+    tell: (data) => context.tell(data),
+    say: (level, sentence) => context.say(level, sentence),
+  })
+}
+
+const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs => ({
+  run: (scope, timeZone) => archives.run(scope, timeZone),
+  list: () => archives.list(),
+  get: (name) => archives.get(name),
+  verify: (name, share) => archives.verify(name, share),
+  restore: (request) => archives.restore(request),
+  health: () => schedule.health,
+})
+
+function openPurging(settings: Settings, executor: Executor, context: EngineContext, archives: Archives): Purging {
+  const { dataDir } = settings
+  const archiveDir = settings.archives.dir
+  return new Purging(
+    { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
+    {
+      sync: () => context.passes.sync({ full: false }),
+      mirror: (order) => context.writer.purge(order),
+      alone: (act) => archives.alone(act),
+      // A task goes with an order and an outcome of its kind.
+      doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),
+      readers: context.readers,
+      renewReaders: () => context.renewReaders(),
+      forgetScopes: (match) => archives.notes.forgetText(match),
+      outOfReach: () => runsOutOfReach(archives.notes, archiveDir),
+      say: (level, sentence) => context.say(level, sentence),
+      ...(context.later === undefined ? {} : { later: (act, delayMs) => context.later?.(act, delayMs) }),
+    },
+  )
+}

@@ -1,0 +1,74 @@
+import { mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
+import { isDamage } from '../../mirror/maintenance/check-pages.ts'
+import { UserError } from '../../model/user-error.ts'
+import type { JobProgress } from '../jobs/job.ts'
+import type { JobName, Jobs } from '../jobs/jobs.ts'
+
+export interface RunOptions {
+  /** Ends the job. Its promise then rejects. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: JobProgress) => void
+}
+
+/** Runs jobs, in processes of their own or in this one. */
+export interface Executor {
+  /**
+   * @throws UserError of the job; `stopped` after `close`; `mirror-damaged`; a code that ends in `-died` if its process
+   *   ended unexpectedly; `deadline` and `search-busy` for searches
+   */
+  run<Name extends JobName>(name: Name, input: Jobs[Name]['input'], options?: RunOptions): Promise<Jobs[Name]['result']>
+  /** Frees what a kind of job keeps between two runs. Resolves when its process has ended. */
+  end(name: JobName): Promise<void>
+  /** Ends all that reads the mirror, because its file is about to be replaced. */
+  shut(): void
+  reopen(): void
+  /** Makes later searches forget what they remember of the mirror. */
+  renew(): void
+  /** Resolves when no job has the mirror open. */
+  close(): Promise<void>
+  /** Processes whose memory counts as the daemon's. */
+  readonly pids: readonly number[]
+  /** True while somebody waits for a search. */
+  readonly isSearching: boolean
+}
+
+/** What is sent to a process that runs jobs: one at a time. */
+export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly input: Jobs[Name]['input'] } }[JobName]
+
+/** What such a process answers: progress, and at last a result or a failure. */
+export type JobReply =
+  | { readonly kind: 'progress'; readonly progress: JobProgress }
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+/** Why a job failed, as it crosses a process boundary. */
+export type Failure =
+  | { readonly kind: 'user'; readonly code: string; readonly message: string; readonly hint: string }
+  | { readonly kind: 'damage'; readonly message: string }
+  | { readonly kind: 'fault'; readonly message: string }
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof UserError) {
+    return { kind: 'user', code: error.code, message: error.message, hint: error.hint }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return { kind: isDamage(error) ? 'damage' : 'fault', message }
+}
+
+export function errorOf(failure: Failure, name: JobName): Error {
+  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint)
+  return failure.kind === 'damage' ? mirrorDamaged(failure.message) : new Error(`${name} failed: ${failure.message}`)
+}
+
+export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
+
+/** The error of a job whose process ended without a result. */
+export function diedError(name: JobName): UserError {
+  if (name === 'search') return new UserError('search-died', 'The search process ended unexpectedly.', 'Ask again.')
+  if (name === 'purge') return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')
+  if (name === 'archive' || name === 'verify') {
+    const hint = 'Earlier archives are unchanged. It will be tried again.'
+    return new UserError('archive-died', 'The archive process ended unexpectedly.', hint)
+  }
+  return new UserError(`${name}-died`, `The ${name} process ended unexpectedly.`, 'It will be started again.')
+}

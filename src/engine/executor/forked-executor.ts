@@ -1,0 +1,123 @@
+import type { JobName, Jobs } from '../jobs/jobs.ts'
+import { UserError } from '../../model/user-error.ts'
+import { damageToldBy } from '../../mirror/maintenance/damage-told.ts'
+import { stopped, type Executor, type RunOptions } from './executor.ts'
+import { JobProcess } from './job-process.ts'
+import { SearchPool } from './search-pool.ts'
+
+/**
+ * Runs jobs in processes of their own. Searches share two warm processes. A process that counts tokens stays until it is
+ * ended. Every other job gets a process that ends with it. While such a job runs, only one search process is there: each
+ * takes about as much memory as the other.
+ */
+export class ForkedExecutor implements Executor {
+  readonly #mirrorPath: string
+  readonly #onDamage: () => void
+  readonly #searches: SearchPool
+  readonly #jobs = new Set<JobProcess>()
+  #estimator: Promise<JobProcess> | null = null
+  #isClosed = false
+
+  /** @param onDamage is called when a search fails because the mirror's file is damaged */
+  constructor(mirrorPath: string, onDamage: () => void = () => undefined) {
+    this.#mirrorPath = mirrorPath
+    this.#onDamage = onDamage
+    this.#searches = new SearchPool(mirrorPath)
+  }
+
+  get pids(): readonly number[] {
+    return [...this.#searches.pids, ...[...this.#jobs].flatMap(({ pid }) => pid ?? [])]
+  }
+
+  get isSearching(): boolean {
+    return this.#searches.isBusy
+  }
+
+  async run<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    options: RunOptions = {},
+  ): Promise<Jobs[Name]['result']> {
+    if (this.#isClosed || options.signal?.aborted === true) throw stopped()
+    if (name === 'search') {
+      // A job's name says which input it is.
+      const { question, deadlineMs } = input as Jobs['search']['input']
+      return this.#searches.ask(question, deadlineMs).catch((error: unknown) => {
+        if (error instanceof UserError && damageToldBy(error.code) !== 'none') this.#onDamage()
+        throw error
+      })
+    }
+    if (name === 'estimate') return (await this.#startEstimator()).run(name, input)
+    return this.#withMemory(async () => this.#runOnce(name, input, options))
+  }
+
+  async #runOnce<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    { signal, onProgress }: RunOptions,
+  ): Promise<Jobs[Name]['result']> {
+    if (this.#isClosed || signal?.aborted === true) throw stopped()
+    const process = this.#start(name, true)
+    const stop = (): void => process.kill()
+    signal?.addEventListener('abort', stop)
+    try {
+      return await process.run(name, input, onProgress)
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  #start(kind: JobName, isOnce: boolean): JobProcess {
+    const process = new JobProcess(this.#mirrorPath, { kind, isOnce })
+    this.#jobs.add(process)
+    void process.exited.then(() => this.#jobs.delete(process))
+    return process
+  }
+
+  #startEstimator(): Promise<JobProcess> {
+    this.#estimator ??= this.#searches.shareMemory().then(() => {
+      const process = this.#start('estimate', false)
+      void process.exited.finally(() => {
+        this.#estimator = null
+        this.#searches.haveMemory()
+      })
+      return process
+    })
+    return this.#estimator
+  }
+
+  async #withMemory<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#searches.shareMemory()
+    try {
+      return await work()
+    } finally {
+      this.#searches.haveMemory()
+    }
+  }
+
+  async end(name: JobName): Promise<void> {
+    if (name !== 'estimate' || this.#estimator === null) return
+    const process = await this.#estimator
+    process.kill()
+    await process.exited
+  }
+
+  shut(): void {
+    this.#searches.shut()
+    for (const process of this.#jobs) process.kill()
+  }
+
+  reopen(): void {
+    this.#searches.reopen()
+  }
+
+  renew(): void {
+    this.#searches.renew()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const process of this.#jobs) process.kill()
+    await Promise.all([this.#searches.close(), ...[...this.#jobs].map(({ exited }) => exited)])
+  }
+}

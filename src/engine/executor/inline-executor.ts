@@ -1,0 +1,65 @@
+import { setImmediate as others } from 'node:timers/promises'
+import { openReader, type Mirror } from '../../mirror/open.ts'
+import type { Job } from '../jobs/job.ts'
+import { loadJob, type JobName, type Jobs } from '../jobs/jobs.ts'
+import { stopped, type Executor, type RunOptions } from './executor.ts'
+import { ForkedExecutor } from './forked-executor.ts'
+
+/** Runs jobs in this process, for a command that works without a daemon. */
+export class InlineExecutor implements Executor {
+  readonly pids: readonly number[] = []
+  readonly isSearching = false
+  readonly #mirrorPath: string
+  readonly #reader: () => Mirror
+  #forked: ForkedExecutor | null = null
+
+  /** @param reader the connection for questions, which all come from the same command */
+  constructor(mirrorPath: string, reader: () => Mirror) {
+    this.#mirrorPath = mirrorPath
+    this.#reader = reader
+  }
+
+  async run<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    options: RunOptions = {},
+  ): Promise<Jobs[Name]['result']> {
+    // It opens the mirror's file as plain bytes. Closing that would drop SQLite's locks of this process.
+    if (name === 'purge') return (this.#forked ??= new ForkedExecutor(this.#mirrorPath)).run(name, input, options)
+    let own: Mirror | null = null
+    const mirror = name === 'search' ? this.#reader : () => (own ??= openReader(this.#mirrorPath))
+    try {
+      // The input is of the job's kind.
+      const job = await loadJob[name]()
+      return await runInSteps(job(input, { mirrorPath: this.#mirrorPath, mirror }), options)
+    } finally {
+      ;(own as Mirror | null)?.close()
+    }
+  }
+
+  async end(): Promise<void> {}
+  shut(): void {}
+  reopen(): void {}
+  renew(): void {}
+
+  async close(): Promise<void> {
+    await this.#forked?.close()
+  }
+}
+
+async function runInSteps<Result>(
+  steps: ReturnType<Job<never, Result>>,
+  { signal, onProgress }: RunOptions,
+): Promise<Result> {
+  for (;;) {
+    if (signal?.aborted === true) {
+      await steps.return(undefined)
+      throw stopped()
+    }
+    const step = await steps.next()
+    if (step.done === true) return step.value
+    if (step.value !== undefined) onProgress?.(step.value)
+    // Lets the output of progress run between two steps.
+    await others()
+  }
+}

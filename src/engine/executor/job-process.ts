@@ -1,0 +1,90 @@
+import type { ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
+import { deferred, type Deferred } from '../deferred.ts'
+import type { JobName, Jobs } from '../jobs/jobs.ts'
+import { startChild } from '../start-child.ts'
+import { diedError, errorOf, type JobReply, type RunOptions } from './executor.ts'
+
+interface ProcessOptions {
+  /** What it is for. Only shown, in lists of processes. */
+  readonly kind: JobName
+  /** True for a process that runs one job and ends. */
+  readonly isOnce?: boolean
+  /** Background work lets everything else on the machine go first. */
+  readonly isBackground?: boolean
+}
+
+interface Running {
+  readonly name: JobName
+  readonly done: Deferred<unknown>
+  readonly onProgress: RunOptions['onProgress']
+}
+
+/** A process that runs jobs, one at a time, on one mirror. */
+export class JobProcess {
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>
+  readonly #child: ChildProcess
+  readonly #isOnce: boolean
+  #running: Running | null = null
+  #reply: JobReply | null = null
+  #hasExited = false
+
+  constructor(mirrorPath: string, { kind, isOnce = false, isBackground = true }: ProcessOptions) {
+    this.#isOnce = isOnce
+    const priority = isBackground ? constants.priority.PRIORITY_LOW : constants.priority.PRIORITY_NORMAL
+    this.#child = startChild([kind, mirrorPath, String(priority), isOnce ? 'once' : 'more'])
+    const exited = deferred<void>()
+    this.exited = exited.promise
+    const onExit = (): void => {
+      this.#hasExited = true
+      this.#settle()
+      exited.resolve()
+    }
+    this.#child.on('message', (reply: JobReply) => this.#onReply(reply))
+    this.#child.on('error', onExit)
+    this.#child.on('exit', onExit)
+  }
+
+  /** Null once it has ended. */
+  get pid(): number | null {
+    return this.#hasExited ? null : (this.#child.pid ?? null)
+  }
+
+  /** The job before must have ended. The promise of a process that runs once resolves when it has ended. */
+  run<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    onProgress?: RunOptions['onProgress'],
+  ): Promise<Jobs[Name]['result']> {
+    if (this.#hasExited) return Promise.reject(diedError(name))
+    const done = deferred<unknown>()
+    this.#running = { name, done, onProgress }
+    // As a message: other users of the machine can read arguments.
+    this.#child.send({ name, input })
+    // The process answers a job with a result of its kind.
+    return done.promise
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #onReply(reply: JobReply): void {
+    if (reply.kind === 'progress') {
+      this.#running?.onProgress?.(reply.progress)
+      return
+    }
+    this.#reply = reply
+    if (!this.#isOnce) this.#settle()
+  }
+
+  #settle(): void {
+    const [running, reply] = [this.#running, this.#reply]
+    this.#running = null
+    this.#reply = null
+    if (running === null) return
+    if (reply?.kind === 'result') running.done.resolve(reply.result)
+    else running.done.reject(reply?.kind === 'failed' ? errorOf(reply.failure, running.name) : diedError(running.name))
+  }
+}

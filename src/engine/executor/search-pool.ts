@@ -1,0 +1,226 @@
+import type { Question, QuestionKind, Questions } from '../../api/questions.ts'
+import { UserError } from '../../model/user-error.ts'
+import { deferred, type Deferred } from '../deferred.ts'
+import { stopped } from './executor.ts'
+import { JobProcess } from './job-process.ts'
+
+/** How many questions are answered at the same time. Others wait. */
+const PROCESSES_MAX = 2
+/** The same while another job takes as much memory as a search process. */
+const PROCESSES_MAX_SHARED = 1
+const QUEUE_MAX = 1000
+/** An idle process ends after this time and returns its memory. */
+const IDLE_MS = 60_000
+/** What the first question of a process gets on top of its deadline, for Node to start. */
+const START_MS = 2000
+/** What a search gets after its own deadline, to return what it found. */
+const ANSWER_MS = 250
+
+interface Waiting {
+  readonly question: Question
+  readonly deadlineMs: number
+  readonly asked: Deferred<unknown>
+}
+
+interface Searcher {
+  readonly process: JobProcess
+  job: Waiting | null
+  /** True once it was killed. Its answer no longer counts. */
+  isEnding: boolean
+  timer: NodeJS.Timeout
+  /** True if it remembers what must be forgotten. It ends after its current question. */
+  isOld: boolean
+}
+
+/** Search processes that stay warm. A process that does not answer by the deadline is killed. */
+export class SearchPool {
+  readonly #mirrorPath: string
+  readonly #searchers = new Set<Searcher>()
+  /** All processes that have not ended, also those that were told to. */
+  readonly #alive = new Set<JobProcess>()
+  readonly #queue: Waiting[] = []
+  /** How many other jobs share the memory. */
+  #sharers = 0
+  #isShut = false
+  #isClosed = false
+
+  constructor(mirrorPath: string) {
+    this.#mirrorPath = mirrorPath
+  }
+
+  get pids(): number[] {
+    return [...this.#searchers].flatMap(({ process }) => process.pid ?? [])
+  }
+
+  /** True while somebody waits for an answer. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || [...this.#searchers].some(({ job }) => job !== null)
+  }
+
+  /**
+   * @param deadlineMs milliseconds, the time in the queue included
+   * @throws UserError `deadline` if the time ran out with nothing found, `search-busy` if too many wait
+   */
+  ask<Kind extends QuestionKind>(question: Question<Kind>, deadlineMs: number): Promise<Questions[Kind]['answer']> {
+    if (this.#isClosed) return Promise.reject(stopped())
+    if (this.#queue.length >= QUEUE_MAX) {
+      const text = `${QUEUE_MAX} searches are already waiting.`
+      return Promise.reject(new UserError('search-busy', text, 'Ask again in a moment.'))
+    }
+    const asked = deferred<unknown>()
+    // TypeScript does not see that a question of one kind is a question.
+    const job: Waiting = { question: question as Question, deadlineMs, asked }
+    this.#queue.push(job)
+    this.#expireInQueue(job)
+    this.#pump()
+    // A process answers a question with an answer of its kind.
+    return asked.promise as Promise<Questions[Kind]['answer']>
+  }
+
+  /** Time in the queue counts: the caller is answered in time, even if no row was looked at. */
+  #expireInQueue(job: Waiting): void {
+    const timer = setTimeout(setImmediate, START_MS + job.deadlineMs, () => {
+      const place = this.#queue.indexOf(job)
+      if (place < 0) return
+      this.#queue.splice(place, 1)
+      job.asked.reject(tooLate(job))
+    })
+    timer.unref()
+  }
+
+  /** Kills every process, because the mirror's file is about to be replaced. Questions wait until `reopen`. */
+  shut(): void {
+    this.#isShut = true
+    for (const searcher of this.#searchers) {
+      // It may end only after `reopen`: no question may be given to it.
+      searcher.isEnding = true
+      searcher.process.kill()
+    }
+  }
+
+  reopen(): void {
+    this.#isShut = false
+    this.#pump()
+  }
+
+  /**
+   * Runs one search at a time until `haveMemory` was called as often as this. A second process that is busy answers
+   * first. Resolves when at most one process is left.
+   */
+  async shareMemory(): Promise<void> {
+    this.#sharers += 1
+    for (const searcher of this.#searchers) this.#endIfTooMany(searcher)
+    while (this.#alive.size > this.#processesMax) {
+      await Promise.race([...this.#alive].map(({ exited }) => exited))
+    }
+  }
+
+  haveMemory(): void {
+    this.#sharers -= 1
+    this.#pump()
+  }
+
+  get #processesMax(): number {
+    return this.#sharers > 0 ? PROCESSES_MAX_SHARED : PROCESSES_MAX
+  }
+
+  #endIfTooMany(searcher: Searcher): void {
+    if (this.#searchers.size > this.#processesMax && searcher.job === null && !searcher.isEnding)
+      this.#dismiss(searcher)
+  }
+
+  /** Makes later searches forget what they remember of the mirror: idle processes end now, busy ones after their answer. */
+  renew(): void {
+    for (const searcher of this.#searchers) {
+      if (searcher.job === null && !searcher.isEnding) this.#dismiss(searcher)
+      else searcher.isOld = true
+    }
+  }
+
+  /** Resolves when none of its processes has the mirror open. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { asked } of this.#queue.splice(0)) asked.reject(stopped())
+    for (const process of this.#alive) process.kill()
+    await Promise.all([...this.#alive].map(({ exited }) => exited))
+  }
+
+  #pump(): void {
+    const job = this.#queue[0]
+    if (job === undefined || this.#isShut) return
+    const idle = [...this.#searchers].find((searcher) => searcher.job === null && !searcher.isEnding)
+    if (idle === undefined && this.#searchers.size >= this.#processesMax) return
+    this.#queue.shift()
+    if (idle === undefined) this.#give(this.#start(), job, START_MS)
+    else this.#give(idle, job, 0)
+    this.#pump()
+  }
+
+  #give(searcher: Searcher, job: Waiting, startMs: number): void {
+    searcher.job = job
+    clearTimeout(searcher.timer)
+    // If this process itself was held up, the answer may already be here: an immediate lets it be read first.
+    searcher.timer = setTimeout(setImmediate, startMs + job.deadlineMs + ANSWER_MS, () => {
+      if (searcher.job === job) this.#expire(searcher)
+    })
+    const { question, deadlineMs } = job
+    searcher.process.run('search', { question, deadlineMs }).then(
+      (answer) => this.#finish(searcher, () => job.asked.resolve(answer)),
+      (error: Error) => this.#finish(searcher, () => job.asked.reject(error)),
+    )
+  }
+
+  #start(): Searcher {
+    const process = new JobProcess(this.#mirrorPath, { kind: 'search', isBackground: false })
+    const timer = setTimeout(() => undefined, 0)
+    const searcher: Searcher = { process, job: null, isEnding: false, timer, isOld: false }
+    this.#searchers.add(searcher)
+    this.#alive.add(process)
+    void process.exited.finally(() => {
+      this.#alive.delete(process)
+      this.#bury(searcher)
+    })
+    return searcher
+  }
+
+  #finish(searcher: Searcher, settle: () => void): void {
+    if (searcher.isEnding || searcher.process.pid === null) {
+      // Its death is why it failed.
+      settle()
+      return
+    }
+    searcher.job = null
+    clearTimeout(searcher.timer)
+    if (searcher.isOld) this.#dismiss(searcher)
+    else {
+      searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
+      searcher.timer.unref()
+    }
+    settle()
+    this.#endIfTooMany(searcher)
+    this.#pump()
+  }
+
+  /** Takes it out of the pool before it ends, so that it gets no question meanwhile. */
+  #dismiss(searcher: Searcher): void {
+    this.#searchers.delete(searcher)
+    searcher.process.kill()
+  }
+
+  #expire(searcher: Searcher): void {
+    // Its answer may be on the way already; it must not count, and no other question may be given to this process.
+    searcher.isEnding = true
+    if (searcher.job !== null) searcher.job.asked.reject(tooLate(searcher.job))
+    searcher.process.kill()
+  }
+
+  #bury(searcher: Searcher): void {
+    clearTimeout(searcher.timer)
+    if (this.#searchers.delete(searcher)) this.#pump()
+  }
+}
+
+function tooLate({ deadlineMs }: Waiting): UserError {
+  const text = `The search did not answer within ${deadlineMs} ms.`
+  return new UserError('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.')
+}

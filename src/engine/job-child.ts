@@ -1,0 +1,63 @@
+import { setPriority } from 'node:os'
+import { prepareAnswers } from '../api/questions.ts'
+import { openReader, type Mirror } from '../mirror/open.ts'
+import { endWithParent } from './end-with-parent.ts'
+import { failureOf, type JobOrder, type JobReply } from './executor/executor.ts'
+import type { Job, JobContext } from './jobs/job.ts'
+import { loadJob } from './jobs/jobs.ts'
+
+/**
+ * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
+ * process can be killed. Its memory returns to the system when it ends.
+ */
+const [, mirrorPath, priority, life] = process.argv.slice(2)
+if (mirrorPath === undefined) throw new Error('this file runs as a child of the daemon')
+setPriority(Number(priority))
+process.umask(0o077)
+const leave = endWithParent()
+let mirror: Mirror | null = null
+const context: JobContext = { mirrorPath, mirror: (cacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)) }
+
+process.on('message', (order: JobOrder) => void obey(order))
+
+async function obey(order: JobOrder): Promise<void> {
+  const reply = await run(order)
+  if (life !== 'once') {
+    process.send?.(reply)
+    prepareNext(order)
+    return
+  }
+  mirror?.close()
+  process.send?.(reply, leave)
+}
+
+async function run({ name, input }: JobOrder): Promise<JobReply> {
+  try {
+    // The input is of the job's kind.
+    const job = (await loadJob[name]()) as Job<unknown, unknown>
+    const steps = job(input, context)
+    for (;;) {
+      const step = await steps.next()
+      if (step.done === true) return { kind: 'result', result: step.value }
+      if (step.value !== undefined) process.send?.({ kind: 'progress', progress: step.value } satisfies JobReply)
+    }
+  } catch (error) {
+    return { kind: 'failed', failure: failureOf(error) }
+  }
+}
+
+let isPreparing = false
+
+/** Prepares for more suggestions, in steps between which a question is answered. */
+function prepareNext(order: JobOrder): void {
+  if (order.name !== 'search' || mirror === null || isPreparing) return
+  isPreparing = true
+  setImmediate(() => {
+    isPreparing = false
+    try {
+      if (mirror !== null && prepareAnswers(mirror, order.input.question.kind)) prepareNext(order)
+    } catch {
+      // It fails again, and is reported, at the next question of this kind.
+    }
+  })
+}

@@ -1,0 +1,20 @@
+import type { Mirror } from '../../mirror/open.ts'
+
+/** Units of work done and in all, such as chats. */
+export interface JobProgress {
+  readonly done: number
+  readonly total: number
+}
+
+/** What a job gets besides its input. */
+export interface JobContext {
+  readonly mirrorPath: string
+  /** Opens a read-only connection at the first call, with so much memory for pages. The runner of the job closes it. */
+  mirror(cacheKb?: number): Mirror
+}
+
+/** Work in bounded steps. It yields its progress, and can be ended between two steps. */
+export type Job<Input, Result> = (
+  input: Input,
+  context: JobContext,
+) => Generator<JobProgress | undefined, Result> | AsyncGenerator<JobProgress | undefined, Result>

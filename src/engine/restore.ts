@@ -1,0 +1,172 @@
+import { findRuns, openRun, readRun, type ReadChat } from '../api/archives/open-run.ts'
+import { AllRuns, type Round } from '../api/archives/read-all-runs.ts'
+import { restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
+import { urisOf } from '../indexer/sources/archive/decode.ts'
+import { readMap, type FolderMap, type FolderMapping } from '../indexer/sources/archive/map-uri.ts'
+import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
+import type { BatchOutcome } from '../mirror/write/batch.ts'
+import type { Mirror } from '../mirror/open.ts'
+import type { ChatId } from '../model/ids.ts'
+import { takeArchiveLock } from './archives/archive-lock.ts'
+
+export interface RestoreOrder {
+  /** The archive folder. */
+  readonly dir: string
+  /** True if it is the folder that this program archives into. It is then locked meanwhile. */
+  readonly isOwn: boolean
+  /** A run. Null for all that any run of the folder names. */
+  readonly name: string | null
+  readonly map: FolderMap
+}
+
+export interface RestoreProgress {
+  readonly done: number
+  readonly total: number
+}
+
+/** A damaged chat, which was skipped. `id` is null if it cannot be read either. */
+export interface RestoreDamage {
+  readonly id: string | null
+  readonly why: string
+}
+
+export interface RestoreResult {
+  /** The run that was read, or the newest of them. */
+  readonly name: string
+  /** How many runs were read. */
+  readonly runs: number
+  /** What is wrong with manifests. Null if they are sound. */
+  readonly why: string | null
+  /** Undamaged chats and their messages, new or not. */
+  readonly chats: number
+  readonly messages: number
+  /** Messages and chats that the mirror did not have. */
+  readonly added: number
+  readonly addedChats: number
+  readonly damaged: readonly RestoreDamage[]
+  /** Folders of the map that matched no chat of the archive. */
+  readonly unusedMaps: readonly string[]
+}
+
+export interface RestoreStep extends RestoreProgress {
+  readonly outcome: BatchOutcome | null
+}
+
+interface RestoreContext {
+  /** The writing connection. @throws UserError `stopped` if it was closed */
+  mirror(): Mirror
+  /** Epoch milliseconds. */
+  now(): number
+}
+
+/**
+ * Reads a run of an archive, or all of them, back into the mirror. Yields after each bounded step.
+ * @throws UserError `archive-not-found`, `archive-busy`, `bad-map`; SqliteError of the mirror
+ */
+export async function* restore(
+  { dir, isOwn, name, map }: RestoreOrder,
+  context: RestoreContext,
+): AsyncGenerator<RestoreStep, RestoreResult> {
+  const mapping = readMap(map)
+  // Nobody else writes to a folder that was copied from another machine, and it may be read-only.
+  const lock = isOwn ? takeArchiveLock(dir) : null
+  try {
+    return yield* restoreRounds(name === null ? readAll(dir) : readOne(dir, name), context, mapping)
+  } finally {
+    lock?.release()
+  }
+}
+
+interface Reading {
+  /** The run, or the newest of them. */
+  readonly name: string
+  readonly runs: number
+  readonly rounds: AsyncIterable<Round>
+  /** What is wrong with manifests. Known after all rounds were read. */
+  readonly why: () => string | null
+}
+
+function readOne(dir: string, name: string): Reading {
+  const run = openRun(dir, name)
+  const rounds = async function* () {
+    yield readRun(run)
+  }
+  return { name, runs: 1, rounds: rounds(), why: () => run.why }
+}
+
+function readAll(dir: string): Reading {
+  const found = findRuns(dir)
+  const all = new AllRuns(found)
+  return { name: found.names[0] ?? '', runs: found.names.length, rounds: all.rounds(), why: () => all.why }
+}
+
+async function* restoreRounds(
+  { name, runs, rounds, why }: Reading,
+  context: RestoreContext,
+  mapping: FolderMapping,
+): AsyncGenerator<RestoreStep, RestoreResult> {
+  const tally = new RestoreTally()
+  const chats = async function* (round: Round) {
+    for await (const read of round) {
+      tally.begin(read)
+      // A chat that the mirror already has is not mapped, but its folders still count as matched.
+      if (read.chat.kind === 'sound') urisOf(read.chat.chat).forEach(mapping.mapUri)
+      yield read.chat
+    }
+  }
+  for await (const round of rounds) {
+    for await (const step of restoreChats({ ...context, mapUri: mapping.mapUri }, chats(round))) {
+      tally.add(step)
+      yield { ...tally.progress, outcome: step.outcome }
+    }
+    yield { ...tally.progress, outcome: null }
+  }
+  if (tally.touched.size > 0) placeByPaths(context.mirror(), tally.touched)
+  return { name, runs, why: why(), ...tally.totals, unusedMaps: mapping.unused() }
+}
+
+/** What a restore has done so far. A chat that was read in several states, from several mirrors, counts once. */
+class RestoreTally {
+  /** Chats that changed. */
+  readonly touched = new Set<ChatId>()
+  progress: RestoreProgress = { done: 0, total: 0 }
+  /** How many messages each undamaged chat has, in its most complete state. */
+  readonly #messages = new Map<string, number>()
+  readonly #damaged: RestoreDamage[] = []
+  readonly #named = new Set<string>()
+  #added = 0
+  #addedChats = 0
+  #last: ReadChat['chat'] | null = null
+
+  /** Starts the next chat. */
+  begin({ chat, done, total }: ReadChat): void {
+    this.progress = { done, total }
+    this.#last = chat
+  }
+
+  add({ chats, messages, addedChats, damaged, outcome }: ChatStep): void {
+    if (chats > 0 && this.#last?.kind === 'sound') {
+      const { id } = this.#last.chat
+      this.#messages.set(id, Math.max(messages, this.#messages.get(id) ?? 0))
+    }
+    this.#added += outcome?.added ?? 0
+    this.#addedChats += addedChats
+    for (const { id, why } of damaged) {
+      if (id === null || !this.#named.has(id)) this.#damaged.push({ id, why })
+      if (id !== null) this.#named.add(id)
+    }
+    for (const id of outcome?.chatIds ?? []) this.touched.add(id)
+  }
+
+  get totals(): Pick<RestoreResult, 'chats' | 'messages' | 'added' | 'addedChats' | 'damaged'> {
+    let messages = 0
+    for (const count of this.#messages.values()) messages += count
+    return {
+      chats: this.#messages.size,
+      messages,
+      added: this.#added,
+      addedChats: this.#addedChats,
+      damaged: this.#damaged,
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
+import { readingStep, type PassStep } from '../../indexer/source.ts'
+import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { saveEstimates } from '../../mirror/usage/estimates.ts'
+import { importUsage } from '../../mirror/usage/usage-events.ts'
+import { UserError } from '../../model/user-error.ts'
+import type { RestoreProgress, RestoreResult, RestoreStep } from '../restore.ts'
+import { MirrorMaintenance } from './maintenance.ts'
+import type { RestoreSlice, RestoreStretch, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
+import { runPasses } from './run-passes.ts'
+
+/** How many losses of a batch are reported one by one. The rest is reported as a number. */
+const LOSSES_REPORTED_MAX = 100
+
+type OnStep = (step: StepNews) => void
+
+/** What the one writer of the mirror does, in steps that can be ended in between. Both forms of the writer use it. */
+export class WriterActs {
+  readonly kept: MirrorMaintenance
+  readonly #setup: WriterSetup
+  readonly #now: () => number
+  #isClosed = false
+  #restoring: AsyncGenerator<RestoreStep, RestoreResult> | null = null
+  #restored: RestoreProgress = { done: 0, total: 0 }
+
+  constructor(setup: WriterSetup, now: () => number) {
+    this.#setup = setup
+    this.#now = now
+    this.kept = new MirrorMaintenance(setup.mirrorPath, now)
+  }
+
+  /** The writing connection. @throws UserError `stopped` after `close` */
+  get db(): Mirror {
+    if (this.#isClosed) throw new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
+    return this.kept.db
+  }
+
+  async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
+    switch (order.kind) {
+      case 'run':
+        return yield* reported(runPasses(this.db, this.#setup, order, this.#now), onStep)
+      case 'upkeep':
+        return yield* this.kept.keep(order.task)
+      case 'purge': {
+        // Copies of Cursor's files may contain what is purged.
+        if (order.order.act === 'remove') removeCopies()
+        const { purgeMirror } = await import('../purge/purge-mirror.ts')
+        return yield* purgeMirror(this.kept, order.order, this.#now)
+      }
+      case 'estimates':
+        return saveEstimates(this.db, order.estimates)
+      case 'usage': {
+        // Seldom needed, and it loads a calendar.
+        const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')
+        const { events, unknownColumns } = readUsageFile(order.file.text, order.file.timeZone)
+        return { ...importUsage(this.db, events, this.#now()), unknownColumns }
+      }
+      default:
+        return yield* this.#restore(order, onStep)
+    }
+  }
+
+  /** Closes the mirror, for good. */
+  close(): void {
+    this.#isClosed = true
+    this.kept.close()
+  }
+
+  /** Ends a restore that was begun. Begun again it continues. */
+  async endRestore(): Promise<void> {
+    const restoring = this.#restoring
+    this.#restoring = null
+    await restoring?.return(undefined as never)
+  }
+
+  async *#restore({ order, forMs }: RestoreStretch, onStep: OnStep): AsyncGenerator<void, RestoreSlice> {
+    if (order !== null) {
+      await this.endRestore()
+      // Seldom needed.
+      const { restore } = await import('../restore.ts')
+      this.#restoring = restore(order, { mirror: () => this.db, now: this.#now })
+    }
+    const restoring = this.#restoring
+    if (restoring === null) throw new Error('no restore was begun')
+    const endsAtMs = this.#now() + forMs
+    for (;;) {
+      const step = await restoring.next().catch((error: unknown) => {
+        this.#restoring = null
+        throw error
+      })
+      if (step.done === true) {
+        this.#restoring = null
+        return this.#slice(step.value)
+      }
+      const { done, total, outcome } = step.value
+      this.#restored = { done, total }
+      if (outcome !== null) onStep(describeStep({ ...readingStep, outcome }))
+      if (this.#now() >= endsAtMs) return this.#slice(null)
+      yield
+    }
+  }
+
+  #slice(result: RestoreResult | null): RestoreSlice {
+    return { progress: this.#restored, result, backlog: countWaiting(this.db) }
+  }
+}
+
+function* reported<End>(passes: Generator<PassStep, End>, onStep: OnStep): Generator<void, End> {
+  try {
+    for (;;) {
+      const next = passes.next()
+      if (next.done === true) return next.value
+      onStep(describeStep(next.value))
+      yield
+    }
+  } finally {
+    // If it is ended early: what the passes have open is closed.
+    passes.return(undefined as never)
+  }
+}
+
+function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
+  const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }
+  const reportedLosses = losses.slice(0, LOSSES_REPORTED_MAX)
+  const moreLosses = losses.length - reportedLosses.length
+  return { done, total, bytesRead, longestReadMs, backlog, chatIds, messages, losses: reportedLosses, moreLosses }
+}

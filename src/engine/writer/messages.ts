@@ -1,0 +1,139 @@
+import type { UsageFileText, UsageOutcome } from '../../api/http/world.ts'
+import type { PendingLoss } from '../../indexer/mass-loss.ts'
+import type { Again, PassDepth } from '../../indexer/source.ts'
+import type { Damage } from '../../mirror/maintenance/check-pages.ts'
+import type { Estimate } from '../../mirror/usage/estimates.ts'
+import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
+import type { Loss } from '../../model/loss.ts'
+import type { SourceState } from '../../model/source.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
+import type { RestoreOrder, RestoreProgress, RestoreResult } from '../restore.ts'
+
+/** Where the mirror and Cursor's files are. */
+export interface WriterSetup {
+  readonly mirrorPath: string
+  readonly userDirs: readonly string[]
+  readonly homes: readonly string[]
+  readonly disabledKinds: readonly string[]
+}
+
+export interface RunOrder {
+  readonly kind: 'run'
+  readonly sources: readonly { readonly id: SourceId; readonly depth: PassDepth }[]
+  /** After the sources are read: how long to work on full-text rows that a first pass left for later. */
+  readonly backlogMs: number
+}
+
+/** A task that keeps the mirror sound. A mirror that was set aside and is not salvaged yet is salvaged first. */
+export interface UpkeepTask {
+  /**
+   * - `salvage`: nothing else.
+   * - `look`: only checks that the file is still the one that was opened.
+   * - `check`: walks all pages.
+   * - `check-terms`: compares the full-text tables with the messages.
+   * - `set-aside`: moves the mirror aside and makes a new one from what can be saved. Nobody may read it meanwhile.
+   */
+  readonly task: 'salvage' | 'look' | 'check' | 'check-terms' | 'set-aside'
+  /** What to treat as damaged if the check finds nothing. */
+  readonly suspected: Damage
+}
+
+export interface UpkeepOrder {
+  readonly kind: 'upkeep'
+  readonly task: UpkeepTask
+}
+
+export interface UpkeepOutcome {
+  /** `rows`: the mirror must be set aside. Anything else was repaired. */
+  readonly damage: Damage
+  /** What was repaired, a sentence each. */
+  readonly news: readonly string[]
+  /** What happened to damaged mirrors whose files are still there. */
+  readonly notices: readonly { readonly path: string; readonly text: string }[]
+  /** How many messages wait for full-text rows, and chats for their digests. */
+  readonly backlog: number
+  readonly termsCheckedAtMs: number | null
+}
+
+/** Something to write that comes from no source. */
+export type WriteOrder =
+  | { readonly kind: 'estimates'; readonly estimates: readonly Estimate[] }
+  | { readonly kind: 'usage'; readonly file: UsageFileText }
+
+/** A part of a restore, which ends after a while so that passes can run in between. */
+export interface RestoreStretch {
+  readonly kind: 'restore'
+  /** What to begin. Null to continue. */
+  readonly order: RestoreOrder | null
+  readonly forMs: number
+}
+
+export interface RestoreSlice {
+  readonly progress: RestoreProgress
+  /** Null while there is more to do. */
+  readonly result: RestoreResult | null
+  /** How many messages can be read and are not searchable yet. */
+  readonly backlog: number
+}
+
+export interface PurgeOrder {
+  readonly kind: 'purge'
+  readonly order: MirrorPurgeOrder
+}
+
+export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder
+/** For estimates: how many were kept. */
+export type WriterOutcome = RunOutcome | UpkeepOutcome | number | UsageOutcome | RestoreSlice | MirrorPurgeOutcome
+export type ToWorker = WriterOrder | { readonly kind: 'stop' }
+
+export interface SourceEnd {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  readonly state: SourceState
+  readonly detail: string | null
+  readonly again: readonly Again[]
+  /** So many rows vanished that they do not count as deleted yet. */
+  readonly pendingLoss: PendingLoss | null
+}
+
+export interface RunOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly ends: readonly SourceEnd[]
+  /** How many messages still wait for full-text rows, and chats for their digests. */
+  readonly backlog: number
+  /** Whether all can be found, and the full-text tables would be smaller for a further run. */
+  readonly needsMerge: boolean
+  /** False if the run was stopped before its end. */
+  readonly isWhole: boolean
+}
+
+export interface StepNews {
+  readonly done: number
+  readonly total: number
+  readonly bytesRead: number
+  readonly longestReadMs: number
+  /** How many messages wait for full-text rows. Null if the step read sources. */
+  readonly backlog: number | null
+  readonly chatIds: readonly ChatId[]
+  readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+  /** The first losses. */
+  readonly losses: readonly Loss[]
+  /** How many more there are. */
+  readonly moreLosses: number
+}
+
+export type FromWorker =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'step'; readonly step: StepNews }
+  | { readonly kind: 'done'; readonly outcome: WriterOutcome }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly hint: string | null
+      /** What is wrong with the mirror's own file. `none` if something else failed. */
+      readonly damage: Damage
+    }

@@ -1,0 +1,147 @@
+import { statSync } from 'node:fs'
+import { closedBy, findFile } from '../../indexer/open-safely/cursor-file.ts'
+import { discoverSources, type Places } from '../../indexer/discover.ts'
+import { readPendingLoss } from '../../indexer/mass-loss.ts'
+import {
+  passSource,
+  readingStep,
+  type MassRule,
+  type PassDepth,
+  type PassEnd,
+  type PassRequest,
+  type PassStep,
+  type Source,
+} from '../../indexer/source.ts'
+import type { ChatId, SourceId } from '../../model/ids.ts'
+import { placeAllNext, placeByPaths } from '../../mirror/write/chats/chat-paths.ts'
+import { inBulk } from '../../mirror/fulltext/bulk.ts'
+import { forgetUnread, missVanished } from '../../mirror/sources/forget-sources.ts'
+import { needsMerge, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
+import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts'
+import { countWaiting, workOffSome } from '../../mirror/fulltext/waiting.ts'
+import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
+
+/**
+ * Runs the ordered passes one after the other, a bounded step at a time, so that whoever drives it can do other things
+ * between the steps, or end it. A source that cannot be read does not keep the others waiting. What can be read and is
+ * not yet found is indexed last.
+ */
+export function* runPasses(
+  mirror: Mirror,
+  places: Places,
+  order: RunOrder,
+  now: () => number,
+  mass?: MassRule,
+): Generator<PassStep, RunOutcome> {
+  const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
+  if (order.sources.length > 0) {
+    renameMoved(mirror, sources, findAt)
+    const looked = new Set(sources.keys())
+    forgetUnread(mirror, looked)
+    missVanished(mirror, looked, isGone)
+  }
+  const news = yield* readSources(mirror, sources, order, { now, ...(mass === undefined ? {} : { mass }) })
+  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
+  return { ...news, backlog, needsMerge: needsMerge(mirror), isWhole: true }
+}
+
+type News = Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>
+
+/** One pass after the other; then the chats that were written are placed by their files. */
+function* readSources(
+  mirror: Mirror,
+  sources: ReadonlyMap<SourceId, Source>,
+  order: RunOrder,
+  { now, ...mass }: Pick<PassRequest, 'now' | 'mass'>,
+): Generator<PassStep, News> {
+  const sum = { changed: 0, added: 0, gone: 0 }
+  const ends: SourceEnd[] = []
+  const touched = new Set<ChatId>()
+  let arePlaced = false
+  try {
+    for (const { id, depth } of order.sources) {
+      const source = sources.get(id)
+      if (source === undefined) continue
+      const num = sourceNum(mirror, source)
+      const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...mass })
+      for (let next = pass.next(); ; next = pass.next()) {
+        if (next.done === true) {
+          const pendingLoss = readPendingLoss(mirror, num, now())
+          ends.push({ ...describe(source, next.value), pendingLoss })
+          break
+        }
+        sum.changed += next.value.outcome?.changed ?? 0
+        sum.added += next.value.outcome?.added ?? 0
+        sum.gone += next.value.outcome?.gone ?? 0
+        for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
+        yield next.value
+      }
+    }
+    sum.changed += placeByPaths(mirror, touched).length
+    arePlaced = true
+  } finally {
+    // It failed, or was cut short: the next run does not read again what this one wrote.
+    if (!arePlaced) placeAllNext(mirror)
+  }
+  return { ...sum, ends }
+}
+
+/** What waits to be found comes before what waits to be counted, and last, what is found is brought together. */
+function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
+  const endsAtMs = now() + backlogMs
+  let backlog = countWaiting(mirror)
+  while (backlog > 0 && now() < endsAtMs) {
+    backlog -= workOffSome(mirror)
+    yield { ...readingStep, backlog }
+  }
+  if (backlog === 0) yield* mergeTerms(mirror, endsAtMs, now)
+  return backlog
+}
+
+function* mergeTerms(mirror: Mirror, endsAtMs: number, now: () => number): Generator<PassStep, void> {
+  while (needsMerge(mirror) && now() < endsAtMs) {
+    mergeSome(mirror)
+    yield { ...readingStep, backlog: 0 }
+  }
+}
+
+/** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */
+function* passOver(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
+  try {
+    return yield* passSource(source, mirror, request)
+  } catch (error) {
+    const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+    if (!isOfFiles) throw error
+    const { state, detail } = closedBy(error)
+    saveSourceState(mirror, sourceNum(mirror, source), state, detail, null)
+    return { state, detail, again: [] }
+  }
+}
+
+/** Where rows are missed for long enough, a look that would pass them over is a comparison that settles it. */
+function depthFor(mirror: Mirror, source: number, depth: PassDepth, nowMs: number): PassDepth {
+  if (depth === 'reconcile' || depth === 'full') return depth
+  const pending = readPendingLoss(mirror, source, nowMs)
+  return pending !== null && pending.confirmableAtMs <= nowMs ? 'reconcile' : depth
+}
+
+function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> {
+  return { id: source.id, kind: source.kind, path: source.path, ...end }
+}
+
+/** Where one may not look, nobody knows. */
+const isGone = (path: string): boolean =>
+  unlessShut(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
+
+const findAt = (path: string): Found | null => unlessShut(() => findFile(path), null)
+
+function unlessShut<Value>(look: () => Value, orElse: Value): Value {
+  try {
+    return look()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return orElse
+    throw error
+  }
+}
