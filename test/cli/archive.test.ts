@@ -124,7 +124,7 @@ test('a restore without a name tells of how many archives it read, and what is w
     0,
     `${restored.name} and 2 archives before it: 2 chats, 5 messages; 2 chats and 5 messages came back\n`,
   ])
-  const manifest = `${restored.name}: its seal does not fit what it holds`
+  const manifest = `${restored.name}: its seal does not match its content`
   const damaged = await run(['archive', 'restore'], () => ({ ...restored, ok: false, manifest }))
   expect([damaged.exitCode, damaged.err]).toEqual([1, expect.stringContaining(`a manifest is damaged: ${manifest}.`)])
 })

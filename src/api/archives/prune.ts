@@ -9,7 +9,7 @@ import { listObjects } from './purge/read-objects.ts'
 import { Temporal } from 'temporal-polyfill'
 
 export interface PruneOrder {
-  /** Only runs of this job are removed; never one that a person asked for. */
+  /** Only runs of this job are removed, never a run that a person asked for. */
   readonly job: string
   readonly keep: Keep
   readonly timeZone: string
@@ -22,8 +22,8 @@ export interface PruneOutcome {
 }
 
 /**
- * Removes the runs of a job that are not kept, and then what no run names. Only while no other run is being made.
- * @param origin whose runs they are: another mirror's job may have the same name, and its runs are all that it has
+ * Removes the runs of a job that are not kept, and then the objects that no run names. Must not overlap with a run.
+ * @param origin the mirror. Runs of other mirrors stay: a job of another mirror may have the same name.
  */
 export async function prune(dir: string, { job, keep, timeZone }: PruneOrder, origin: string): Promise<PruneOutcome> {
   const ofJob = listRuns(dir).flatMap(({ name, head, sha256 }) =>
@@ -33,12 +33,12 @@ export async function prune(dir: string, { job, keep, timeZone }: PruneOrder, or
   )
   const runs = runsToRemove(ofJob, keep, timeZone)
   for (const name of runs) rmSync(join(dir, runPath(name)))
-  // First the runs are gone for good: a run that came back after a power cut must find what it names.
+  // The removal of the runs must be on the disk first: a run that came back after a power cut would lack its objects.
   if (runs.length > 0) await syncFolders([join(dir, 'runs')])
   return { runs, objects: removeUnnamed(dir) }
 }
 
-/** @returns how many were removed: none while a manifest cannot be read, for nobody knows what it named */
+/** @returns how many objects were removed. None if a manifest cannot be read, because its objects are unknown. */
 function removeUnnamed(dir: string): number {
   const named = new Set<string>()
   for (const name of listRunNames(dir)) {

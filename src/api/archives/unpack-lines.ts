@@ -6,10 +6,10 @@ import { saysWhy } from './plain-files.ts'
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * An object's lines without their line feeds, unpacked a little at a time: what is packed a thousandfold takes no more
- * memory than its longest line.
- * @param onBytes gets the text's bytes as they come
- * @throws Error that says what is wrong with it
+ * An object's lines without line feeds, unpacked in chunks: a highly compressed text takes no more memory than its
+ * longest line.
+ * @param onBytes gets the bytes of the text as they are unpacked
+ * @throws Error that says what is wrong with the object
  */
 export async function* unpackLines(packed: Buffer, onBytes: (bytes: Buffer) => void): AsyncGenerator<string> {
   const lines = new LineCutter()
@@ -22,7 +22,7 @@ export async function* unpackLines(packed: Buffer, onBytes: (bytes: Buffer) => v
 
 const SMALL_BYTES = 64 * 1024
 
-/** Most chats are short, and a stream costs more than they do. Null for what is not. */
+/** Most chats are short, and for these a stream is slower. Null if the object is too large. */
 function unpackAtOnce(packed: Buffer): readonly Buffer[] | null {
   if (packed.length > SMALL_BYTES) return null
   try {
@@ -39,22 +39,22 @@ function unpackInChunks(packed: Buffer): AsyncIterable<Buffer> {
   return gunzip
 }
 
-/** Longer than any row of Cursor's that was ever met, as a line; what claims to be longer is not unpacked to its end. */
+/** No known row of Cursor makes a longer line. A longer one is not unpacked to its end. */
 export const LINE_BYTES_MAX = 128 * 1024 * 1024
 const LINE_FEED = 0x0a
 const BRACE = 0x7b
 
-/** Cuts a text that comes in pieces into its lines; holds no more of it than the line that has begun. */
+/** Cuts a text that arrives in pieces into lines. Stores only the line that is not complete yet. */
 export class LineCutter {
   #begun: Buffer[] = []
   #length = 0
 
-  /** To be called behind the last piece. @throws Error where a line is not ended */
+  /** To be called after the last piece. @throws Error if the last line has no end */
   end(): void {
     if (this.#length > 0) throw new Error('its last line is cut off')
   }
 
-  /** @returns the lines that end in this piece, without their line feeds  @throws Error that says what is wrong */
+  /** @returns the lines that end in this piece, without line feeds  @throws Error that says what is wrong */
   *cut(piece: Buffer): Generator<string> {
     let start = 0
     for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, start)) {
@@ -67,7 +67,7 @@ export class LineCutter {
     this.#begun.push(piece.subarray(start))
     this.#length += piece.length - start
     if (this.#length > LINE_BYTES_MAX) throw new Error('a line of it is longer than any message')
-    if (this.#begun[0]?.[0] !== BRACE) throw new Error('a line of it is not what a chat or a message begins with')
+    if (this.#begun[0]?.[0] !== BRACE) throw new Error('a line of it does not start like a chat or a message')
   }
 }
 
@@ -78,15 +78,15 @@ function textOf(pieces: readonly Buffer[]): string {
   return line.toString()
 }
 
-/** One is begun anew before its text is so long and a line longer. */
+/** The writer starts a new member before the text of one gets this long. */
 const MEMBER_BYTES_MAX = LINE_BYTES_MAX + 16 * 1024 * 1024
 const HEADER_BYTES = 10
 const TRAILER_BYTES = 8
 
 /**
- * An object's lines without their line feeds, a member of the file unpacked at a time: a chat of any length takes no
- * more memory than one. Total: the last one given says what is wrong, where something is.
- * @param onBytes gets the text's bytes as they come
+ * An object's lines without line feeds. Unpacks one gzip member at a time, so a chat of any length takes no more memory
+ * than one member. Never throws: if something is wrong, the last item says what.
+ * @param onBytes gets the bytes of the text as they are unpacked
  */
 export function* linesOf(packed: Buffer, onBytes: (bytes: Buffer) => void): Generator<Decoded<string>> {
   const lines = new LineCutter()
@@ -101,35 +101,35 @@ export function* linesOf(packed: Buffer, onBytes: (bytes: Buffer) => void): Gene
   }
 }
 
-/** @throws Error that says what is wrong with it */
+/** @throws Error that says what is wrong with the object */
 export function* unpackMembers(packed: Buffer): Generator<Buffer> {
   for (let at = 0; at < packed.length;) {
     const start = at + headerLength(packed.subarray(at))
     const { buffer, engine } = inflate(packed.subarray(start))
     const end = start + engine.bytesWritten
     if (packed.length < end + TRAILER_BYTES) throw new Error('it cannot be unpacked: it is cut off')
-    if (packed.readUInt32LE(end) !== crc32(buffer)) throw new Error('it cannot be unpacked: its checksum is another')
+    if (packed.readUInt32LE(end) !== crc32(buffer)) throw new Error('it cannot be unpacked: its checksum is wrong')
     yield buffer
     at = end + TRAILER_BYTES
   }
 }
 
-/** Of a member as this program packs it: with no name of a file, and nothing else that may stand there. */
+/** This program writes members without a file name and other optional fields. */
 function headerLength(member: Buffer): number {
   const isGzip = member.length > HEADER_BYTES && member.readUIntBE(0, 4) === 0x1f8b0800
-  if (!isGzip) throw new Error('it cannot be unpacked: it is not gzip as it is written here')
+  if (!isGzip) throw new Error('it cannot be unpacked: it is not a gzip file of this program')
   return HEADER_BYTES
 }
 
 interface Inflated {
   readonly buffer: Buffer
-  /** Knows how much of what it was given it took. */
+  /** Its `bytesWritten` is the number of bytes that it consumed. */
   readonly engine: Inflate
 }
 
 function inflate(deflated: Buffer): Inflated {
   try {
-    // Node's types do not know what `info` changes.
+    // The types of Node do not include the option `info`.
     return inflateRawSync(deflated, { info: true, maxOutputLength: MEMBER_BYTES_MAX }) as unknown as Inflated
   } catch (error) {
     throw new Error(`it cannot be unpacked: ${saysWhy(error)}`, { cause: error })

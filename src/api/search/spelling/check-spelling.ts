@@ -12,7 +12,7 @@ import { countHolders } from './count-holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
 
 export interface SpellingCheck {
-  /** Whose hits are shown in place of none. */
+  /** The query whose hits are shown instead of none. */
   readonly corrected: Correction | null
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
@@ -21,7 +21,7 @@ export interface SpellingCheck {
 const CHECK_MS = 500
 const unchecked: SpellingCheck = { corrected: null, suggestions: [], warnings: [] }
 
-/** What else was probably meant, where a search found nothing or next to nothing. @param total how much it found */
+/** Finds other spellings for a search that found nothing or very little. @param total number of hits */
 export function checkSpelling(
   db: Mirror,
   tree: QueryNode | null,
@@ -49,16 +49,16 @@ function warningOf({ words }: Correction): string {
 
 const quote = (words: readonly string[]): string => echo(words.join(' '))
 
-/** A search that finds more was spelt as it was meant. */
+/** A search with more hits was probably spelled as intended. */
 const FEW = 3
-/** A word is taken for a slip of another that so many times as many messages hold. */
+/** A word counts as a typo of another one that this many times as many messages contain. */
 const TIMES_COMMONER = 50
 const LETTERS_MIN = 5
 const LOOKED_UP_MAX = 10
 
 type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'> & { readonly total: number }
 
-/** A search that finds little by a word that is one slip away from a much more frequent one: somebody else's slip? */
+/** For a search with few hits: suggests a much more frequent word at distance 1. The rare word may be a typo in a message. */
 export function suggestCommoner(
   db: Mirror,
   tree: QueryNode,

@@ -11,13 +11,13 @@ export interface Named {
 const PROJECTS = `select id, name from projects order by num desc`
 const TOOLS = `select name as id, name from names where kind = 'tool' order by name`
 
-/** All of them: a person has some hundreds at most. */
+/** All names: there are at most a few hundred. */
 export const listProjectNames = (db: Mirror): readonly Named[] => prepared<Named>(db, PROJECTS).all()
 export const listToolNames = (db: Mirror): readonly Named[] => prepared<Named>(db, TOOLS).all()
 
 const CALLS_TOOL = `select 1 from message_terms where message_terms match @match limit 1`
 
-/** A name stays in the list when its last message is gone. */
+/** Whether any message calls the tool. A name stays in the list when its last message is gone. */
 export function isToolCalled(db: Mirror, name: string): boolean {
   const mark = { terms: [markTerm(`tool:${name}`)], isPrefix: false }
   const match = expressionOf({ kind: 'phrases', phrases: [mark], columns: null, isWord: false })
@@ -30,7 +30,7 @@ export interface SuggestedChat {
   readonly lastActivityAtMs: number | null
 }
 
-/** So many of the last chats with such a title are looked at. */
+/** How many of the latest chats with such a title are compared. */
 const LOOKED_AT = 100
 
 const WITH_TITLE = `
@@ -41,7 +41,7 @@ const WITH_TITLE = `
   limit ${LOOKED_AT}
 `
 
-/** Chats by their titles, the last active first. */
+/** Chats by title, latest activity first. */
 export function findChats(db: Mirror, match: Match): readonly SuggestedChat[] {
   const found = prepared<SuggestedChat>(db, WITH_TITLE).all({ match: `{title} : (${expressionOf(match)})` })
   return found.sort((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))

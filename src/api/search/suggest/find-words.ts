@@ -8,21 +8,21 @@ import { expressionOf } from '../plan/match.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { respell } from '../spelling/respell-word.ts'
 
-/** A word that what was typed may become. */
+/** A possible completion of the typed word. */
 export interface MeantWord {
   readonly word: string
-  /** 0 for one that begins as it was typed. */
+  /** 0 if it begins as it was typed. */
   readonly distance: number
 }
 
 const MEANT_MAX = 20
-/** A shorter beginning stands before too many words for the shortest of them to be of use. */
+/** A shorter prefix has too many words, so the shortest of them would not help. */
 const LISTED_LETTERS_MIN = 3
-/** With fewer words that begin so, and none of them in as many messages, others that nearly do are thought of. */
+/** With fewer completions, none of which is in as many messages, words with a near beginning are added. */
 const FEW = 3
 const MESSAGES_OF_KNOWN = 5
 
-/** What the last word may become: first what begins so, the most frequent first; then what nearly does. */
+/** Completions of the last word: first words with this prefix, most frequent first; then words with a near beginning. */
 export function meantWords(
   db: Mirror,
   frequent: FrequentWords,
@@ -50,7 +50,7 @@ const STARTING = `
   select term as word, 0 as distance from terms where term >= @from and term < @to limit 200
 `
 
-/** Out of the list of all terms, the shortest first. */
+/** From the list of all terms, shortest first. */
 function listStarting(db: Mirror, term: string): readonly MeantWord[] {
   const listed = prepared<MeantWord>(db, STARTING).all({ from: term, to: `${term}\u{10ffff}` })
   return listed
@@ -59,11 +59,11 @@ function listStarting(db: Mirror, term: string): readonly MeantWord[] {
     .slice(0, MEANT_MAX)
 }
 
-/** Two slips would take ten times as long, and the next letter asks again. */
+/** Distance 2 would take ten times as long, and each typed letter asks again. */
 const nearRare = (db: Mirror, term: string, isOver: () => boolean): readonly MeantWord[] =>
   nearWords(db, term, 1, isOver).map(({ term: word, distance }) => ({ word, distance }))
 
-/** The words that a whole word, of which nothing is held, was probably meant for. */
+/** Near words for a complete word that occurs nowhere. */
 export function meantInstead(db: Mirror, { terms }: TypedWord, isOver: () => boolean): readonly MeantWord[] {
   const [only, ...others] = terms
   const slips = only === undefined || others.length > 0 ? 0 : slipsForgiven(only.term)
@@ -73,9 +73,9 @@ export function meantInstead(db: Mirror, { terms }: TypedWord, isOver: () => boo
 }
 
 export interface SuggestedWord {
-  /** The last word with its end. */
+  /** The completed last word. */
   readonly text: string
-  /** The whole query with it. */
+  /** The whole query with that word. */
   readonly query: string
   readonly distance: number
 }
@@ -87,8 +87,8 @@ const IS_HELD = `
 `
 
 /**
- * The last word as it may go on. Each stands somewhere beside the others that were typed: what only messages said that
- * are gone, or only elsewhere, is left out.
+ * Completions of the last word. Each occurs in a message or title together with the other typed words. Words that occur
+ * only in removed messages are left out.
  */
 export function findWords(
   db: Mirror,
