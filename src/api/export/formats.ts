@@ -12,13 +12,13 @@ export type ExportFormat = (typeof exportFormats)[number]
 interface FormatEntry {
   readonly contentType: string
   readonly extension: string
-  /** Where the usual policy for data would not let the file be shown. */
+  /** Set if the usual policy for data would prevent the file from being shown. */
   readonly contentSecurityPolicy?: string
-  /** Pure, and a stretch at a time: the text of a long chat need not be in memory at once. */
+  /** A pure function that returns the text in pieces, so that a long chat is not in memory at once. */
   readonly write: (chat: Chat, messages: Iterable<Message>, stamp: ExportStamp) => Iterable<string>
 }
 
-/** A new format is a pure function and its line here. */
+/** A new format needs a pure function and a line here. */
 export const exporters: Readonly<Record<ExportFormat, FormatEntry>> = {
   markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md', write: toMarkdown },
   json: { contentType: 'application/json', extension: 'json', write: toJson },
@@ -31,7 +31,7 @@ export const exporters: Readonly<Record<ExportFormat, FormatEntry>> = {
   },
 }
 
-/** One object; chat and messages as the API gives them, each message on a line of its own. */
+/** One object. Chat and messages are as in the API, each message on its own line. */
 export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
   const { version, exportedAt } = stamp
   const head = [`"version":${JSON.stringify(version)}`, `"exportedAt":${JSON.stringify(exportedAt)}`]
@@ -44,7 +44,7 @@ export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportSt
   yield stamp.masked === undefined ? '\n]}\n' : `\n],\n"masked":${JSON.stringify(stamp.masked())}}\n`
 }
 
-/** A line for the chat, told from the others by its `kind`, then a line for each message as the API gives it. */
+/** A line for the chat, recognisable by its `kind`, then a line for each message as in the API. */
 export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
   const { version, exportedAt } = stamp
   yield `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`
@@ -54,7 +54,7 @@ export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportS
 
 const TITLE_LENGTH_MAX = 40
 
-/** `Fix-the-login-1a2b3c4d.md`: of a title, which may hold anything, only what is safe in a header and on a disk. */
+/** `Fix-the-login-1a2b3c4d.md`. Keeps only the characters of the title that are safe in a header and in a file name. */
 export function fileNameOf({ id, title }: Pick<Chat, 'id' | 'title'>, extension: string): string {
   const safe = title.replace(/[^A-Za-z0-9_-]+/gu, '-').replace(/^-+/u, '')
   const words = safe.slice(0, TITLE_LENGTH_MAX).replace(/-+$/u, '')

@@ -11,8 +11,8 @@ interface UsageFile {
 }
 
 /**
- * Reads a usage file. All of it or nothing: a row that cannot be read refuses the file.
- * @param timeZone in which times without a zone are read
+ * Reads a usage file. One unreadable row refuses the whole file.
+ * @param timeZone of times without a zone
  * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
  */
 export function readUsageFile(text: string, timeZone: string): UsageFile {
@@ -56,8 +56,8 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Sa
   }
 }
 
-/** Every row of the dashboard's has these; a program that saved the file anew may leave out what is empty behind them. */
-const alwaysTold: readonly UsageField[] = [
+/** Every row of the dashboard has these cells. A program that saved the file may drop empty cells after them. */
+const requiredFields: readonly UsageField[] = [
   'date',
   'model',
   'input',
@@ -68,17 +68,17 @@ const alwaysTold: readonly UsageField[] = [
   'cost',
 ]
 
-/** Of a download that broke off the last row would be an event by itself, and one more than the whole file has. */
+/** The last row of an interrupted download would count as an event of its own after the complete file is imported. */
 const isCutOff = ({ cells }: CsvRecord, { places }: UsageColumns): boolean =>
-  alwaysTold.some((field) => (places.get(field) ?? -1) >= cells.length)
+  requiredFields.some((field) => (places.get(field) ?? -1) >= cells.length)
 
 const filled = (text: string): string | null => (text === '' || text === '-' ? null : text)
 
 type Counts = Pick<UsageEvent, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'>
 
 /**
- * The two columns of input are amounts of their own: the total of a row is the sum of all four. Only where the total
- * says that the one was counted into the other is it taken out again.
+ * The two input columns are separate amounts: the total of a row is the sum of all four columns. If the total shows that
+ * one was counted into the other, it is subtracted.
  */
 function partInput(counts: Counts): Counts {
   const { input, cacheWrite, cacheRead, output, total } = counts
@@ -89,7 +89,7 @@ function partInput(counts: Counts): Counts {
   return isInside ? { ...counts, cacheWrite: cacheWrite - input } : counts
 }
 
-/** When, which model and how much in all: that is in every version of the file. */
+/** Hash of time, model and total, which every version of the file contains. */
 function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: SaidEvent): string {
   const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
   const inAll = total ?? parts.reduce((sum, count) => sum + count, 0)

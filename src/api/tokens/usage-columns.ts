@@ -1,6 +1,6 @@
 import { UserError } from '../../model/user-error.ts'
 
-/** What a row of a usage file may say. */
+/** The columns of a usage file. */
 export type UsageField =
   | 'date'
   | 'user'
@@ -18,7 +18,7 @@ export type UsageField =
   | 'agent'
   | 'automation'
 
-/** By their names in the versions that are known, letters and digits alone. */
+/** The fields by their names in the known versions, reduced to letters and digits. */
 const fieldsByName: ReadonlyMap<string, UsageField> = new Map([
   ['date', 'date'],
   ['timestamp', 'date'],
@@ -51,19 +51,19 @@ const fieldsByName: ReadonlyMap<string, UsageField> = new Map([
 ])
 
 export interface UsageColumns {
-  /** Where each field stands that the file has. */
+  /** The index of each field in the file. */
   readonly places: ReadonlyMap<UsageField, number>
-  /** The file's own names, in its order. */
+  /** The names in the file, in order. */
   readonly names: readonly string[]
-  /** Names that mean nothing here. */
+  /** Names that are not known. */
   readonly unknown: readonly string[]
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, '')
 
 /**
- * Finds the columns of a usage file by their names, in whatever order they stand.
- * @throws UserError `bad-columns` where one is missing that cannot be done without: it names what is missing and what was found
+ * Finds the columns of a usage file by their names, in any order.
+ * @throws UserError `bad-columns` if a required one is missing: it names what is missing and what was found
  */
 export function findUsageColumns(cells: readonly string[]): UsageColumns {
   const names = cells.map((cell) => cell.trim())

@@ -4,7 +4,7 @@ const isNothing = (text: string): boolean => /^[-–—]?$/.test(text)
 const GROUPED = /^\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+$/
 const GROUP_SIGN = /[,.'’\u00a0\u202f ]/g
 
-/** A count of tokens, with thousands marked in any way; null for none, `undefined` for what is no count. */
+/** A number of tokens, with any thousands separator. Null if there is none, `undefined` if it is not a number. */
 export function readCount(text: string): number | null | undefined {
   const trimmed = text.trim()
   if (isNothing(trimmed)) return null
@@ -14,23 +14,22 @@ export function readCount(text: string): number | null | undefined {
 }
 
 /**
- * Cents, out of `$0.12`, `1,234.50` or `0,12`. Words such as `Included` say that no price was told, and neither does a
- * count of requests.
- * @param hasDecimalComma of a file whose cells are parted by semicolons: there `1,234` is little more than one
- * @returns null where none is told, `undefined` for what is no amount, or may be two
+ * Cents from `$0.12`, `1,234.50` or `0,12`. A word such as `Included` means that there is no price.
+ * @param hasDecimalComma true for a file with semicolons as separators: there `1,234` is a little more than one
+ * @returns null if there is no price, `undefined` if it is not an amount or is ambiguous
  */
 export function readCents(text: string, hasDecimalComma: boolean): number | null | undefined {
   const trimmed = text.trim()
   if (isNothing(trimmed) || !/\d/.test(trimmed)) return null
   const amount = trimmed.replace(/^(?:US)?\$\s*|^USD\s*|\s*(?:USD|\$)$/gi, '')
-  // There it may as well be a thousand times as much.
+  // Ambiguous: with a decimal comma, the point may separate thousands.
   if (hasDecimalComma && /^[1-9]\d{0,2}\.\d{3}$/.test(amount)) return undefined
   const plain = plainAmount(amount, hasDecimalComma)
   if (!/^\d{1,12}(?:\.\d+)?$/.test(plain)) return undefined
   return Math.round(Number(plain) * 1e8) / 1e6
 }
 
-/** Thousands are never marked behind a nought, nor is what follows a mark of decimals. */
+/** No thousands separator follows a leading zero or a decimal mark. */
 function plainAmount(amount: string, hasDecimalComma: boolean): string {
   if (/^\d{1,3}(?:\.\d{3})+,\d+$/.test(amount)) return amount.replaceAll('.', '').replace(',', '.')
   const isThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/.test(amount)
@@ -40,13 +39,13 @@ function plainAmount(amount: string, hasDecimalComma: boolean): string {
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Nobody used Cursor outside of these; a time there is a slip, and every answer by time would have to reach it. */
+/** A time outside of these years is an error: nobody used Cursor then, and every answer by time would have to include it. */
 const [FIRST_MS, END_MS] = [Date.UTC(2000, 0), Date.UTC(2100, 0)]
 
 /**
- * A moment: ISO 8601 with or without a zone, `Feb 19, 2026, 01:06 PM`, or epoch milliseconds.
- * @param timeZone in which a time without a zone is read
- * @returns epoch milliseconds, or null for what is no time, or none at which anybody used Cursor
+ * Reads a time: ISO 8601 with or without a zone, `Feb 19, 2026, 01:06 PM`, or epoch milliseconds.
+ * @param timeZone of a time without a zone
+ * @returns epoch milliseconds, or null if it is not a time from 2000 to 2099
  */
 export function readMoment(text: string, timeZone: string): number | null {
   const trimmed = text.trim().replaceAll(/[\u00a0\u202f]/g, ' ')
@@ -54,7 +53,7 @@ export function readMoment(text: string, timeZone: string): number | null {
   return ms !== null && ms >= FIRST_MS && ms < END_MS ? ms : null
 }
 
-/** A zone behind a time is heeded or refused: Temporal's plain times would pass over it. */
+/** A zone after a time is used or refused. `Temporal.PlainDateTime` would ignore it. */
 function readIso(text: string, timeZone: string): number | null {
   try {
     if (text.includes('[')) return Temporal.ZonedDateTime.from(text).epochMilliseconds

@@ -10,17 +10,17 @@ const left = (runs: readonly KeptRun[], how: Keep, zone = 'UTC'): string[] => {
   return runs.map(({ name }) => name).filter((name) => !gone.has(name))
 }
 
-test('where nothing is said of how many stay, all do', () => {
+test('all runs stay if no number is given', () => {
   expect(runsToRemove([run('2026-01-01T00:00:00Z'), run('2020-01-01T00:00:00Z')], keep(0), 'UTC')).toEqual([])
 })
 
-test('of each day the newest stays, and days without a run do not count', () => {
+test('the newest run of each day stays, and days without a run do not count', () => {
   const runs = ['2026-01-01T01:00:00Z', '2026-01-01T23:00:00Z', '2026-03-01T01:00:00Z', '2026-03-02T01:00:00Z'].map(run)
   expect(left(runs, keep(2))).toEqual(['2026-03-01T01:00:00Z', '2026-03-02T01:00:00Z'])
   expect(left(runs, keep(3))[0]).toBe('2026-01-01T23:00:00Z')
 })
 
-test('a day is one of the zone of the job', () => {
+test('days are those of the job’s time zone', () => {
   const runs = ['2026-01-01T22:00:00Z', '2026-01-02T02:00:00Z'].map(run)
   expect(left(runs, keep(5))).toHaveLength(2)
   expect(left(runs, keep(5), 'Europe/Berlin')).toHaveLength(2)
@@ -52,7 +52,7 @@ const anyRuns = fc
 const anyKeep = fc.record({ daily: fc.nat(10), weekly: fc.nat(10), monthly: fc.nat(10) })
 const anyZone = fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Australia/Lord_Howe')
 
-test('the newest stays, pruning again removes nothing, and no more stay than were asked for', () => {
+test('the newest run stays, pruning again removes nothing, and no more runs stay than were asked for', () => {
   fc.assert(
     fc.property(anyRuns, anyKeep, anyZone, (runs, how, zone) => {
       const first = left(runs, how, zone)
@@ -67,7 +67,7 @@ test('the newest stays, pruning again removes nothing, and no more stay than wer
   )
 })
 
-test('asked to keep more, nothing that stayed is removed', () => {
+test('a higher number removes no run that a lower number keeps', () => {
   fc.assert(
     fc.property(anyRuns, anyKeep, anyZone, (runs, how, zone) => {
       if (how.daily + how.weekly + how.monthly === 0) return

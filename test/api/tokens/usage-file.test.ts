@@ -7,7 +7,7 @@ const V3 =
 const read = (text: string, timeZone = 'UTC') => readUsageFile(text, timeZone).events
 const first = (text: string, timeZone?: string) => read(text, timeZone)[0]
 
-test('the newest version is read, whose two inputs are amounts of their own', () => {
+test('the newest version has two separate input columns', () => {
   const row =
     '"2026-06-22T13:09:44.478Z","","","Included","claude-4.5-sonnet","No","100","76054","723008","8093","807255","0.71"'
   expect(first(`${V3}\n${row}\n`)).toMatchObject({
@@ -25,7 +25,7 @@ test('the newest version is read, whose two inputs are amounts of their own', ()
   })
 })
 
-test('the version of 2025 tells a total alone: its parts are not known', () => {
+test('the version of 2025 has only a total', () => {
   const text =
     'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\r\n"Jul 3, 2025, 01:06 PM",me@x.org,Usage-based,No,gpt-5,"12,345",0.04\r\n'
   const expected = {
@@ -39,36 +39,30 @@ test('the version of 2025 tells a total alone: its parts are not known', () => {
   expect(first(text, 'Europe/Berlin')).toMatchObject({ ...expected, user: 'me@x.org' })
 })
 
-test('a total says where one input was counted into the other', () => {
+test('a total shows that one input was counted into the other', () => {
   const text = `Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n2026-01-01T10:00:00Z,gpt-5,1200,1000,5000,300,6500,0.12`
   expect(first(text)).toMatchObject({ input: 1000, cacheWrite: 200, cacheRead: 5000, output: 300, total: 6500 })
 })
 
 test.each([
-  [
-    'a mark of byte order and line ends of Windows',
-    '\ufeffDate,Model,Total Tokens\r\n2026-01-01T00:00:00Z,gpt-5,7\r\n',
-  ],
-  ['line ends of old', 'Date,Model,Total Tokens\r2026-01-01T00:00:00Z,gpt-5,7'],
+  ['a byte order mark and Windows line ends', '\ufeffDate,Model,Total Tokens\r\n2026-01-01T00:00:00Z,gpt-5,7\r\n'],
+  ['carriage returns as line ends', 'Date,Model,Total Tokens\r2026-01-01T00:00:00Z,gpt-5,7'],
   ['semicolons', 'Date;Model;Total Tokens\n2026-01-01T00:00:00Z;gpt-5;7\n'],
   ['tabs', 'Date\tModel\tTotal Tokens\n2026-01-01T00:00:00Z\tgpt-5\t7\n'],
   ['quotes everywhere', '"Date","Model","Total Tokens"\n"2026-01-01T00:00:00Z","gpt-5","7"\n'],
-  [
-    'columns in another order, and one that is unknown',
-    'Total Tokens,Mood,MODEL,date\n7,glad,gpt-5,2026-01-01T00:00:00Z',
-  ],
+  ['columns in another order, and an unknown one', 'Total Tokens,Mood,MODEL,date\n7,glad,gpt-5,2026-01-01T00:00:00Z'],
   ['empty lines', '\nDate,Model,Total Tokens\n\n2026-01-01T00:00:00Z,gpt-5,7\n\n\n'],
   [
     'a quote and a comma within a cell',
     'Date,Kind,Model,Total Tokens\n2026-01-01T00:00:00Z,"Errored, ""No"" Charge",gpt-5,7',
   ],
   ['milliseconds', 'Date,Model,Total Tokens\n1767225600000,gpt-5,7'],
-])('it is read whatever it was written with: %s', (_, text) => {
+])('any way of writing the file is read: %s', (_, text) => {
   const events = read(text)
   expect(events).toMatchObject([{ atMs: Date.UTC(2026, 0, 1), model: 'gpt-5', total: 7 }])
 })
 
-test('unknown columns are told', () => {
+test('unknown columns are reported', () => {
   const { unknownColumns } = readUsageFile('Date,Mood,Model,Total Tokens,"A, b"\n2026-01-01,x,gpt-5,7,y', 'UTC')
   expect(unknownColumns).toEqual(['Mood', 'A, b'])
 })
@@ -96,7 +90,7 @@ test.each([
   ['1.234,50', 123_450],
   ['1,234.50', 123_450],
   ['0.123', 12.3],
-])('in a file of semicolons, a cost of %j is %j cents: a comma is that of decimals', (cost, cents) => {
+])('in a file with semicolons, a cost of %j is %j cents: the comma is a decimal mark', (cost, cents) => {
   expect(first(`Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;${cost}`)).toMatchObject({ cents })
 })
 
@@ -106,7 +100,7 @@ test.each([
   ['2026-01-01T10:00:00+02:00[Europe/Helsinki]'],
   ['2026-01-01T10:00:00[Europe/Helsinki]'],
   ['2026-01-01T08:00:00z'],
-])('a time with its zone, %s, is read in that zone', (date) => {
+])('the time %s is read in its own zone', (date) => {
   const event = first(`Date,Model,Total Tokens\n${date},gpt-5,7`, 'America/New_York')
   expect(event?.atMs).toBe(Date.UTC(2026, 0, 1, 8))
 })
@@ -118,12 +112,12 @@ test.each([
   ['+275760-09-13T00:00:00Z'],
   ['1999-12-31T00:00:00Z'],
   ['9999999999999'],
-])('a time of %s is refused by its line, its column and what would be right', (date) => {
+])('the time %s is refused with its line, its column and an example', (date) => {
   const text = `Date,Model,Total Tokens\n${date},gpt-5,7`
   expect(() => read(text)).toThrow(/Line 2, column "Date": .* is not a time from 2000 to 2099 such as/)
 })
 
-test('a cost that may be a thousand times as much is refused', () => {
+test('an ambiguous cost is refused', () => {
   const text = 'Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;1.234'
   expect(() => read(text)).toThrow(/Line 2, column "Cost"/)
 })
@@ -164,16 +158,16 @@ test.each([
   ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n2026-01-02,gpt-5,8\n', /Line 2 of the file is no CSV: a quote/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt"-5",7\n', /Line 2 of the file is no CSV: a quote follows other text/],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is no CSV: something follows/],
-])('what cannot be read is named: %j', (text, expected) => {
+])('an unreadable file is refused with the reason: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
 })
 
-test('a row may end before columns that Cursor leaves empty', () => {
+test('a row may end before the columns that Cursor leaves empty', () => {
   const text = 'Date,Model,Total Tokens,Cost,Cloud Agent ID,Automation ID\n2026-01-01T00:00:00Z,gpt-5,7,Included\n'
   expect(first(text)).toMatchObject({ model: 'gpt-5', total: 7 })
 })
 
-test('equal rows of one file are as many events, and are the same ones in another version of it', () => {
+test('equal rows count as separate events, with the same identity in another version of the file', () => {
   const parts = 'Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens\n'
   const twice = read(`${parts}2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n`)
   expect(twice).toHaveLength(2)

@@ -23,7 +23,7 @@ const letters = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRST
 const hex = (length: number): string => random(length, '0123456789abcdef')
 const upper = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
 
-// Put together here, so that no scanner takes this file for a leak.
+// Assembled here, so that no scanner reports this file.
 const pem = (name: string): string =>
   [`-----BEGIN ${name}-----`, random(64), random(64), `${random(30)}==`, `-----END ${name}-----`].join('\n')
 const jwt = `eyJ${random(30)}.eyJ${random(80)}.${random(43)}`
@@ -139,7 +139,7 @@ test.each(inContext)('%s by what stands around it, %#', (kind, secret, text) => 
   expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
 })
 
-test('a database with a password, as those who keep the rules know it', () => {
+test('a password in the address of a database', () => {
   const text = 'postgresql://shop:s3cr3tPassw0rd@db.example.com:5432/orders'
   const found = find(`DATABASE_URL=${text}`)
   expect(found.length).toBe(1)
@@ -183,7 +183,7 @@ const innocent = [
   '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
 
-test.each(innocent)('is left as it is: %s', (text) => {
+test.each(innocent)('a text without secrets stays unchanged: %s', (text) => {
   expect(find(text)).toEqual([])
 })
 
@@ -218,7 +218,7 @@ test.each(printed)('a secret that a program printed is found %s', (_, text) => {
 })
 
 test.each(['     1|', 'L1:', '.env:1:', '.env-1-', '+', '-'])(
-  'a setting in a file that is told by %j is found',
+  'a setting after %j, as tools print files, is found',
   (before) => {
     const secret = 'a7Bc93kDq2m!'
     const text = `${before}SHOP_ENV=test\n${before}SHOP_PASSWORD=${secret}\n${before}SHOP_LANG=C`
@@ -226,12 +226,12 @@ test.each(['     1|', 'L1:', '.env:1:', '.env-1-', '+', '-'])(
   },
 )
 
-test('a setting that is named behind the escape of a line end is found', () => {
+test('a setting after an escaped line end is found', () => {
   const text = String.raw`{"env": "HOME=/home/ada\nSHOP_API_KEY=a7Bc93kDq2mZ\nLANG=C"}`
   expect(find(text)).toEqual([['named-secret', 'a7Bc93kDq2mZ']])
 })
 
-test('a secret over the edge of what is looked through at once is found, and once', () => {
+test('a secret across the edge of a window is found exactly once', () => {
   const secret = `ghp_${random(36)}`
   const key = pem('RSA PRIVATE KEY')
   for (const at of [524_288 - 20, 524_288 - 32_768 + 3, 491_520 + 10, 1_000_000]) {
@@ -240,7 +240,7 @@ test('a secret over the edge of what is looked through at once is found, and onc
   }
 })
 
-test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that begins with %s is masked', (first) => {
+test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that starts with %s is masked', (first) => {
   const secret = `${first}7Kq2mPz94LwR8tB5vN1d`
   const texts = [`DB_PASSWORD="${secret}"`, `{"password": "${secret}"}`, `DB_PASSWORD=${secret}`]
   for (const text of texts) expect(find(text).map(([, each]) => each)).toContain(secret)
@@ -275,20 +275,20 @@ const placeholders = [
   './keys/server1.pem',
 ]
 
-test.each(placeholders)('%s stands for a value, and is left as it is', (value) => {
+test.each(placeholders)('the placeholder %s stays unchanged', (value) => {
   expect(find(`password: "${value}"`)).toEqual([])
   expect(find(`PASSWORD=${value}`)).toEqual([])
   expect(isNamedSecret('password', value)).toBe(false)
 })
 
 test.each(['$PASSWORD', '${PASSWORD}', '%s', '%PASSWORD%', '{{password}}', '****', 'xxxx', '...', '$1'])(
-  'in a URL %s stands for a password, and is left as it is',
+  'the placeholder %s in a URL stays unchanged',
   (value) => {
     expect(find(`https://ada:${value}@git.example.com/x.git`)).toEqual([])
   },
 )
 
-test('what a variable is where it is not set can be a secret', () => {
+test('the default of a variable can be a secret', () => {
   expect(find('DB_PASSWORD="${DB_PASSWORD:-c0rrect-h0rse}"')).toHaveLength(1)
 })
 
@@ -310,14 +310,14 @@ const whole: readonly (readonly [secret: string, text: (secret: string) => strin
   ['django-1nsecure-#x7', (secret) => `SECRET_KEY = '${secret}'`],
 ]
 
-test.each(whole)('of %s nothing stays in clear, %#', (secret, text) => {
+test.each(whole)('%s is masked completely, %#', (secret, text) => {
   expect(find(text(secret)).map(([, each]) => each)).toEqual([secret])
 })
 
 const depths = [1, 2, 3].flatMap((depth) => [[depth, 'in one line', 0] as const, [depth, 'in lines', 2] as const])
 
 test.each(depths)(
-  'JSON %i deep, %s, is JSON still where a setting that is quoted in it was masked',
+  'JSON of depth %i, %s, stays valid when a quoted setting in it is masked',
   (depth, _lines, indent) => {
     const settings = ['DB_PASSWORD=', 'curl -u "ada:"', `password=''`, 'API_TOKEN=']
     const texts = settings.map((text, index) => text.replace(/(?=["']?$)/, `c0rrect-h0rse-${index}`))
@@ -332,19 +332,19 @@ test.each(depths)(
   },
 )
 
-/** What invites a pattern to try the same signs over and over. */
-test('looking through the messages of a long chat leaves nothing behind that the next ones wait for', () => {
+test('searching many messages leaves no performance marks behind', () => {
   const marks = (): number => performance.getEntriesByType('mark').length
   const before = marks()
   for (let index = 0; index < 20; index += 1) find(`message ${index}`)
   expect(marks()).toBe(before)
 })
 
-test('a text that tells a linter to look away hides no secret behind it', () => {
+test('a comment that disables a linter hides no secret', () => {
   const secret = `dckr_pat_${random(27)}`
   expect(find(`// secretlint-disable\n${secret}`)).toEqual([['docker', secret]])
 })
 
+/** Texts that make a careless pattern backtrack. */
 const hostile: readonly (readonly [name: string, text: string])[] = [
   'a',
   'https://',
@@ -389,7 +389,7 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   ' -u a:',
 ].map((piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(1_500_000 / piece.length))] as const)
 
-test.each(hostile)('a megabyte and more of %s keeps nobody waiting', async (_, text) => {
+test.each(hostile)('more than a megabyte of %s blocks no longer than 100 ms', async (_, text) => {
   expect(await leastOfThree(100, () => Promise.resolve(longestStepMs(text)))).toBeLessThan(100)
 })
 
