@@ -8,7 +8,7 @@ const given = (output: string): Part[] => [
   { kind: 'tool', name: 'run', callId: 't', status: 'completed', input: null, output, error: null, paths: [] },
 ]
 
-test('JSON that was pasted found what a tool gave, and not the same JSON in a text or behind a word', () => {
+test('pasted JSON finds the same JSON in a tool’s output, in a text and after a word', () => {
   const db = openTestMirror()
   const chat = insertChat(db, { id: 'chat' })
   insertMessage(db, chat, { id: 'tool', parts: given(json) })

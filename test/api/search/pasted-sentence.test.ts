@@ -17,7 +17,7 @@ beforeAll(() => {
 })
 afterAll(() => void db.close())
 
-test.each(Object.entries(sentences))('a pasted sentence of more than 32 signs is found: %s', (id, text) => {
+test.each(Object.entries(sentences))('a pasted sentence of more than 32 characters is found: %s', (id, text) => {
   for (const q of [text, `"${text}"`, `${text}。${text}`]) {
     const { items, warnings } = search(db, requestOf(q, { isLiteral: true }))
     expect([items.map(({ message }) => message.id), warnings]).toEqual([
@@ -27,7 +27,7 @@ test.each(Object.entries(sentences))('a pasted sentence of more than 32 signs is
   }
 })
 
-test('the end of a sentence that was cut excludes nothing', () => {
+test('the dropped end of a long excluded sentence excludes nothing', () => {
   const { items } = search(db, requestOf(`数据库 -${sentences['japanese'] ?? ''}`))
   expect(items.map(({ message }) => message.id)).toEqual(['chinese'])
 })
