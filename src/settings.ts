@@ -2,25 +2,26 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { Surroundings } from './settings/load.ts'
 
-export { demoSettings } from './settings/demo.ts'
-export type { DemoFolders } from './settings/demo.ts'
+export { editJson } from './settings/edit-json.ts'
+export { demoSettings } from './settings/load.ts'
+export type { DemoFolders } from './settings/load.ts'
 export { defaultConfigFile, defaultDataDir, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
 export { disabledKindsOf, loadSettings, placeInConfig } from './settings/load.ts'
 export type { Settings, SettingsInput, Surroundings } from './settings/load.ts'
 export type { Flags } from './settings/words.ts'
 
-/** What this process was started in. Nothing else reads `process.env`. */
+/** The environment and folders of this process. Nothing else reads `process.env`. */
 export function realSurroundings(): Surroundings {
   return { env: process.env, platform: process.platform, homeDir: homeFolder(), workingDir: process.cwd() }
 }
 
-/** Of the account, where the environment names none that could be meant wherever one stands. */
+/** The home folder of the account, if the environment names none or a relative one. */
 function homeFolder(): string {
   try {
     const named = homedir()
     return isAbsolute(named) ? named : userInfo().homedir
   } catch (cause) {
-    throw new Error('This account has no home folder: name one in HOME', { cause })
+    throw new Error('This account has no home folder: set HOME', { cause })
   }
 }

@@ -3,9 +3,9 @@ import type Sqlite from 'better-sqlite3'
 import { UserError } from './model/user-error.ts'
 
 /**
- * better-sqlite3 is installed in two versions, for no single one runs everywhere: 13 is built for Node-API 10, which Node
- * 20 lacks and dies of; and Node 24 dies of 12, whose objects, once compiled with its headers, may only be freed while
- * JavaScript runs (the symptom is "Assertion failed: (env) != nullptr"). Both speak the same language.
+ * better-sqlite3 is installed in two versions, because no single one runs everywhere. Version 13 needs Node-API 10, which
+ * Node 20 lacks: it crashes. Version 12 crashes on Node 24: compiled with its headers, objects may only be freed while
+ * JavaScript runs (the symptom is "Assertion failed: (env) != nullptr"). Both versions have the same interface.
  */
 const FORMS = { napi: 'better-sqlite3-napi', plain: 'better-sqlite3' } as const
 const NODE_API = 10
@@ -23,7 +23,7 @@ function isInstalled(name: string): boolean {
 
 const form = Number(process.versions.napi) >= NODE_API && isInstalled(FORMS.napi) ? FORMS.napi : FORMS.plain
 
-/** The compiled half is loaded with the first database: by then it may be that of another Node, or never compiled. */
+/** The native addon is loaded with the first database. It may be missing, or compiled for another version of Node. */
 const Database = new Proxy(load(form) as typeof Sqlite, {
   construct(Form, given: unknown[], made) {
     try {
@@ -34,7 +34,7 @@ const Database = new Proxy(load(form) as typeof Sqlite, {
   },
 })
 
-// The package that looks for the compiled half gives its error no code, but the list of where it looked.
+// The package that looks for the addon sets no error code, but a list of the paths that it tried.
 const isAboutAddon = (error: unknown): boolean =>
   error instanceof Error &&
   ('tries' in error || ('code' in error && ['ERR_DLOPEN_FAILED', 'MODULE_NOT_FOUND'].includes(String(error.code))))
@@ -42,7 +42,7 @@ const isAboutAddon = (error: unknown): boolean =>
 function addonTrouble(cause: unknown): UserError {
   return new UserError(
     'sqlite-addon',
-    `The installed better-sqlite3 was not compiled for this Node, ${process.versions.node}.`,
+    `The installed better-sqlite3 was not compiled for this version of Node (${process.versions.node}).`,
     'Run "npm ci" again with this Node, in the folder of cursordex.',
     { cause },
   )

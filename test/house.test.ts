@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { routeTable } from '../src/api/http/route-table.ts'
-import { knownKeys } from '../src/settings/known-keys.ts'
+import { knownKeys } from '../src/settings/schema.ts'
 import { run } from './cli/fake-world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { chatFormats } from '../model/chat.ts'
-import { COUNT_MAX } from '../model/count.ts'
-import type { Json } from '../model/json.ts'
+import { type Json, COUNT_MAX } from '../model/json.ts'
 import { roles } from '../model/message.ts'
 import { toolStatuses } from '../model/part.ts'
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings, Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
 import type { Answers } from './client/answers.ts'
 import { statusLine } from './terminal/status-line.ts'
@@ -26,6 +26,9 @@ export interface Place {
 export interface Session {
   /** The words typed, the program's name not among them. */
   readonly argv: readonly string[]
+  readonly version: string
+  /** What the program was started in. */
+  readonly surroundings: Surroundings
   readonly screen: Screen
   readonly stdin: AsyncIterable<Buffer | string>
   readonly print: (text: string) => Promise<void>
@@ -48,6 +51,8 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
   const note = printTo(world.stderr)
   return {
     argv,
+    version: world.version,
+    surroundings: world,
     get stdin() {
       return world.stdin
     },

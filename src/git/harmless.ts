@@ -1,10 +1,35 @@
 import { devNull } from 'node:os'
-import type { Environment } from './find-git.ts'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const NAME = process.platform === 'win32' ? 'git.exe' : 'git'
 
 /**
- * A repository's config names programs, and whoever made the repository wrote it. What stands on the command line wins
- * over it: no file watcher, hook, pager, viewer of differences, checker of signatures or transport is run by what we ask.
- * A bare repository inside the folder, which a clone can bring along as plain files, is not taken for one.
+ * Path of the installed git; null if there is none. Folders that a project may control are skipped: `npx` puts the
+ * project's own `node_modules/.bin` first in the PATH, and a relative folder may be anywhere.
+ */
+export function findGit(env: Environment): string | null {
+  const path = env['PATH'] ?? env['Path'] ?? ''
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder) && !/[\\/]node_modules[\\/]/.test(folder))
+  return folders.map((folder) => join(folder, NAME)).find(isProgram) ?? null
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    // The file does not exist, or may not be run.
+    return false
+  }
+}
+
+/**
+ * A repository's config can name programs, and its author may be hostile. Options on the command line override the config,
+ * so our calls run no file watcher, hook, pager, external diff, signature check or transport. A bare repository inside the
+ * folder is ignored too: a clone can contain one as plain files.
  */
 const OVERRIDES: Readonly<Record<string, string>> = {
   'core.fsmonitor': 'false',
@@ -33,7 +58,7 @@ const OVERRIDES: Readonly<Record<string, string>> = {
   'submodule.recurse': 'false',
 }
 
-/** Before the name of git's command. */
+/** Arguments before the name of git's command. */
 export const HARMLESS_ARGUMENTS: readonly string[] = [
   '--no-pager',
   '--no-replace-objects',
@@ -41,18 +66,18 @@ export const HARMLESS_ARGUMENTS: readonly string[] = [
   ...Object.entries(OVERRIDES).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
 ]
 
-/** What a log and a comparison of trees may not do besides. */
+/** Additional restrictions for `log` and `diff-tree`. */
 export const HARMLESS_DIFF: readonly string[] = ['--no-ext-diff', '--no-textconv', '--no-color']
 
 /**
- * All that git is told of its surroundings. Made anew and not cleaned: nobody knows all the variables that git heeds.
- * Without HOME and with no global config, the user's own exceptions do not count either. A partial clone would fetch
- * what it misses, over a transport that its config names: no transport is allowed.
+ * The environment of git. It is built from an empty one, because nobody knows all variables that git reads. Without HOME
+ * and a global config, exceptions in the user's own config have no effect either. A partial clone would fetch missing
+ * objects over a transport that its config names, so no transport is allowed.
  */
 export function harmlessEnvironment(env: Environment): Record<string, string> {
-  const kept = ['PATH', 'Path', 'SystemRoot', 'SYSTEMROOT', 'windir', 'TMPDIR', 'TEMP', 'TMP']
+  const passed = ['PATH', 'Path', 'SystemRoot', 'SYSTEMROOT', 'windir', 'TMPDIR', 'TEMP', 'TMP']
   return {
-    ...Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    ...Object.fromEntries(passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     LC_ALL: 'C',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_ATTR_NOSYSTEM: '1',

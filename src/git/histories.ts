@@ -1,5 +1,5 @@
 import type { Commit, CommitList, Repository, TouchedFiles } from '../model/commit.ts'
-import type { Environment } from './find-git.ts'
+import type { Environment } from './harmless.ts'
 import { findCommit, listCommits } from './list-commits.ts'
 import type { Stretch } from './list-commits.ts'
 import { listTouched } from './list-touched.ts'
@@ -7,12 +7,12 @@ import { openRepository } from './open-repository.ts'
 import { gitLines, gitTokens } from './run-git.ts'
 import type { GitCall, GitWorld } from './run-git.ts'
 
-/** A question takes longer only where a disk hangs, or where somebody means it to. */
+/** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
-/** So many processes of git at a time; further questions wait. */
+/** How many git processes run at a time. Further calls wait. */
 const RUNNING_MAX = 2
 
-/** Reads histories of repositories by calling git, and runs nothing that a repository names. */
+/** Reads the histories of repositories by calling git. It runs no program that a repository names. */
 export class Histories {
   readonly #world: GitWorld
   readonly #stop = new AbortController()
@@ -20,8 +20,8 @@ export class Histories {
   #running = 0
 
   /**
-   * @param env of this process; git is told of it only where it is installed
-   * @param withinMs how long git may take for one question
+   * @param env environment of this process; see `harmlessEnvironment` for what git gets of it
+   * @param withinMs time limit for one call of git
    */
   constructor(env: Environment, withinMs = WITHIN_MS) {
     this.#world = { env, stop: this.#stop.signal, withinMs }
@@ -43,7 +43,7 @@ export class Histories {
     return listTouched(root, shas, (call) => this.#tokens(call))
   }
 
-  /** Ends whatever git is at. */
+  /** Kills all running git processes. */
   close(): void {
     this.#stop.abort()
   }
@@ -71,7 +71,7 @@ export class Histories {
     else await new Promise<void>((resume) => this.#waiting.push(resume))
   }
 
-  /** The place goes to whoever waits longest. */
+  /** The next waiting call starts in the order of arrival. */
   #leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1

@@ -3,9 +3,9 @@ import { UserError } from '../model/user-error.ts'
 import { HARMLESS_DIFF } from './harmless.ts'
 import type { GitCall } from './run-git.ts'
 
-export type AskTokens = (call: GitCall) => AsyncGenerator<string, void>
+export type ReadTokens = (call: GitCall) => AsyncGenerator<string, void>
 
-/** A history beyond these is read from its newest end. */
+/** Of a longer history, only the newest commits are read. */
 const COMMITS_MAX = 50_000
 const SUBJECT_LENGTH_MAX = 300
 const FORMAT = '--format=tformat:%H%x00%P%x00%at%x00%ct%x00%an%x00%s'
@@ -13,49 +13,53 @@ const FIELDS = 6
 const LOG = ['log', '-z', '--no-notes', '--no-decorate', '--encoding=UTF-8', '--no-show-signature', ...HARMLESS_DIFF]
 
 export interface Stretch {
-  /** Epoch milliseconds; older commits are left out. Null: the whole history. */
+  /** Epoch milliseconds; older commits are left out. Null means the whole history. */
   readonly sinceMs: number | null
-  /** A commit to begin at, too, where no branch leads to it; whole. */
+  /** Full sha of an additional start commit, which may be on no branch. */
   readonly alsoFrom: string | null
 }
 
 /**
- * The commits of all local branches and of what is checked out, newest first. Git is not asked for the recent ones alone:
- * at the first older one it would go no further, and a clock that was wrong once would hide all that came before.
+ * The commits of all local branches and of the checked-out commit, newest first. Git's own date filter is not used: it
+ * stops at the first older commit, so one wrong clock would hide all commits before it.
  * @throws UserError as `gitTokens` does
  */
-export async function listCommits(repository: Repository, stretch: Stretch, ask: AskTokens): Promise<CommitList> {
+export async function listCommits(
+  repository: Repository,
+  stretch: Stretch,
+  readTokens: ReadTokens,
+): Promise<CommitList> {
   const { root, head, prefix, topLevel } = repository
   const tips = [head, stretch.alsoFrom].flatMap((sha) => (sha === null ? [] : [checked(sha)]))
   const walk = [...LOG, `--max-count=${COMMITS_MAX + 1}`, FORMAT, '--branches', '--end-of-options', ...tips, '--']
-  const { commits, isWhole } = await readStretch(ask({ root, arguments: walk }), stretch.sinceMs ?? -Infinity)
-  // Pathspecs are from the folder that is asked about, and this one is from the top.
-  const within = prefix === '' ? null : await listWithin({ topLevel, prefix }, commits, ask)
+  const { commits, isWhole } = await readStretch(readTokens({ root, arguments: walk }), stretch.sinceMs ?? -Infinity)
+  // Pathspecs are relative to the folder of the call, and this one is relative to the top.
+  const within = prefix === '' ? null : await listWithin({ topLevel, prefix }, commits, readTokens)
   return { commits, within, isWhole }
 }
 
 const isMerge = ({ parents }: Commit): boolean => parents.length > 1
 
-/** Commits that changed something in one place: of merges, those that have it otherwise than each of their parents. */
+/** Commits that changed something below the prefix. A merge counts only if its content there differs from all its parents. */
 async function listWithin(
   { topLevel, prefix }: Pick<Repository, 'topLevel' | 'prefix'>,
   commits: readonly Commit[],
-  ask: AskTokens,
+  readTokens: ReadTokens,
 ): Promise<Set<string>> {
   const within = new Set<string>()
   const words = ['diff-tree', '--stdin', '-r', '-z', '--root', '--no-renames', ...HARMLESS_DIFF]
   const compare = async (some: readonly Commit[], how: readonly string[], take: (token: string) => void) => {
     if (some.length === 0) return
     const input = some.map(({ sha }) => `${checked(sha)}\n`).join('')
-    const said = ask({ root: topLevel, arguments: [...words, ...how, '--', prefix], input })
-    for await (const token of said) take(token)
+    const tokens = readTokens({ root: topLevel, arguments: [...words, ...how, '--', prefix], input })
+    for await (const token of tokens) take(token)
   }
   await compare(
     commits.filter((commit) => !isMerge(commit)),
     ['-s'],
     (sha) => within.add(sha),
   )
-  // A merge is named whether or not it holds anything of its own: only what is named behind it tells.
+  // Git prints every merge. It made changes of its own only if files are printed after it.
   const merges = commits.filter(isMerge)
   const shas = new Set(merges.map(({ sha }) => sha))
   let last = ''
@@ -67,8 +71,8 @@ async function listWithin(
 }
 
 /**
- * What is older is passed over, as far as the bound goes. Git takes the newest first of all that it has before it: where
- * the last one is too old, what was not reached is, too, unless clocks were wrong all the way.
+ * Skips older commits, up to the limit. Git always continues with the newest known commit. So if the last commit is too old,
+ * the unread ones are too, unless all clocks were wrong.
  */
 async function readStretch(
   tokens: AsyncGenerator<string, void>,
@@ -86,19 +90,21 @@ async function readStretch(
 }
 
 /**
- * The commit that begins with these hex digits; null where none does, or more than one.
+ * The commit whose sha begins with these hex digits; null if there is none or more than one.
  * @throws UserError as `gitTokens` does
  */
-export async function findCommit(root: string, digits: string, ask: AskTokens): Promise<Commit | null> {
+export async function findCommit(root: string, digits: string, readTokens: ReadTokens): Promise<Commit | null> {
   const name = `${checked(digits)}^{commit}`
-  const [sha] = await quietly(ask({ root, arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', name] }))
+  const [sha] = await quietly(
+    readTokens({ root, arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', name] }),
+  )
   if (sha === undefined) return null
   const walk = [...LOG, '--no-walk', '--max-count=1', FORMAT, '--end-of-options', checked(sha.trim()), '--']
-  for await (const commit of readCommits(ask({ root, arguments: walk }))) return commit
+  for await (const commit of readCommits(readTokens({ root, arguments: walk }))) return commit
   return null
 }
 
-/** That there is none, or that there are several, git tells by failing. */
+/** Git fails if there is no such commit, or more than one. */
 async function quietly(tokens: AsyncGenerator<string, void>): Promise<string[]> {
   try {
     const all: string[] = []
@@ -110,9 +116,9 @@ async function quietly(tokens: AsyncGenerator<string, void>): Promise<string[]> 
   }
 }
 
-/** Whatever reaches git as a name of a commit is hex digits and nothing else. */
+/** Ensures that only hex digits reach git as the name of a commit. */
 export function checked(sha: string): string {
-  if (!/^[\da-f]{4,64}$/.test(sha)) throw new Error('no sha of a commit')
+  if (!/^[\da-f]{4,64}$/.test(sha)) throw new Error('not the sha of a commit')
   return sha
 }
 
@@ -144,7 +150,7 @@ function toCommit([
   }
 }
 
-/** A calendar holds 8.64e12 seconds of a thousand milliseconds; commits can be made by hand, and claim anything. */
+/** A JavaScript date is limited to 8.64e15 ms. Commits can be made by hand and contain any number. */
 function readSeconds(text: string): number | null {
   const ms = /^-?\d{1,13}$/.test(text) ? Number(text) * 1000 : Number.NaN
   return Math.abs(ms) <= 8.64e15 ? ms : null

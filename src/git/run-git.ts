@@ -3,36 +3,34 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { parse } from 'node:path'
 import { UserError } from '../model/user-error.ts'
-import { findGit } from './find-git.ts'
-import type { Environment } from './find-git.ts'
-import { HARMLESS_ARGUMENTS, harmlessEnvironment } from './harmless.ts'
+import { HARMLESS_ARGUMENTS, harmlessEnvironment, findGit, type Environment } from './harmless.ts'
 
 export interface GitCall {
-  /** Folder that git is asked about. It is never the working directory, in which systems look for programs. */
+  /** Folder of the repository. It is never git's working directory, because some systems search that for programs. */
   readonly root: string
   readonly arguments: readonly string[]
   readonly input?: string
 }
 
 const OUTPUT_LENGTH_MAX = 64_000_000
-/** No path and no subject is longer in a repository that was made to be read. */
+/** No path or subject of an ordinary repository is longer. */
 const TOKEN_LENGTH_MAX = 1_000_000
 const STDERR_LENGTH_MAX = 4000
 
 export interface GitWorld {
   readonly env: Environment
-  /** Ends git whenever it comes. */
+  /** Kills git when it is aborted. */
   readonly stop: AbortSignal
   readonly withinMs: number
 }
 
 /**
- * What git says, cut at its NULs. Who stops taking ends the process.
- * @throws UserError `git-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`, and `git-silent` where git
- * ends without a word, as its quiet questions do whose answer is no
+ * Git's output, split at NULs. If the caller stops iterating, the process is killed.
+ * @throws UserError `stopped`, `git-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`, or `git-silent`
+ * if git fails without a message, which is how `--quiet` commands answer no
  */
 export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator<string, void> {
-  if (world.stop.aborted) throw new UserError('stopped', 'The program is stopping.', 'Ask again when it runs.')
+  if (world.stop.aborted) throw new UserError('stopped', 'The program is stopping.', 'Try again when it is running.')
   const git = findGit(world.env)
   if (git === null) throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
   const child = spawn(git, [...HARMLESS_ARGUMENTS, '-C', call.root, ...call.arguments], {
@@ -40,14 +38,14 @@ export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator
     env: harmlessEnvironment(world.env),
     stdio: 'pipe',
     windowsHide: true,
-    // By its own timer: a signal made of several that time out is forgotten by Node 20 when memory is collected.
+    // Not `AbortSignal.any` with a timeout: Node 20 may garbage-collect such a combined signal before it fires.
     timeout: world.withinMs,
     killSignal: 'SIGKILL',
   })
   const kill = (): void => void child.kill('SIGKILL')
   world.stop.addEventListener('abort', kill)
   const ended = endOf(child, call)
-  // It may fail while what it said is still being read; whoever waits for it afterwards hears of that.
+  // Git may fail while its output is still being read. The error is reported when `ended` is awaited below.
   ended.catch(() => undefined)
   try {
     yield* tokensOf(child, call)
@@ -62,14 +60,14 @@ export async function* gitTokens(call: GitCall, world: GitWorld): AsyncGenerator
   }
 }
 
-/** The lines of a short answer. @throws UserError as `gitTokens` does */
+/** Git's output as lines, for short outputs. @throws UserError as `gitTokens` does */
 export async function gitLines(call: GitCall, world: GitWorld): Promise<string[]> {
   let text = ''
   for await (const token of gitTokens(call, world)) text += token
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** Too many processes or files, or no memory. */
+/** For example too many processes or open files, or not enough memory. */
 const isNotStarted = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn')
 
@@ -82,42 +80,50 @@ async function* tokensOf({ stdout }: ChildProcessWithoutNullStreams, call: GitCa
     const tokens = (pending + text).split('\0')
     pending = tokens.pop() ?? ''
     yield* tokens
-    if (length > OUTPUT_LENGTH_MAX || pending.length > TOKEN_LENGTH_MAX) throw failed(call, 'it says too much')
+    if (length > OUTPUT_LENGTH_MAX || pending.length > TOKEN_LENGTH_MAX) throw failed(call, 'its output is too long')
   }
   if (pending !== '') yield pending
 }
 
-/** Resolves once the process is gone and all was well. A program that it left behind may hold the pipes: cut them. */
+/** Resolves when the process has ended without an error. A child of a killed git may keep the pipes open, so they are closed. */
 async function endOf(child: ChildProcessWithoutNullStreams, call: GitCall): Promise<void> {
-  let said = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(0, STDERR_LENGTH_MAX)
+    stderr = (stderr + text).slice(0, STDERR_LENGTH_MAX)
   })
   child.on('exit', (_code, signal) => {
     if (signal !== null) for (const pipe of [child.stdout, child.stderr]) pipe.destroy()
   })
-  // It may end before it has read all; its own words say why.
+  // Git may end before it has read all input. Its own message says why.
   child.stdin.on('error', () => undefined)
   child.stdin.end(call.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw explain(call, said)
+  if (code !== 0) throw explain(call, stderr)
 }
 
-function explain(call: GitCall, said: string): UserError {
+function explain(call: GitCall, stderr: string): UserError {
   const { root } = call
-  if (/dubious ownership/.test(said)) {
-    const text = `The repository at ${root} belongs to another user, and git does not read such a one.`
+  if (/dubious ownership/.test(stderr)) {
+    const text = `The repository at ${root} belongs to another user, and git refuses to read it.`
     return new UserError('repo-foreign', text, 'Run cursordex as the user who owns the repository.')
   }
-  if (/not a git repository|must be run in a work tree|cannot use bare repository/.test(said)) {
-    return new UserError('not-a-repository', `${root} is no git repository.`, 'Name a project that is one.')
+  if (/not a git repository|must be run in a work tree|cannot use bare repository/.test(stderr)) {
+    return new UserError('not-a-repository', `${root} is not a git repository.`, 'Name a project that is one.')
   }
-  const why = said.trim().split('\n')[0]?.slice(0, 200) ?? ''
-  return why === '' ? failed(call, 'it ended without a word', 'git-silent') : failed(call, why)
+  const why = stderr.trim().split('\n')[0]?.slice(0, 200) ?? ''
+  return why === '' ? failed(call, 'it failed without a message', 'git-silent') : failed(call, why)
 }
 
 const failed = ({ root }: GitCall, why: string, code = 'git-failed'): UserError =>
-  new UserError(code, `Git could not read the repository at ${root}: ${why}.`, 'See what "git log" says there.')
+  new UserError(
+    code,
+    `Git could not read the repository at ${root}: ${why}.`,
+    'Run "git log" there to see the problem.',
+  )
 
 const slow = ({ root }: GitCall, withinMs: number): UserError =>
-  new UserError('git-slow', `Git did not read the repository at ${root} in ${withinMs / 1000} s.`, 'Ask for less.')
+  new UserError(
+    'git-slow',
+    `Git did not finish reading the repository at ${root} within ${withinMs / 1000} s.`,
+    'Ask for less.',
+  )

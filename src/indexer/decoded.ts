@@ -1,7 +1,7 @@
 import type { ChatFacts, MessageDraft } from '../mirror/write/batch.ts'
 import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
-import type { Placeholder, Placeholders } from '../model/placeholder.ts'
+import type { Placeholder, Placeholders } from '../model/message.ts'
 import type { Outline } from '../model/thread.ts'
 
 /**

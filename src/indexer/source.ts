@@ -2,8 +2,7 @@ import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
-import { noteDecoder } from '../mirror/write/decoders.ts'
-import { sourceNum } from '../mirror/sources/source-state.ts'
+import { sourceNum, noteDecoder } from '../mirror/sources/source-state.ts'
 import type { Survey } from './survey.ts'
 
 /**

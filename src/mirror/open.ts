@@ -7,16 +7,16 @@ import { migrations } from './migrations/index.ts'
 
 export type Mirror = Sqlite.Database
 
-/** How many migrations this program knows. */
+/** The schema version of this program: the number of its migrations. */
 export const SCHEMA_VERSION = migrations.length
 
 const isWindows = process.platform === 'win32'
 
 /**
- * The one connection that writes, migrated to this program's schema. The file is 0600 in a 0700 folder from the
- * moment it exists; SQLite gives its WAL the same mode.
- * @throws UserError `mirror-newer` when a later version of the program wrote the file, `mirror-foreign` when none did
- *   whose schema is known
+ * Opens the only connection that writes, and migrates the mirror to this program's schema. The file is created with mode
+ * 0600 in a folder with mode 0700; SQLite gives the WAL the same mode.
+ * @throws UserError `mirror-newer` if a later version of the program wrote the file, `mirror-foreign` if its schema is
+ *   unknown
  */
 export function openWriter(path: string): Mirror {
   refuseNewer(path)
@@ -26,10 +26,10 @@ export function openWriter(path: string): Mirror {
   try {
     db.pragma('page_size = 16384')
     db.pragma('journal_mode = wal')
-    // A message that Cursor drops tomorrow exists only here: a commit is on the disk before it counts. See `bulk.ts`.
+    // A message that Cursor deletes tomorrow exists only here, so each commit is synced to the disk. See `bulk.ts`.
     db.pragma('synchronous = full')
     db.pragma('foreign_keys = on')
-    // What malloc once took for pages seldom goes back, and the system keeps the file's pages too.
+    // Memory that malloc took for pages is rarely returned, and the system caches the file's pages anyway.
     db.pragma('cache_size = -4000')
     db.pragma('cell_size_check = on')
     migrate(db, path)
@@ -41,11 +41,11 @@ export function openWriter(path: string): Mirror {
 }
 
 /**
- * A connection that cannot write.
- * @param keptKb how much of the mirror it may keep in memory
- * @throws UserError `mirror-missing` when there is no mirror yet
+ * Opens a read-only connection.
+ * @param cacheKb size of its page cache in KB
+ * @throws UserError `mirror-missing` if there is no mirror yet
  */
-export function openReader(path: string, keptKb = 8000): Mirror {
+export function openReader(path: string, cacheKb = 8000): Mirror {
   if (!existsSync(path)) {
     throw new UserError(
       'mirror-missing',
@@ -55,16 +55,16 @@ export function openReader(path: string, keptKb = 8000): Mirror {
   }
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
   db.pragma('query_only = on')
-  db.pragma(`cache_size = -${keptKb}`)
+  db.pragma(`cache_size = -${cacheKb}`)
   return db
 }
 
-/** Writes what is in the WAL alone to the file, wherever that lies now: nobody finds the one by the other any more. */
+/** Moves the WAL's content into the database file. Call it after the file was moved: the WAL can no longer be found then. */
 export function bringHome(db: Mirror): void {
   try {
     db.pragma('wal_checkpoint(truncate)')
   } catch {
-    // What the file itself holds is there all the same.
+    // The content of the file itself is still there.
   }
 }
 
@@ -76,7 +76,7 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/** Asked before anything that could write: what a later version made must be as it was when that version comes back. */
+/** Runs before anything that could write. A mirror of a later version must stay unchanged until that version opens it. */
 function refuseNewer(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const db = new Database(path, { readonly: true, timeout: 10_000 })
@@ -86,7 +86,7 @@ function refuseNewer(path: string): void {
     throw new UserError(
       'mirror-newer',
       `The mirror at ${path} has schema ${version}; this version of cursordex knows ${migrations.length}.`,
-      'Run the newer cursordex that wrote it, or point --data-dir at another folder.',
+      'Run the newer cursordex that wrote it, or choose another folder with --data-dir.',
     )
   } finally {
     db.close()
@@ -95,7 +95,7 @@ function refuseNewer(path: string): void {
 
 const versionOf = (db: Mirror): number => Number(db.pragma('user_version', { simple: true }))
 
-/** All of them or none: until an upgrade is done, the version that wrote the mirror can still open it. */
+/** Runs all missing migrations or none. Until the upgrade is done, the former version can still open the mirror. */
 function migrate(db: Mirror, path: string): void {
   const missing = migrations.slice(versionOf(db))
   if (missing.length === 0) return
@@ -105,17 +105,17 @@ function migrate(db: Mirror, path: string): void {
       db.pragma(`user_version = ${migrations.length}`)
     })()
   } catch (error) {
-    // So SQLite tells of a table or a column that is not there; a full disk and a damaged page have codes of their own.
-    throw isOfSchema(error) ? foreign(path, error) : error
+    // SQLite reports a missing table or column with this code; a full disk and a damaged page have codes of their own.
+    throw isSchemaError(error) ? foreignMirror(path, error) : error
   }
 }
 
-const isOfSchema = (error: unknown): error is Error =>
+const isSchemaError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
 
-const foreign = (path: string, { message }: Error): UserError =>
+const foreignMirror = (path: string, { message }: Error): UserError =>
   new UserError(
     'mirror-foreign',
-    `The mirror at ${path} cannot be brought to this version of cursordex: ${message}. It stays as it is.`,
-    'Run the cursordex that wrote it, or point --data-dir at another folder.',
+    `The mirror at ${path} cannot be upgraded to this version of cursordex: ${message}. It was not changed.`,
+    'Run the cursordex that wrote it, or choose another folder with --data-dir.',
   )

@@ -3,7 +3,7 @@ import type { Mirror } from './open.ts'
 
 const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
 
-/** The statement of this text on this connection, compiled once. */
+/** The prepared statement for this SQL on this connection. It is compiled once and then reused. */
 export function prepared<Row = unknown>(db: Mirror, sql: string): Database.Statement<unknown[], Row> {
   let ofConnection = statements.get(db)
   if (ofConnection === undefined) statements.set(db, (ofConnection = new Map()))

@@ -1,4 +1,4 @@
-import type { ChatId } from './ids.ts'
+import type { ChatId, MessageId } from './ids.ts'
 import type { ProjectRef } from './project.ts'
 
 export const chatFormats = ['split', 'inline', 'map', 'tab', 'prompts', 'transcript', 'cli'] as const
@@ -16,7 +16,7 @@ export interface ContextTokens {
 
 export interface Chat {
   readonly id: ChatId
-  /** Never empty: Cursor's name, else the first words of the user, else `Untitled chat`. */
+  /** Never empty: Cursor's name, else the user's first words, else `Untitled chat`. */
   readonly title: string
   readonly titleSource: TitleSource
   readonly summary: string | null
@@ -25,20 +25,20 @@ export interface Chat {
   readonly createdAt: string | null
   readonly lastActivityAt: string | null
   readonly mode: string | null
-  /** The branch of the repository on which it began. */
+  /** The git branch on which the chat began. */
   readonly branch: string | null
   readonly model: string | null
   readonly models: readonly string[]
-  /** Who names them: the chat's own rows, or Cursor's record of the code that it wrote. Null without a model. */
+  /** Origin of the models: the chat's own rows, or Cursor's record of generated code. Null without a model. */
   readonly modelSource: ModelSource | null
-  /** Counts are of the thread: orphans are not in them. */
+  /** The counts cover the thread, without orphans. */
   readonly messageCount: number
   readonly userMessageCount: number
   readonly toolCallCount: number
   readonly sizeBytes: number
   readonly format: ChatFormat
   readonly source: string
-  /** The mirror from whose archive it came back; null where a store of Cursor's told it. */
+  /** The mirror from whose archive it was restored; null if it comes from a store of Cursor's. */
   readonly origin: string | null
   readonly status: string | null
   readonly isArchived: boolean
@@ -56,5 +56,13 @@ export interface Chat {
 
 export const UNTITLED_CHAT = 'Untitled chat'
 
-/** In some builds the chat of a subagent has no id but this and that of the call which sent it out. */
+/** In some builds, the id of a subagent's chat is only this prefix and the id of the call that started it. */
 export const CALL_CHAT_PREFIX = 'task-'
+
+/** Data that Cursor deleted and the mirror still has. A chat that was deleted as a whole is one loss, not one per message. */
+export interface Loss {
+  readonly kind: 'message' | 'chat'
+  readonly chatId: ChatId
+  /** Null for a chat. */
+  readonly messageId: MessageId | null
+}

@@ -2,10 +2,10 @@ declare const brand: unique symbol
 
 type Branded<Name extends string> = string & { readonly [brand]: Name }
 
-/** Cursor's own id of a chat. Opaque: it may hold any character, a newline among them. */
+/** Cursor's own id of a chat. Opaque: it may contain any character, even a newline. */
 export type ChatId = Branded<'ChatId'>
 
-/** Unique within its chat only. Cursor's own, or made from store, chat and ordinal where Cursor gives none. */
+/** Unique only within its chat. Cursor's own, or derived from store, chat and ordinal if Cursor has none. */
 export type MessageId = Branded<'MessageId'>
 
 /** Hash of a project's normalised root URI. */

@@ -1,4 +1,4 @@
-/** Why a row could not be read. Each is counted in `/api/status`; none stops its neighbours. */
+/** Why a row could not be read. `/api/status` counts each reason. An unreadable row does not affect other rows. */
 export const issueReasons = [
   'null-value',
   'null-key',

@@ -5,18 +5,18 @@ export const roles = ['user', 'assistant'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * Where a message's time comes from, best first: its own row, its entry in the chat's list, its request
- * timings, the nearest message with a time, the chat's creation, the first code that Cursor recorded of the chat.
+ * Where a message's time comes from, best first: its own row, its entry in the chat's outline, its request timings, the
+ * nearest message with a time, the chat's creation, the first code that Cursor recorded for the chat.
  */
 export type TimeSource = 'message' | 'header' | 'timing' | 'neighbour' | 'chat' | 'tracking'
 
-/** What Cursor wrote down of a message. Null where it recorded the other alone. */
+/** Tokens that Cursor recorded for a message. A count is null if Cursor recorded only the other one. */
 export interface RecordedTokens {
   readonly input: number | null
   readonly output: number | null
 }
 
-/** Zero is how Cursor writes what it did not record. Null where neither is recorded. */
+/** Cursor writes zero for a count that it did not record. @returns null if neither was recorded */
 export function recordedTokens(input: number | null, output: number | null): RecordedTokens | null {
   const tokens = { input: positive(input), output: positive(output) }
   return tokens.input === null && tokens.output === null ? null : tokens
@@ -31,7 +31,7 @@ export interface Tokens extends RecordedTokens {
 export interface Message {
   readonly id: MessageId
   readonly chatId: ChatId
-  /** Index in Cursor's own order; gaps are allowed. Null for an orphan. */
+  /** Index in Cursor's own order, possibly with gaps. Null for an orphan. */
   readonly position: number | null
   readonly role: Role
   readonly createdAt: string | null
@@ -39,13 +39,29 @@ export interface Message {
   readonly model: string | null
   readonly tokens: Tokens | null
   readonly parts: readonly Part[]
-  /** A row that its chat no longer names. */
+  /** True if the chat no longer names the message. */
   readonly isOrphan: boolean
-  /** Sent in the user's name by Cursor, not typed by the user. */
+  /** True if Cursor sent it in the user's name. */
   readonly isSimulated: boolean
   readonly deletedInCursor: boolean
-  /** Too long to be found by every word of it: a tool's input or output, or all parts of one kind. */
+  /** True if some text was too long to be indexed completely: a tool's input or output, or all parts of one kind. */
   readonly isIndexCapped: boolean
-  /** The kind of store that it was read from, which need not be its chat's. */
+  /** The kind of store from which the message was read. It may differ from its chat's. */
   readonly source: string
 }
+
+/** A row that records tokens but has nothing to show. It is not a message; its tokens count for a message near it. */
+export interface Placeholder {
+  readonly id: MessageId
+  /** A second id under which the chat may refer to it. */
+  readonly alias: MessageId | null
+  readonly role: Role
+  /** Epoch milliseconds, from the row itself. */
+  readonly sentAtMs: number | null
+  readonly startedAtMs: number | null
+  readonly timingAtMs: number | null
+  readonly tokens: RecordedTokens
+}
+
+/** The rows that were read and have nothing to show, by id. Null for a row that records no tokens. */
+export type Placeholders = ReadonlyMap<MessageId, Placeholder | null>

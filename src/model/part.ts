@@ -26,13 +26,13 @@ export interface ToolPart {
   readonly name: string
   readonly status: ToolStatus
   readonly callId: string | null
-  /** Parsed JSON where it parses, else the string as it stood. */
+  /** Parsed if it is valid JSON, else the original string. */
   readonly input: Json
   readonly output: Json
-  /** `blob`: the message's own row leaves the output out; it was found in what was sent to the model. */
+  /** `blob`: the message's own row lacks the output; it was found in the data sent to the model. */
   readonly outputFrom?: 'blob'
   readonly error: string | null
-  /** Files and folders the call names, as it names them. */
+  /** Files and folders that the call names, in its own spelling. */
   readonly paths: readonly string[]
 }
 
@@ -40,9 +40,9 @@ export interface AttachmentPart {
   readonly kind: 'attachment'
   readonly path: string
   readonly text: string | null
-  /** SHA-256 under which Cursor keeps the text, where it stands apart from the message. */
+  /** SHA-256 under which Cursor stores the text, if it is not in the message's row. */
   readonly hash?: string
-  /** Bytes of the whole, where `text` is only its beginning. */
+  /** Bytes of the whole text, if `text` is only its beginning. */
   readonly cappedFrom?: number
 }
 
@@ -62,5 +62,5 @@ export interface ErrorPart {
   readonly text: string
 }
 
-/** One thing a message holds. A message has them in display order, every one that its row held. */
+/** One part of a message. A message has all parts of its row, in display order. */
 export type Part = TextPart | ThinkingPart | CodePart | ToolPart | AttachmentPart | TodoPart | ErrorPart

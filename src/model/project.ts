@@ -1,6 +1,6 @@
 import type { ProjectId } from './ids.ts'
 
-/** Where a project's files are when they are not on this machine. */
+/** Location of a project's files if they are on another machine. */
 export interface Remote {
   readonly kind: string
   readonly host: string
@@ -11,7 +11,7 @@ export interface ProjectRef {
   readonly name: string
 }
 
-/** One per normalised root URI, however many workspace folders Cursor made for it. */
+/** There is one project per normalised root URI, even if Cursor has several workspace folders for it. */
 export interface Project {
   readonly id: ProjectId
   readonly name: string

@@ -1,2 +1,2 @@
-/** Whether a file is one that macOS or Windows leaves in folders that were looked at or copied: it says nothing of them. */
+/** Whether a file was created by macOS or Windows when the folder was viewed or copied. Such files have no meaning. */
 export const isSystemLitter = (name: string): boolean => /^(?:\.DS_Store|\._.*|desktop\.ini|Thumbs\.db)$/i.test(name)

@@ -1,7 +1,7 @@
 import type { MessageId } from './ids.ts'
 import type { Role, TimeSource } from './message.ts'
 
-/** One entry of the order in which Cursor shows a chat. It may name a message that no row holds, or none at all. */
+/** One entry of Cursor's order of a chat. It may name a message without a row, or no message at all. */
 export interface OutlineEntry {
   readonly id: MessageId | null
   readonly role: Role | null
@@ -9,21 +9,21 @@ export interface OutlineEntry {
   readonly startedAtMs: number | null
 }
 
-/** Cursor's own order of a chat; null where it gives none, and the rows stand by time. */
+/** Cursor's own order of a chat. If it is null, the messages are ordered by time. */
 export type Outline = readonly OutlineEntry[] | null
 
-/** What the order and the times of a thread depend on, for one message. */
+/** The facts of one message that decide its place and time in the thread. */
 export interface ThreadEntry {
   readonly id: MessageId
-  /** Another id by which the outline may name it. */
+  /** A second id under which the outline may refer to it. */
   readonly alias: MessageId | null
   readonly role: Role
   readonly sentAtMs: number | null
   readonly startedAtMs: number | null
   readonly timingAtMs: number | null
-  /** False once the row vanished from its source. */
+  /** False if the row has vanished from its source. */
   readonly isLive: boolean
-  /** Equal for messages of the same content. */
+  /** Equal for messages with the same content. */
   readonly contentHash: string
 }
 
@@ -33,11 +33,11 @@ export interface Placement {
   readonly createdAtMs: number | null
   readonly createdAtSource: TimeSource | null
   readonly isOrphan: boolean
-  /** An orphan whose content stands in the thread too: kept, not found. */
+  /** True for an orphan with the same content as a message of the thread. It is stored but not indexed. */
   readonly isShadowed: boolean
 }
 
-/** The time of a message of which nothing else tells when it was said. */
+/** The time for messages that have no better one. */
 export interface ChatTime {
   readonly atMs: number
   readonly source: Extract<TimeSource, 'chat' | 'tracking'>

@@ -1,13 +1,13 @@
 /**
- * The world's trouble, told to a person: what happened and what to do about it. Thrown by rooms, printed once where
- * the program was started. A bug is not a UserError.
+ * An expected error that is shown to the user: what happened, and what to do about it. Any room may throw it; it is printed
+ * once, where the program was started. A bug is not a UserError.
  */
 export class UserError extends Error {
   override readonly name = 'UserError'
   readonly code: string
-  /** One sentence on what the user can do; empty where the message ends in it. */
+  /** One sentence about what the user can do; empty if the message already says it. */
   readonly hint: string
-  /** The process' exit code where this ends the program: 1 failed, 2 wrong usage or settings, 3 another daemon. */
+  /** Exit code if the error ends the program: 1 failure, 2 wrong usage or settings, 3 another daemon is running. */
   readonly exitCode: 1 | 2 | 3
 
   constructor(code: string, message: string, hint: string, options: { exitCode?: 1 | 2 | 3; cause?: unknown } = {}) {

@@ -1,14 +1,14 @@
-/** Chance that comes out the same again for the same seed. */
+/** Pseudo-random numbers that are the same for the same seed. */
 export class Chance {
   #state: number
 
   constructor(seed: string) {
-    // FNV-1a: near seeds lead to far states.
+    // FNV-1a: similar seeds lead to very different states.
     this.#state = 2_166_136_261
     for (const sign of seed) this.#state = Math.imul(this.#state ^ (sign.codePointAt(0) ?? 0), 16_777_619)
   }
 
-  /** From 0 to below 1 (mulberry32). */
+  /** A number from 0 (included) to 1 (excluded), by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -16,7 +16,7 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number, both ends included. */
+  /** An integer; both ends are included. */
   between(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1))
   }

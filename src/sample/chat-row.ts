@@ -7,8 +7,8 @@ import type { ProjectKey, Thread } from './script.ts'
 import { countLines } from './tool-data.ts'
 
 /**
- * How a chat stands in the store. `inline` and `map` hold their messages in the chat's own row; `split` ones have a
- * row each; `headerless` are split ones whose list of messages is empty.
+ * How a chat is stored. `inline` and `map` chats have their messages in the chat's own row; `split` chats have one row per
+ * message; `headerless` chats are split chats with an empty list of messages.
  */
 export type Shape = 'inline' | 'map' | 'split' | 'headerless'
 
@@ -20,21 +20,21 @@ export interface ChatPlan {
   readonly model: string | null
   readonly createdAtMs: number
   readonly messages: readonly MessagePlan[]
-  /** Messages that the chat names no more: an answer that was asked for again. */
+  /** Messages that the chat no longer names, for example a regenerated answer. */
   readonly orphans: readonly MessagePlan[]
   readonly isArchived: boolean
-  /** Cursor leaves a row without a value; the chat's messages often stay behind. */
+  /** Cursor deletes a chat by setting its row's value to null; the messages often stay. */
   readonly isDeleted: boolean
-  /** A message that the chat still names, while its row has no value any more. */
+  /** A message that the chat still names, although its row's value is null. */
   readonly emptiedId: string | null
   readonly parentId: string | null
   readonly recordedCents: number | null
-  /** Not yet: Cursor gives a name after the first answer. */
+  /** Null at first: Cursor names a chat after the first answer. */
   readonly isNamed: boolean
   readonly isRunning: boolean
 }
 
-/** The folder that Cursor keeps for a project's window; in life its name is a hash. */
+/** The folder that Cursor has for a project's window. In a real Cursor its name is a hash. */
 export const workspaceIdOf = (key: ProjectKey, number = 0): string => new Chance(`workspace ${key} ${number}`).hex(32)
 
 export const projectOf = ({ project }: Thread): SampleProject | null =>
@@ -46,7 +46,7 @@ export function chatRow(plan: ChatPlan): Row {
   return {
     _v: plan.version,
     composerId: id,
-    // What stands unsent in the input box: no message.
+    // Unsent text in the input box is not a message.
     text: '',
     richText: '',
     ...(plan.isNamed ? { name: thread.title } : {}),
@@ -79,7 +79,7 @@ function bodiesOf(plan: ChatPlan): Row {
   return { fullConversationHeadersOnly, conversationMap }
 }
 
-/** The first builds kept the calls of tools beside the conversation, as one JSON text. */
+/** The first builds stored tool calls beside the conversation, as one JSON text. */
 function withToolsApart(rows: readonly Row[]): Row {
   const calls = rows.filter((row) => row['toolFormerData'] !== undefined)
   const map = Object.fromEntries(calls.map((row) => [row['bubbleId'], row['toolFormerData']]))
@@ -120,7 +120,7 @@ function newFields({ thread, messages }: ChatPlan): Row {
   return { contextTokensUsed, contextTokenLimit: 200_000, conversationState: '~', ...identityOf(thread) }
 }
 
-/** Not for several roots at once: those are known by their window alone. */
+/** Not for windows with several roots: those are only known by their window. */
 function identityOf(thread: Thread): Row {
   const project = projectOf(thread)
   if (thread.project === null || project === null || project.path.endsWith('.code-workspace')) return {}

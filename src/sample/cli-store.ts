@@ -10,20 +10,20 @@ create table if not exists blobs (id text primary key, data blob);
 create table if not exists meta (key text primary key, value text);
 `
 
-/** The state of a thread, as far as it is written. Blobs are named by their ids, in their order. */
+/** The state of a thread so far. Blobs are listed by id, in order. */
 export interface StatePlan {
   readonly entries: readonly (string | { readonly inline: unknown })[]
   readonly turns?: readonly string[]
-  /** The list of turns as older builds wrote it; newer ones keep it. */
+  /** The list of turns as older builds wrote it. Newer builds keep it. */
   readonly oldTurns?: readonly string[]
-  /** What summaries replaced in `entries`. */
+  /** Entries that were replaced by summaries in `entries`. */
   readonly archives?: readonly string[]
   readonly tokens?: { readonly used: number; readonly limit: number }
   readonly workspaceUris?: readonly string[]
   readonly startedAtMs?: number
 }
 
-/** A chat's store, written the way Cursor's command line writes it: every blob under its hash, and never again. */
+/** A chat's store, written like Cursor's command line does: every blob under its hash, and never changed. */
 export class CliStore {
   readonly folder: string
   readonly path: string
@@ -40,7 +40,7 @@ export class CliStore {
     this.db.exec(TABLES)
   }
 
-  /** Bytes as they are, all else as JSON. @returns the blob's id */
+  /** Writes bytes unchanged and other values as JSON. @returns the blob's id */
   blob(value: unknown): string {
     const data = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))
     const id = digest('sha256', data)
@@ -48,7 +48,7 @@ export class CliStore {
     return id
   }
 
-  /** Under an id that is not its hash. */
+  /** Writes a blob under an id that is not its hash. */
   blobAs(id: string, data: Buffer): void {
     this.db.prepare('insert or replace into blobs (id, data) values (?, ?)').run(id, data)
   }
@@ -57,7 +57,7 @@ export class CliStore {
     this.db.prepare('delete from blobs where id = ?').run(id)
   }
 
-  /** @param facts as the one row of them holds it */
+  /** @param facts content of the store's only row of metadata */
   facts(facts: Readonly<Record<string, unknown>>): void {
     this.fact('0', Buffer.from(JSON.stringify(facts)).toString('hex'))
   }
@@ -66,9 +66,9 @@ export class CliStore {
     this.db.prepare('insert or replace into meta (key, value) values (?, ?)').run(key, value)
   }
 
-  /** What stands beside the store. */
-  sidecar(told: unknown): void {
-    writeFileSync(join(this.folder, 'meta.json'), typeof told === 'string' ? told : JSON.stringify(told))
+  /** Writes the file beside the store. */
+  sidecar(content: unknown): void {
+    writeFileSync(join(this.folder, 'meta.json'), typeof content === 'string' ? content : JSON.stringify(content))
   }
 
   close(): void {
@@ -76,7 +76,7 @@ export class CliStore {
   }
 }
 
-/** The folder of a chat that was begun in this one. @param home such as `~/.cursor` */
+/** The folder of a chat that began in the folder `cwd`. @param home for example `~/.cursor` */
 export const cliFolder = (home: string, cwd: string, chatId: string): string =>
   join(home, 'chats', digest('md5', cwd), chatId)
 
@@ -87,11 +87,11 @@ export interface CliChat {
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly model: string
-  /** As they were sent to the model. */
+  /** The messages as sent to the model. */
   readonly messages: readonly unknown[]
 }
 
-/** A whole chat, as the command line leaves it behind. @param home such as `~/.cursor` */
+/** Writes a whole chat, like the command line does. @param home for example `~/.cursor` */
 export function writeCliChat(home: string, chat: CliChat): void {
   const { id, cwd, title, createdAtMs, updatedAtMs, model } = chat
   const store = new CliStore(cliFolder(home, cwd, id))
@@ -126,13 +126,13 @@ export function encodeState(plan: StatePlan): Buffer {
 
 const inlineField = (message: unknown): Buffer => bytesField(1, Buffer.from(JSON.stringify(message)))
 
-/** A field of a protobuf message that has a length. */
+/** A length-delimited field of a protobuf message. */
 export const bytesField = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes])
 
 export const numberField = (number: number, value: number): Buffer => Buffer.concat([varint(number * 8), varint(value)])
 
-/** Seven bits a byte, the least first. */
+/** A varint: seven bits per byte, the lowest first. */
 function varint(value: number): Buffer {
   const bytes: number[] = []
   let left = value

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 
-/** As Cursor makes it: no primary key, so that a rewritten row gets a new rowid. */
+/** Cursor's own schema. It has no primary key, so a rewritten row gets a new rowid. */
 const TABLES = `
 create table if not exists ItemTable (key text unique on conflict replace, value blob);
 create table if not exists cursorDiskKV (key text unique on conflict replace, value blob);
@@ -12,7 +12,7 @@ create table if not exists cursorDiskKV (key text unique on conflict replace, va
 
 export type JournalMode = 'wal' | 'delete'
 
-/** A store of Cursor's, written the way Cursor writes it. */
+/** A store, written like Cursor does. */
 export class Store {
   readonly path: string
   readonly db: Sqlite.Database
@@ -25,7 +25,7 @@ export class Store {
     this.db.exec(TABLES)
   }
 
-  /** An object is written as JSON text; text, bytes and null as they are. */
+  /** Objects are written as JSON; text, bytes and null are written unchanged. */
   put(key: string | null, value: unknown): void {
     this.db.prepare('insert into cursorDiskKV (key, value) values (?, ?)').run(key, encode(value))
   }
@@ -55,13 +55,13 @@ function encode(value: unknown): unknown {
   return typeof value === 'string' || value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value)
 }
 
-/** Cursor's `User` folder, with a global store and as many workspaces as are asked for. */
+/** Cursor's `User` folder, with a global store and any number of workspaces. */
 export class CursorHome {
   readonly root: string
   readonly userDir: string
   readonly #stores: Store[] = []
 
-  /** @param root folder to make it in; a new temporary one when not given */
+  /** @param root the folder to create it in; a new temporary one by default */
   constructor(root: string = mkdtempSync(join(tmpdir(), 'cursordex-cursor-'))) {
     this.root = root
     this.userDir = join(root, 'Cursor', 'User')
@@ -76,7 +76,7 @@ export class CursorHome {
     return this.#open(this.globalPath, journalMode)
   }
 
-  /** @param root what `workspace.json` says, or null for a window without a folder */
+  /** @param root content of `workspace.json`; null for a window without a folder */
   workspace(id: string, root: Record<string, unknown> | null, chatIds: readonly string[] = []): Store {
     const folder = join(this.userDir, 'workspaceStorage', id)
     mkdirSync(folder, { recursive: true })
@@ -104,7 +104,7 @@ export class CursorHome {
   }
 }
 
-/** The headers of a chat that names these messages in this order: odd ones the user's, even ones the assistant's. */
+/** The headers of a chat with these messages in this order. The user and the assistant alternate; the user is first. */
 export function headers(messageIds: readonly string[]): Record<string, unknown>[] {
   return messageIds.map((bubbleId, index) => ({ bubbleId, type: index % 2 === 0 ? 1 : 2 }))
 }

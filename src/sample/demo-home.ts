@@ -1,17 +1,14 @@
 import { Chance } from './chance.ts'
-import type { ChatPlan, Shape } from './chat-row.ts'
-import { workspaceIdOf } from './chat-row.ts'
-import { CursorHome } from './cursor-home.ts'
+import { type ChatPlan, type Shape, workspaceIdOf, chatRow } from './chat-row.ts'
+import { CursorHome, type Store } from './cursor-home.ts'
 import { sampleDialogues } from './dialogues.ts'
-import { planChat, withOrphan } from './plan-chat.ts'
-import type { Slot } from './plan-chat.ts'
+import { planChat, withOrphan, type Slot } from './plan-chat.ts'
 import { sampleProjects } from './projects.ts'
 import type { ProjectKey, Thread } from './script.ts'
-import { writeChat } from './write-chat.ts'
-import { writeLeftovers } from './write-leftovers.ts'
+import { messageRow } from './message-row.ts'
 
-export interface DemoHomeOptions {
-  /** The same seed and the same hour make the same home, row by row. */
+interface DemoHomeOptions {
+  /** The same seed and the same hour give the same home, row by row. */
   readonly seed: string
   readonly nowMs: number
 }
@@ -19,7 +16,7 @@ export interface DemoHomeOptions {
 const DAY_MS = 86_400_000
 const YEAR_DAYS = 362
 
-/** Makes a Cursor home of one year's work in a folder, and leaves it as Cursor does when it quits. */
+/** Creates a Cursor home with one year's work in a folder, in the state in which Cursor leaves it when it quits. */
 export function writeDemoHome(folder: string, options: DemoHomeOptions): CursorHome {
   const chance = new Chance(options.seed)
   const home = new CursorHome(folder)
@@ -34,12 +31,12 @@ export function writeDemoHome(folder: string, options: DemoHomeOptions): CursorH
   return home
 }
 
-/** All chats, the oldest first: a year ago few, lately many. */
+/** All chats, oldest first: few from a year ago, many recent ones. */
 function planYear(chance: Chance, nowMs: number): ChatPlan[] {
   const audit = { id: chance.uuid(), childId: chance.uuid() }
   const dialogues = sampleDialogues(audit.childId)
   const queue = chance.shuffled(dialogues.chats)
-  // Among the newer ones: subagents with a chat of their own came late.
+  // Among the newer chats: only newer builds have separate chats for subagents.
   queue.splice(Math.round(queue.length * 0.8), 0, dialogues.audit)
   const plans = queue.map((thread, index) => {
     const isAudit = thread === dialogues.audit
@@ -56,13 +53,13 @@ function planYear(chance: Chance, nowMs: number): ChatPlan[] {
   return withOddities([...plans, planChat(child, chance)], chance)
 }
 
-/** What stood in the store at that time of the year. */
+/** The store's layout at that time of the year. */
 function slotOf(thread: Thread, ageDays: number, createdAtMs: number): Slot {
   const shape: Shape = ageDays > 300 ? 'inline' : ageDays > 255 ? 'map' : 'split'
   return { thread, shape, build: ageDays > 165 ? 'old' : 'new', createdAtMs, id: '', parentId: null }
 }
 
-/** On a working day between nine and half past five; the last day's chats lie some hours back. */
+/** A time on a working day between 9:00 and 17:30. Chats of the last day are some hours old. */
 function startOf(ageDays: number, nowMs: number, chance: Chance): number {
   const roughMs = nowMs - ageDays * DAY_MS
   if (ageDays < 2) return Math.floor(roughMs - (2 + chance.next()) * 3_600_000)
@@ -72,9 +69,9 @@ function startOf(ageDays: number, nowMs: number, chance: Chance): number {
   return midnightMs + chance.between(9 * 60, 17 * 60 + 30) * 60_000 + chance.between(0, 59_999)
 }
 
-/** What happens to a chat in a year: its list gets lost, an answer is asked for again, it is deleted. */
+/** Changes of chats during the year: a list is lost, an answer is regenerated, a chat is deleted. */
 function withOddities(plans: readonly ChatPlan[], chance: Chance): ChatPlan[] {
-  // Of messages without a list the time decides, and old builds gave them none.
+  // Without a list, the times give the order, and old builds recorded no times.
   const newer = plans.filter(({ shape, parentId, messages }) => {
     return shape === 'split' && parentId === null && messages[0]?.build === 'new' && messages.length > 5
   })
@@ -90,22 +87,48 @@ function withOddities(plans: readonly ChatPlan[], chance: Chance): ChatPlan[] {
   })
 }
 
-/** A window lists the chats that were begun in it, until builds stopped to do so. */
+/** Older builds list a chat in the window in which it began. */
 function writeWorkspaces(home: CursorHome, plans: readonly ChatPlan[]): void {
   for (const [name, { workspace, workspaces }] of Object.entries(sampleProjects)) {
     const key = name as ProjectKey
     const listed = plans.filter((plan) => plan.thread.project === key && isListed(key, plan))
     for (let number = 0; number < workspaces; number += 1) {
-      const mine = listed.filter((_, index) => index % workspaces === number)
+      const ownPlans = listed.filter((_, index) => index % workspaces === number)
       home.workspace(
         workspaceIdOf(key, number),
         workspace,
-        mine.map(({ id }) => id),
+        ownPlans.map(({ id }) => id),
       )
     }
   }
 }
 
-/** A chat whose row is gone is known to a window that was open at the time; several roots are never told otherwise. */
+/** A window that was open at the time still lists a chat whose row is gone. Chats of several roots are only known this way. */
 const isListed = (key: ProjectKey, { messages, isDeleted }: ChatPlan): boolean =>
   messages[0]?.build === 'old' || isDeleted || key === 'atlas'
+
+/** Writes other content of a real store: a draft, rows that are not chats, and secrets that only Cursor may read. */
+function writeLeftovers(store: Store, plans: readonly ChatPlan[], chance: Chance): void {
+  store.chat('empty-state-draft', { _v: 14, text: 'unsent words' })
+  store.chat(chance.uuid(), { _v: 16, createdAt: plans[0]?.createdAtMs, fullConversationHeadersOnly: [] })
+  for (const { id } of plans) {
+    store.put(`checkpointId:${id}:${chance.uuid()}`, { files: [], nonExistentFiles: [], newlyCreatedFolders: [] })
+    const content = { role: 'system', content: 'You are an agent.', id }
+    store.put(`agentKv:blob:${chance.hex(64)}`, Buffer.from(JSON.stringify(content)))
+  }
+  store.item('cursorAuth/accessToken', 'sample-token-that-nobody-may-read')
+  store.item('workbench.colorTheme', 'Cursor Dark')
+}
+
+/** Every n-th message is written twice, as after streaming. Its row then comes after its neighbours'. */
+const REWRITTEN_EVERY = 5
+
+export function writeChat(store: Store, plan: ChatPlan): void {
+  store.chat(plan.id, plan.isDeleted ? null : chatRow(plan))
+  const isSplit = plan.shape === 'split' || plan.shape === 'headerless'
+  const apart = isSplit ? [...plan.messages, ...plan.orphans] : []
+  const again = apart.filter((_, index) => index % REWRITTEN_EVERY === 1)
+  for (const message of [...apart, ...again]) {
+    store.message(plan.id, message.id, message.id === plan.emptiedId ? null : messageRow(message))
+  }
+}

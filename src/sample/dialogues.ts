@@ -6,7 +6,7 @@ interface Dialogue extends Thread {
   readonly part: 'chat' | 'audit' | 'subagent'
 }
 
-/** Stands for the id of the subagent's chat. */
+/** Placeholder for the id of the subagent's chat. */
 const CHILD = 'CHILD'
 
 const readDialogues = (): readonly Dialogue[] =>
@@ -16,12 +16,12 @@ const readDialogues = (): readonly Dialogue[] =>
 
 export interface Dialogues {
   readonly chats: readonly Thread[]
-  /** A chat that gives a part of its work to a subagent, and the subagent's own chat. */
+  /** A chat that delegates work to a subagent, and the subagent's own chat. */
   readonly audit: Thread
   readonly subagent: Thread
 }
 
-/** What is said in the sample's chats. @param childId id of the subagent's chat */
+/** The dialogues of the sample's chats. @param childId id of the subagent's chat */
 export function sampleDialogues(childId: string): Dialogues {
   const all = readDialogues()
   const [audit, subagent] = [all.find(({ part }) => part === 'audit'), all.find(({ part }) => part === 'subagent')]

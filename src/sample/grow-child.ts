@@ -1,5 +1,5 @@
-// The agent of the sample home, in a process of its own: a process that closes a file loses all the locks it holds on
-// it, so whoever reads a store must not be who writes it.
+// The running agent of the sample home. It is a separate process: a process that closes a file loses all its locks on it,
+// so one process must not both read and write a store.
 import { CursorHome } from './cursor-home.ts'
 import { liveMoves } from './live-chats.ts'
 
@@ -16,7 +16,7 @@ function goOn(): void {
   }, afterMs)
 }
 
-// Ctrl-C reaches every process of the terminal; this one ends when the daemon lets go of it.
+// Ctrl-C reaches every process of the terminal, but this one must run until the daemon ends it.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => {

@@ -9,16 +9,16 @@ import { say } from './script.ts'
 import type { Step, Thread } from './script.ts'
 import { loadingToolData } from './tool-data.ts'
 
-/** One commit of a running agent, and how long after the one before. */
+/** One commit of a running agent, and the time since the former one. */
 export interface Move {
   readonly afterMs: number
   readonly write: (store: Store, nowMs: number) => void
 }
 
-/** How often a streamed answer is written before it is whole. */
+/** How often a streamed answer is written before it is complete. */
 const REWRITES = 10
 
-/** What an agent at work writes, without end: one chat after the other, each of them as slowly as in life. */
+/** The endless writes of a working agent: one chat after another, at a realistic speed. */
 export function* liveMoves(seed: string): Generator<Move, never> {
   const chance = new Chance(seed)
   for (let number = 1; ; number += 1) {
@@ -56,7 +56,7 @@ class LiveChat {
     } else yield this.#move(id, step, afterMs)
   }
 
-  /** An answer comes in pieces, and the row is written anew with each. */
+  /** An answer arrives in pieces, and the row is rewritten with each. */
   *#stream(id: string, text: string, afterMs: number, isLast: boolean): Generator<Move, void> {
     const words = text.split(/(?<=\s)/)
     for (let turn = 1; turn <= REWRITES; turn += 1) {

@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts'
 import { edit, failed, grep, read, run, say, think, user } from './script.ts'
 import type { ProjectKey, Thread } from './script.ts'
 
-/** What the running agent is asked next. The ticket stands in no other chat. */
+/** The next task of the running agent. No other chat contains its ticket. */
 export function liveThread(number: number, chance: Chance): Thread {
   const template = [slowPage, retryUpload, renameField, nullPointer][number % 4] ?? slowPage
   return template(2000 + number, chance)

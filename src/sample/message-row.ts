@@ -18,7 +18,7 @@ export interface MessagePlan {
 
 export type Row = Record<string, unknown>
 
-/** One message as Cursor writes it, all by itself or inside its chat's row. */
+/** One message as Cursor writes it, in its own row or inside its chat's row. */
 export function messageRow(plan: MessagePlan): Row {
   const { id, step, build, tokens } = plan
   return {
@@ -32,7 +32,7 @@ export function messageRow(plan: MessagePlan): Row {
   }
 }
 
-/** Some of the many fields that nearly every row has and hardly any fills. */
+/** Some of the many fields that nearly every row has, mostly empty. */
 const emptyFields: Row = {
   approximateLintErrors: [],
   lints: [],
@@ -71,7 +71,7 @@ function contentOf(plan: MessagePlan): Row {
 
 export const callIdOf = (messageId: string): string => `toolu_${messageId.replaceAll('-', '').slice(0, 24)}`
 
-/** The signature is long and of no use to people. */
+/** The signature is long and useless for people. */
 function thinkingFields(text: string, seconds: number, id: string): Row {
   const signature = `${id.replaceAll('-', '').repeat(4)}==`
   return { text: '', thinking: { text, signature }, thinkingDurationMs: seconds * 1000, capabilityType: 30 }
@@ -98,7 +98,7 @@ function uriOf(path: string, project: SampleProject | null): Row {
   return { $mid: 1, fsPath: full, external: `file://${full}`, path: full, scheme: 'file' }
 }
 
-/** What the editor of the input box holds: one paragraph a line. */
+/** The state of the input box's editor: one paragraph per line. */
 function lexical(text: string): string {
   const children = text.split('\n').map((line) => ({
     children: [{ detail: 0, format: 0, mode: 'normal', style: '', text: line, type: 'text', version: 1 }],
@@ -110,7 +110,7 @@ function lexical(text: string): string {
   return JSON.stringify({ root: { children, format: '', indent: 0, type: 'root', version: 1 } })
 }
 
-/** Shown a second time, taken out of the text: as Cursor does. */
+/** Code blocks of the text, stored a second time, as Cursor does. */
 function fencedBlocks(text: string): Row[] {
   return [...text.matchAll(/```(\w*)\n([^]*?)\n```/g)].map(([, languageId = '', content = ''], codeBlockIdx) => ({
     content,

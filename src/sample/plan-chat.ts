@@ -18,7 +18,7 @@ export interface Slot {
 const oldModels = ['claude-3.5-sonnet', 'gpt-4o', 'claude-3.7-sonnet', null] as const
 const newModels = ['claude-4.5-sonnet', 'gpt-5.1-codex', 'composer-1', 'gemini-3-pro', null] as const
 
-/** Gives a thread its times, its model and what its build recorded. */
+/** Adds times, the model and the data that its build records to a thread. */
 export function planChat({ thread, shape, build, createdAtMs, id, parentId }: Slot, chance: Chance): ChatPlan {
   const model = chance.pick(build === 'old' ? oldModels : newModels)
   const hasTokens = build === 'old' && chance.next() < 0.7
@@ -64,7 +64,7 @@ function pauseMs(step: Step, index: number, chance: Chance): number {
   return step.kind === 'think' ? step.seconds * 1000 : chance.between(1500, 45_000)
 }
 
-/** The prompt grows with the chat, for all that was said is sent again. */
+/** The prompt grows with the chat, because the whole chat is sent each time. */
 function recordTokens(index: number, chance: Chance): { input: number; output: number } {
   return { input: 2800 + index * chance.between(400, 1600), output: chance.between(120, 1500) }
 }
@@ -74,7 +74,7 @@ function versionOf(shape: Shape, build: Build, chance: Chance): number {
   return build === 'old' ? chance.pick([3, 6, 8, 9]) : chance.pick([10, 11, 14, 16, 17, 18])
 }
 
-/** The last answer was asked for again; what stood there first has lost its place. */
+/** The last answer was regenerated, so its first version is no longer in the chat. */
 export function withOrphan(plan: ChatPlan, text: string, chance: Chance): ChatPlan {
   const last = plan.messages.at(-1)
   if (last === undefined) return plan

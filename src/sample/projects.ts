@@ -2,10 +2,10 @@ import type { ProjectKey } from './script.ts'
 
 export interface SampleProject {
   readonly uri: string
-  /** What `workspace.json` says. */
+  /** Content of `workspace.json`. */
   readonly workspace: Readonly<Record<string, string>>
   readonly path: string
-  /** A folder that was moved away and back has two workspaces of Cursor's. */
+  /** A folder that was moved away and back has two of Cursor's workspaces. */
   readonly workspaces: number
 }
 

@@ -1,4 +1,4 @@
-/** One thing that happens in a chat, in the words of whoever wrote the thread down; no shape of any build yet. */
+/** One step of a chat, independent of the format of any build. */
 export type Step =
   | { readonly kind: 'user'; readonly text: string; readonly attached: readonly Attached[] }
   | { readonly kind: 'think'; readonly text: string; readonly seconds: number }
@@ -10,7 +10,7 @@ export type Step =
 
 export interface Attached {
   readonly path: string
-  /** The selected lines; null for the whole file. */
+  /** The selected lines; null means the whole file. */
   readonly text: string | null
 }
 
@@ -64,7 +64,7 @@ export const say = (text: string): Step => ({ kind: 'say', text })
 const call = (act: ToolAct): ToolStep => ({ kind: 'tool', act, ending: { kind: 'completed' } })
 
 export const read = (path: string, contents: string): ToolStep => call({ name: 'read', path, contents })
-/** @param changed lines of a diff, each with its sign in front */
+/** @param changed lines of a diff, each with its leading sign */
 export const edit = (path: string, ...changed: readonly string[]): ToolStep =>
   call({ name: 'edit', path, lines: changed })
 export const run = (command: string, output: string): ToolStep => call({ name: 'run', command, output })

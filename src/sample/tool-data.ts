@@ -1,6 +1,6 @@
 import type { Ending, Step, ToolAct, ToolStep } from './script.ts'
 
-/** `old` are the builds up to the turn of the year, `new` those after: other names, shorter results. */
+/** `old` builds are those up to the turn of the year; `new` ones have other names and shorter results. */
 export type Build = 'old' | 'new'
 
 interface Payload {
@@ -11,13 +11,13 @@ interface Payload {
   readonly additionalData?: Readonly<Record<string, unknown>>
 }
 
-/** What a message keeps of a tool's call: payloads are JSON within the JSON. */
+/** A tool call as stored in a message. Payloads are JSON inside JSON. */
 export function toolData(step: ToolStep, build: Build, callId: string): Record<string, unknown> {
   const payload = payloadOf(step.act, build, callId)
   return { ...callHead(payload, callId), ...endingOf(step.ending, payload) }
 }
 
-/** The same call while it runs: its arguments have come, its result has not. */
+/** The same call while it is running: with arguments, but without a result. */
 export function loadingToolData(step: ToolStep, build: Build, callId: string): Record<string, unknown> {
   return { ...callHead(payloadOf(step.act, build, callId), callId), status: 'loading', additionalData: {} }
 }
@@ -49,7 +49,7 @@ function callHead({ tool, name, params }: Payload, callId: string): Record<strin
   return { tool, name, toolCallId: callId, toolIndex: 0, params: text, rawArgs: text }
 }
 
-/** A refused command says that it is completed: only the decision and the result tell. */
+/** A rejected command has the status "completed". Only the decision and the result show the rejection. */
 function endingOf(ending: Ending, { result, additionalData = {} }: Payload): Record<string, unknown> {
   if (ending.kind === 'completed') return { status: 'completed', result: JSON.stringify(result), additionalData }
   if (ending.kind === 'cancelled') return { status: 'cancelled', additionalData: {} }

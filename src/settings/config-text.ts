@@ -4,8 +4,8 @@ import { UserError } from '../model/user-error.ts'
 import type { KeyPath, Layer } from './layer.ts'
 
 /**
- * Reads the text of a config file: JSON with comments and trailing commas. An empty file sets nothing.
- * @throws UserError `bad-config` with line and column, counted from 1, where the text does not parse
+ * Parses a config file: JSON with comments and trailing commas. An empty file is allowed.
+ * @throws UserError `bad-config` if the text does not parse, with line and column, starting at 1
  */
 export function configLayer(text: string, file: string): Layer {
   const json = text.replace(/^\uFEFF/, '')
@@ -16,16 +16,16 @@ export function configLayer(text: string, file: string): Layer {
     const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     throw new UserError(
       'bad-config',
-      `The config file does not parse at ${file}:${lineAndColumn(json, first.offset)}: ${what.toLowerCase()}.`,
-      'It is JSON; comments and trailing commas are allowed.',
+      `The config file cannot be parsed at ${file}:${lineAndColumn(json, first.offset)}: ${what.toLowerCase()}.`,
+      'The file must be JSON; comments and trailing commas are allowed.',
       { exitCode: 2 },
     )
   }
   if (root !== undefined && root.type !== 'object') {
     throw new UserError(
       'bad-config',
-      `The config file holds no object but ${root.type} (${file}:${lineAndColumn(json, root.offset)}).`,
-      'It must be { … }, with the settings as its keys.',
+      `The config file must contain an object, but its type is ${root.type} (${file}:${lineAndColumn(json, root.offset)}).`,
+      'Write { … } with the settings as keys.',
       { exitCode: 2 },
     )
   }
@@ -40,7 +40,7 @@ function offsetOf(root: ReturnType<typeof parseTree>, path: KeyPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const keys = path.slice(0, depth).map((key) => (typeof key === 'number' ? key : String(key)))
     const node = findNodeAtLocation(root, keys)
-    // The value's parent is the property: a reader looks for the key.
+    // The value's parent is the property. A reader looks for the key.
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset
   }
   return root.offset

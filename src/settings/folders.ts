@@ -4,10 +4,10 @@ import type { PlatformPath } from 'node:path'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The path rules of a system, which need not be the one that runs. */
+/** The path rules of a platform, which may differ from the running one. */
 export const pathsOf = (platform: NodeJS.Platform): PlatformPath => (platform === 'win32' ? win32 : posix)
 
-// The XDG base directory specification has programs ignore a value that is empty or relative.
+// The XDG base directory specification tells programs to ignore an empty or relative value.
 function folderFrom(env: Environment, name: string, platform: NodeJS.Platform): string | null {
   const folder = env[name]
   return folder !== undefined && pathsOf(platform).isAbsolute(folder) ? folder : null
@@ -21,8 +21,8 @@ function roamingFolder(platform: NodeJS.Platform, env: Environment, home: string
 }
 
 /**
- * Where Cursor's "User" folders are by default: of the stable channel always, so that it can be watched for, of the
- * Nightly and Insiders channels where they exist.
+ * The default locations of Cursor's "User" folders. The stable channel's folder is always included, so that it can be
+ * watched; those of the Nightly and Insiders channels only if they exist.
  */
 export function discoverCursorUserDirs(
   platform: NodeJS.Platform,
@@ -36,7 +36,7 @@ export function discoverCursorUserDirs(
   return [paths.join(parent, 'Cursor', 'User'), ...others.filter((folder) => exists(folder))]
 }
 
-/** Cursor's home is `.cursor` on every system; it holds agent transcripts and the chats of its command line. */
+/** Cursor's home is `.cursor` on every platform. It contains agent transcripts and the chats of Cursor's command line. */
 export function defaultCursorHomes(platform: NodeJS.Platform, home: string): string[] {
   return [pathsOf(platform).join(home, '.cursor')]
 }

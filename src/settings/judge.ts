@@ -1,16 +1,14 @@
 import type * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { knownKeys } from './known-keys.ts'
 import { depthHeld, layOver, valueAt } from './layer.ts'
 import type { KeyPath, Layer } from './layer.ts'
 import { nearestName } from '../text/nearest-name.ts'
-import { settingsSchema } from './schema.ts'
-import type { SettingsTree } from './schema.ts'
+import { settingsSchema, type SettingsTree, knownKeys } from './schema.ts'
 
 /**
- * Lays the layers over each other, later over earlier, and holds the outcome against the schema: after each layer, so
- * that a wrong value is told even where a later layer hides it. The first layer names every key.
- * @throws UserError `bad-setting` or `unknown-setting`, naming the key, its place and what is allowed
+ * Merges the layers, later over earlier, and validates the result after each one. So a wrong value is reported even if a
+ * later layer overrides it. The first layer must contain every key.
+ * @throws UserError `bad-setting` or `unknown-setting`, with the key, its place and the allowed values
  */
 export function judge(layers: readonly Layer[]): SettingsTree {
   let tree: unknown = {}
@@ -26,11 +24,11 @@ export function judge(layers: readonly Layer[]): SettingsTree {
 }
 
 function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: readonly Layer[]): UserError {
-  // A key that nobody knows often is why another one is missing: it is told first.
+  // An unknown key is often the reason why another one is missing, so it is reported first.
   const issue = issues.find((each) => each.code === 'unrecognized_keys') ?? issues[0]
   if (issue === undefined) throw new Error('The settings were refused without a reason.')
   if (issue.code === 'unrecognized_keys') return unknownKey([...issue.path, issue.keys[0] ?? ''], tree, layers)
-  const name = issue.path.length === 0 ? 'The whole' : dotted(issue.path)
+  const name = issue.path.length === 0 ? 'The whole configuration' : dotted(issue.path)
   const isMissing = depthHeld(tree, issue.path) < issue.path.length
   const found = isMissing ? 'is missing' : `is ${shown(valueAt(tree, issue.path))}`
   return new UserError(
@@ -48,21 +46,21 @@ function unknownKey(path: KeyPath, tree: unknown, layers: readonly Layer[]): Use
   const nearOrAll = near === null ? `Allowed there: ${siblings.join(', ')}.` : `Did you mean ${near}?`
   return new UserError(
     'unknown-setting',
-    `${dotted(path)} is no setting of cursordex (${placeOf(path, tree, layers)}).`,
+    `${dotted(path)} is not a setting of cursordex (${placeOf(path, tree, layers)}).`,
     unfolded(path) ?? nearOrAll,
     { exitCode: 2 },
   )
 }
 
-/** Editors take `"http.port"` for a key within a key, and the manual names settings so. */
+/** Editors accept `"http.port"` as a nested key, and the manual writes settings like this. */
 function unfolded(path: KeyPath): string | null {
   const keys = String(path.at(-1)).split('.')
   if (keys.length === 1 || !knownKeys().includes(generic(path))) return null
   const nested = keys.reduceRight((inner, key) => `{ ${JSON.stringify(key)}: ${inner} }`, '…')
-  return `One key stands within the other: ${nested.slice(2, -2)}.`
+  return `Nest the keys: ${nested.slice(2, -2)}.`
 }
 
-/** A key with nearly this name beside it, else one of just this name elsewhere. */
+/** A key of the same group with a similar name, else a key of another group with exactly this name. */
 function suggestion(path: KeyPath, siblings: readonly string[]): string | null {
   const last = String(path.at(-1))
   return (
@@ -70,7 +68,7 @@ function suggestion(path: KeyPath, siblings: readonly string[]): string | null {
   )
 }
 
-/** The last layer that says as much of a path as all of them together. */
+/** The place in the last layer that contains as much of the path as the merged tree. */
 function placeOf(path: KeyPath, tree: unknown, layers: readonly Layer[]): string {
   const depth = depthHeld(tree, path)
   return layers.findLast((layer) => depthHeld(layer.tree, path) >= depth)?.placeOf(path) ?? 'nowhere'

@@ -1,19 +1,19 @@
 export type KeyPath = readonly PropertyKey[]
 
-/** Settings as one place gives them: some keys, of any value, not yet judged. */
+/** Settings from one place: any keys with any values, not validated yet. */
 export interface Layer {
   readonly tree: unknown
-  /** Where a key, or the nearest key around it, stands: `/home/a/config.json:3:9`, `--port`. */
+  /** The place of a key, or of the nearest key around it: `/home/a/config.json:3:9`, `--port`. */
   readonly placeOf: (path: KeyPath) => string
 }
 
 export const isTree = (given: unknown): given is Readonly<Record<string, unknown>> =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
 
-/** Lays one tree over another: objects key by key, everything else whole. */
+/** Merges two trees, the second over the first: objects key by key, other values as a whole. */
 export function layOver(below: unknown, above: unknown): unknown {
   if (!isTree(below) || !isTree(above)) return above
-  // `fromEntries` makes own keys even of `__proto__`, so that no key of a file escapes judgement.
+  // `fromEntries` creates an own key even for `__proto__`, so every key of a file is validated.
   return Object.fromEntries([
     ...Object.entries(below),
     ...Object.entries(above).map(([key, given]) => [
@@ -23,7 +23,7 @@ export function layOver(below: unknown, above: unknown): unknown {
   ])
 }
 
-/** How much of a path a tree holds, in keys. */
+/** How many keys of a path exist in a tree. */
 export function depthHeld(tree: unknown, path: KeyPath): number {
   let here = tree
   for (const [depth, key] of path.entries()) {

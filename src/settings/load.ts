@@ -2,25 +2,29 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { configLayer } from './config-text.ts'
-import { defaultConfigFile, defaultCursorHomes, defaultDataDir, discoverCursorUserDirs, pathsOf } from './folders.ts'
-import type { Environment } from './folders.ts'
-import { isTree } from './layer.ts'
-import type { KeyPath, Layer } from './layer.ts'
+import {
+  defaultConfigFile,
+  defaultCursorHomes,
+  defaultDataDir,
+  discoverCursorUserDirs,
+  pathsOf,
+  type Environment,
+} from './folders.ts'
+import { isTree, type KeyPath, type Layer } from './layer.ts'
 import { judge } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
-import { CONFIG_VARIABLE, environmentLayer, flagsLayer } from './words.ts'
-import type { Flags } from './words.ts'
+import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
 
 export interface Settings {
   readonly cursor: {
     readonly userDirs: readonly string[]
-    /** Named by the user, who then wants these and no others. */
+    /** True if the user named the folders. Then no others are read. */
     readonly userDirsExplicit: boolean
     readonly homes: readonly string[]
     readonly homesExplicit: boolean
   }
   readonly dataDir: string
-  /** Where the config file was looked for; it need not exist. */
+  /** Path of the config file, which may not exist. */
   readonly configFile: string
   readonly http: { readonly host: string; readonly port: number }
   readonly log: { readonly level: LogLevel }
@@ -31,30 +35,30 @@ export interface Settings {
   readonly archives: { readonly dir: string; readonly jobs: readonly ArchiveJob[] }
 }
 
-/** The kinds of sources that are switched off. */
+/** The kinds of disabled sources. */
 export const disabledKindsOf = ({ sources }: Settings): string[] =>
   Object.entries(sources).flatMap(([kind, { enabled }]) => (enabled ? [] : [kind]))
 
-/** What the settings depend on besides the flags. */
+/** The inputs of the settings besides the flags. */
 export interface Surroundings {
   readonly env: Environment
   readonly platform: NodeJS.Platform
   readonly homeDir: string
-  /** Relative paths of flags and variables count from here. */
+  /** Relative paths of flags and variables are resolved from here. */
   readonly workingDir?: string
 }
 
 export interface SettingsInput extends Surroundings {
   readonly flags: Flags
-  /** The config file's text, where it is known already: the file is then not read. */
+  /** The config file's text, if it is already known. The file is then not read. */
   readonly configText?: string
 }
 
 /**
- * The settings in force: shipped defaults, under the config file, under the environment, under the flags. All paths
- * come out absolute; a leading `~` stands for the home folder, and relative paths of the config file count from its
- * folder.
- * @throws UserError with exit code 2 that names the key, where it stands and what it may be
+ * The effective settings. Flags override the environment, the environment overrides the config file, and the config file
+ * overrides the defaults. All resulting paths are absolute; a leading `~` means the home folder, and relative paths in the
+ * config file are resolved from its folder.
+ * @throws UserError with exit code 2, with the key, its place and the allowed values
  */
 export function loadSettings(input: SettingsInput): Settings {
   const { env, platform, homeDir } = input
@@ -72,7 +76,7 @@ export function loadSettings(input: SettingsInput): Settings {
   return settle(tree, configFile, input)
 }
 
-/** Fills in what is to be found for this system. */
+/** Fills in the defaults that depend on the platform. */
 function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir }: Surroundings): Settings {
   const dataDir = tree.dataDir ?? defaultDataDir(platform, env, homeDir)
   const { userDirs, homes } = tree.cursor
@@ -111,24 +115,24 @@ function readConfig(file: string, isNamed: boolean): string {
     throw new UserError(
       isMissing ? 'config-missing' : 'config-unreadable',
       isMissing ? `There is no config file at ${file}.` : `The config file ${file} cannot be read (${code}).`,
-      `Make it readable, or name another with --config or ${CONFIG_VARIABLE}.`,
+      `Create it or make it readable, or name another one with --config or ${CONFIG_VARIABLE}.`,
       { exitCode: 2, cause: error },
     )
   }
 }
 
-/** Where the config file sets a key: for whoever finds a value wrong by rules that the settings do not know. */
+/** The place of a key in the config file, for errors that only other rooms can detect. */
 export function placeInConfig(file: string, path: KeyPath): string {
   try {
     return configLayer(readFileSync(file, 'utf8'), file).placeOf(path)
   } catch {
-    // It was read a moment ago; without it the file alone is named.
+    // The file was readable a moment ago. If it no longer is, only the file is named.
     return file
   }
 }
 
 function defaultLayer(): Layer {
-  // The same way up from src/settings and from dist/settings.
+  // The relative path is the same from src/settings and from dist/settings.
   const file = fileURLToPath(new URL('../../config/default.json', import.meta.url))
   return configLayer(readFileSync(file, 'utf8'), file)
 }
@@ -143,7 +147,7 @@ function absoluteFrom(folder: string, { platform, homeDir }: Surroundings): (pat
   }
 }
 
-/** Resolves what is a path; what is none is left for the schema to refuse. */
+/** Resolves paths. Values of other types stay unchanged; the schema rejects them. */
 function withAbsolutePaths(layer: Layer, absolute: (path: string) => string): Layer {
   const one = (given: unknown) => (typeof given === 'string' && given.trim() !== '' ? absolute(given) : given)
   const many = (given: unknown) => (Array.isArray(given) ? given.map(one) : given)
@@ -161,4 +165,30 @@ function within(tree: unknown, changes: Readonly<Record<string, (given: unknown)
       return [key, change === undefined ? given : change(given)]
     }),
   )
+}
+
+export interface DemoFolders {
+  readonly userDir: string
+  readonly dataDir: string
+}
+
+/**
+ * The settings of a demo. It uses folders of its own, unless a flag or the environment names a data folder, and any free
+ * port, unless a flag names one.
+ */
+export function demoSettings(input: SettingsInput, folders: DemoFolders): Settings {
+  const { flags, env, platform } = input
+  const isDataDirNamed = flags.dataDir !== undefined || Boolean(env[DATA_DIR_VARIABLE])
+  const settings = loadSettings({
+    ...input,
+    flags: {
+      ...flags,
+      cursorUserDir: [folders.userDir],
+      cursorHome: [],
+      ...(isDataDirNamed ? {} : { dataDir: folders.dataDir }),
+      port: flags.port ?? '0',
+    },
+  })
+  const { dataDir, archives } = settings
+  return { ...settings, archives: { ...archives, dir: pathsOf(platform).join(dataDir, 'archives') } }
 }

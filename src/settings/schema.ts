@@ -1,10 +1,10 @@
 import { validate as isCron } from 'node-cron'
 import * as z from 'zod/mini'
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-export const sourceKinds = [
+const sourceKinds = [
   'composer-kv',
   'agent-blobs',
   'pasted-text',
@@ -17,7 +17,7 @@ export const sourceKinds = [
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
-/** One value of the settings. Its error is what it may be, worded to follow "must be". */
+/** One value of the settings. Its error lists the allowed values, worded to follow "must be". */
 function value<T>(allowed: string, isAllowed: (given: unknown) => boolean) {
   return z.custom<T>(isAllowed, { error: allowed })
 }
@@ -31,7 +31,7 @@ function group<Shape extends z.core.$ZodShape>(shape: Shape) {
 
 const isText = (given: unknown): given is string => typeof given === 'string' && given.trim() !== ''
 
-// The system calls behind every path end it at a NUL.
+// System calls end a path at a NUL.
 const isPath = (given: unknown): given is string => isText(given) && !given.includes('\0')
 
 const isWithin = (min: number, max: number) => (given: unknown) =>
@@ -42,7 +42,7 @@ function isTimeZone(given: unknown): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone !== ''
   } catch {
-    // RangeError is how Intl says that it knows no such zone.
+    // Intl throws a RangeError for an unknown zone.
     return false
   }
 }
@@ -94,7 +94,7 @@ const jobs = z.array(job, { error: 'a list of archive jobs' }).check((context) =
 
 const source = group({ enabled: flag })
 
-/** What the layers of the settings, laid over each other, must come to. `null` is: to be found for this system. */
+/** Schema of the merged settings. `null` means that the default depends on the platform. */
 export const settingsSchema = group({
   $schema: z.optional(value<string>('a string', (given) => typeof given === 'string')),
   cursor: group({ userDirs: paths, homes: paths }),
@@ -123,3 +123,20 @@ export const settingsSchema = group({
 
 export type SettingsTree = z.infer<typeof settingsSchema>
 export type ArchiveJob = SettingsTree['archives']['jobs'][number]
+
+/** All setting keys in dotted form. `[]` means the entries of a list: `archives.jobs[].keep.daily`. */
+export function knownKeys(): string[] {
+  return keysBelow(settingsSchema, '')
+}
+
+function keysBelow(schema: unknown, name: string): string[] {
+  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniDefault) {
+    return keysBelow(schema.def.innerType, name)
+  }
+  if (schema instanceof z.ZodMiniArray) return keysBelow(schema.def.element, `${name}[]`)
+  if (!(schema instanceof z.ZodMiniObject)) return []
+  return Object.entries(schema.shape).flatMap(([key, below]) => {
+    const full = name === '' ? key : `${name}.${key}`
+    return [full, ...keysBelow(below, full)]
+  })
+}

@@ -3,7 +3,7 @@ import type { Environment } from './folders.ts'
 import type { Layer } from './layer.ts'
 import { nearestName } from '../text/nearest-name.ts'
 
-/** Settings as the command line gives them. `undefined` is: not given. */
+/** Settings from the command line. `undefined` means not given. */
 export interface Flags {
   readonly cursorUserDir?: readonly string[] | undefined
   readonly cursorHome?: readonly string[] | undefined
@@ -81,9 +81,9 @@ const settings: readonly Setting[] = [
 export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
 
 /**
- * What `CURSORDEX_…` variables set. A list is separated as PATH is on this system, and an empty one means none; any
- * other variable that is empty counts as not set, as shells have it.
- * @throws UserError `unknown-setting` for a variable that sets nothing
+ * Settings from `CURSORDEX_…` variables. Lists are separated like PATH on this system, and an empty list means none. Any
+ * other empty variable counts as not set, as usual in shells.
+ * @throws UserError `unknown-setting` for an unknown variable
  */
 export function environmentLayer(env: Environment, delimiter: string): Layer {
   refuseUnknownVariables(env)
@@ -137,8 +137,8 @@ function refuseUnknownVariables(env: Environment): void {
     const near = nearestName(name, known)
     throw new UserError(
       'unknown-setting',
-      `The environment variable ${name} is no setting of cursordex.`,
-      near === null ? `Unset it; allowed are ${known.join(', ')}.` : `Did you mean ${near}?`,
+      `The environment variable ${name} is not a setting of cursordex.`,
+      near === null ? `Unset it. Allowed variables: ${known.join(', ')}.` : `Did you mean ${near}?`,
       { exitCode: 2 },
     )
   }

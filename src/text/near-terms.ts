@@ -1,27 +1,26 @@
-/** A word of a list, and how many slips part it from what was typed. */
+/** A word of a list, with its edit distance from the typed word. */
 export interface NearTerm {
   readonly term: string
   readonly distance: number
 }
 
-/** The first word of a list, sorted by code points, that does not stand before `from`; undefined behind its end. */
+/** The first word of a list, sorted by code points, that is not less than `from`; undefined if there is none. */
 export type Seek = (from: string) => string | undefined
 
 export interface NearOptions {
-  /** Letters added, dropped, replaced, or swapped with their neighbour. */
+  /** Largest edit distance: letters added, dropped, replaced, or swapped with their neighbour. */
   readonly distanceMax: number
-  /** True where the word is still being typed: it is compared with the beginnings of others. */
+  /** True if the word is still being typed. It is then compared with the beginnings of other words. */
   readonly isUnfinished?: boolean
-  /** No more than so many. */
+  /** How many words are returned at most. */
   readonly foundMax?: number
-  /** Stops the walk: what was found so far is the answer. */
+  /** If it returns true, the walk stops with the words found so far. */
   readonly isOver?: () => boolean
 }
 
 /**
- * All words of a sorted list that are near a word, in their order. Nothing need be kept beside the list: whatever cannot
- * be near is skipped by looking up the next beginning that can, so that of a hundred thousand words some hundreds are
- * looked at.
+ * All words of a sorted list that are near a word, in list order. It needs no extra index: it skips words that cannot be
+ * near by looking up the next beginning that can. So of a hundred thousand words it reads a few hundred.
  */
 export function nearTerms(word: string, seek: Seek, options: NearOptions): readonly NearTerm[] {
   const { distanceMax, isUnfinished = false, foundMax = Infinity, isOver = () => false } = options
@@ -33,25 +32,25 @@ export function nearTerms(word: string, seek: Seek, options: NearOptions): reado
     const step = walk.step(term)
     const distance = isUnfinished ? step.beginning : step.whole
     if (distance <= distanceMax) found.push({ term, distance })
-    // All that begins with a near beginning is near.
+    // All words with a near beginning are near, so the rest of them is skipped.
     from = isUnfinished && distance <= distanceMax ? `${term}\u0001` : step.next
   }
   return found
 }
 
 interface Step {
-  /** Slips between the two words; more than can be forgiven where that was seen before the end. */
+  /** Edit distance of the two words; Infinity if the limit was exceeded before the end. */
   readonly whole: number
-  /** The same for the nearest beginning of the word that was looked at. */
+  /** The same for the nearest beginning of the list's word. */
   readonly beginning: number
-  /** Where the next word that can be near stands at the earliest; null where none can be. */
+  /** The least word that can be near after this one; null if there is none. */
   readonly next: string | null
 }
 
-/** The table of distances between the typed word and one word after another, of which beginnings are kept. */
+/** The edit distance table of the typed word. Rows are reused for the common beginning of consecutive words. */
 class NearWalk {
   readonly #typed: readonly number[]
-  /** Each once, in order. */
+  /** Letters of the typed word, without duplicates, sorted. */
   readonly #letters: readonly number[]
   readonly #distanceMax: number
   readonly #rows: Uint8Array[] = []
@@ -80,7 +79,7 @@ class NearWalk {
     return { whole: this.#distanceAt(depth), beginning, next: this.#nextAlive(depth, 0) }
   }
 
-  /** How many rows of the last word hold for this one too. */
+  /** Keeps the rows of the common beginning with the last word. @returns their number */
   #shared(path: readonly number[]): number {
     let depth = 0
     const known = Math.min(this.#path.length, this.#rows.length - 1)
@@ -93,7 +92,7 @@ class NearWalk {
     return this.#rows[depth]?.at(-1) ?? Infinity
   }
 
-  /** Damerau's distances, neighbours swapped at most once. */
+  /** One row of the Damerau–Levenshtein distance (optimal string alignment: adjacent letters are swapped at most once). */
   #rowFor(depth: number, letter: number): Uint8Array {
     const above = this.#rows[depth] ?? new Uint8Array()
     const twoAbove = depth > 0 ? this.#rows[depth - 1] : undefined
@@ -115,7 +114,7 @@ class NearWalk {
     return row
   }
 
-  /** The least text behind the first letters of the path and `after` that a near word may begin with. */
+  /** The least beginning of a near word that sorts after the first `depth` letters of the path followed by `after`. */
   #nextAlive(depth: number, after: number): string | null {
     for (let at = depth, last = after; at >= 0; last = this.#path[at - 1] ?? 0, at -= 1) {
       const letter = this.#aliveLetter(at, last)
@@ -140,7 +139,7 @@ function least(row: Uint8Array): number {
   return min
 }
 
-/** Surrogates are no signs, and behind the last one there is none. */
+/** The next code point, without surrogates; null after the last one. */
 function following(codePoint: number): number | null {
   if (codePoint >= 0x10ffff) return null
   return codePoint + 1 >= 0xd800 && codePoint < 0xdfff ? 0xe000 : codePoint + 1

@@ -1,9 +1,9 @@
-/** No name is longer, and the work grows with the length of what was typed. */
+/** No known name is longer. The limit bounds the work, which grows with the length of the typed name. */
 const TYPED_LENGTH_MAX = 40
 
 /**
- * The known name that a mistyped one most likely meant, or null where none is near. Of two that are as near, it is the one
- * that begins with what was typed, for names are left unfinished more often than they are misspelt.
+ * The known name that a mistyped one most likely means, or null if none is near. Of two equally near names, one that begins
+ * with the typed text wins, because names are more often incomplete than misspelled.
  */
 export function nearestName(typed: string, known: readonly string[]): string | null {
   const wanted = typed.slice(0, TYPED_LENGTH_MAX).toLowerCase()
@@ -16,7 +16,7 @@ export function nearestName(typed: string, known: readonly string[]): string | n
   return near.toSorted((a, b) => a.rank - b.rank)[0]?.name ?? null
 }
 
-/** How many letters must be added, dropped or replaced. */
+/** Levenshtein distance: how many letters must be added, dropped or replaced. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let i = 1; i <= left.length; i++) {

@@ -31,7 +31,7 @@ afterEach(() => {
   repository.remove()
 })
 
-test('a commit is told with its times, its parents and its files', async () => {
+test('a commit is returned with its times, parents and files', async () => {
   const first = repository.commit({ atMs: AT_MS, files: { 'ä b/ü.txt': '1', 'x.txt': 'x\n'.repeat(30) } })
   repository.git(['mv', 'x.txt', 'y.txt'])
   const second = repository.commit({
@@ -62,7 +62,7 @@ test('a commit is told with its times, its parents and its files', async () => {
   ])
 })
 
-test('a merge touched what was done in the merge itself', async () => {
+test('the files of a merge are those changed in the merge itself', async () => {
   repository.commit({ atMs: AT_MS, files: { a: '1\n', b: '1\n' } })
   repository.git(['checkout', '--quiet', '-b', 'side'])
   repository.commit({ atMs: AT_MS + 1000, files: { a: '2\n', b: '2\n' } })
@@ -76,7 +76,7 @@ test('a merge touched what was done in the merge itself', async () => {
   expect((await histories.touched(opened, [merge])).get(merge)?.files).toEqual([{ path: 'a', formerPath: null }])
 })
 
-test('commits of all branches are listed, and of a detached head', async () => {
+test('commits of all branches and of a detached head are listed', async () => {
   repository.commit({ atMs: AT_MS, files: { a: '1' } })
   repository.git(['checkout', '--quiet', '-b', 'feature/x'])
   const side = repository.commit({ atMs: AT_MS + 1000, files: { a: '2' } })
@@ -91,7 +91,7 @@ test('commits of all branches are listed, and of a detached head', async () => {
   expect(recent.commits.map(({ sha }) => sha)).toEqual([detached])
 })
 
-test('a commit that a wrong clock made old does not hide those before it from a stretch', async () => {
+test('a commit with a wrong old date does not hide earlier commits of the period', async () => {
   const first = repository.commit({ atMs: AT_MS, files: { a: '1' } })
   repository.commit({ atMs: Date.UTC(2001, 0), files: { a: '2' } })
   const opened = await histories.open(repository.root)
@@ -100,7 +100,7 @@ test('a commit that a wrong clock made old does not hide those before it from a 
   expect(recent.isWhole).toBe(true)
 })
 
-test('a history beyond the bound says that it was cut where more may lie in the stretch', async () => {
+test('a history above the limit is reported as cut if the period may contain more commits', async () => {
   const commits = Array.from({ length: 50_001 }, (_, n) => {
     const from = n === 0 ? '' : `from :${n}\n`
     return `commit refs/heads/main\nmark :${n + 1}\ncommitter A <a@b> ${AT_MS / 1000 + n} +0000\ndata 1\nx\n${from}\n`
@@ -113,7 +113,7 @@ test('a history beyond the bound says that it was cut where more may lie in the 
   expect([recent.commits.length, recent.isWhole]).toEqual([1, true])
 })
 
-test('of a folder within a repository, the commits that changed something below it', async () => {
+test('for a folder inside a repository, the commits that changed something below it are marked', async () => {
   const first = repository.commit({ atMs: AT_MS, files: { 'packages/app/a': '1', 'packages/other': '1' } })
   repository.commit({ atMs: AT_MS + 1000, files: { 'packages/other': '2' } })
   const third = repository.commit({ atMs: AT_MS + 2000, files: { 'packages/app/a': '2' } })
@@ -127,15 +127,15 @@ test('of a folder within a repository, the commits that changed something below 
   expect([...(within ?? [])].sort()).toEqual([first, third].sort())
 })
 
-test('a commit is found by its first digits, and by nothing else', async () => {
+test('a commit is found by its first digits, and only by digits', async () => {
   const sha = repository.commit({ atMs: AT_MS })
   const opened = await histories.open(repository.root)
   expect(await histories.find(opened, sha.slice(0, 7))).toMatchObject({ sha })
   expect(await histories.find(opened, sha)).toMatchObject({ sha })
   expect(await histories.find(opened, sha.startsWith('0000') ? 'ffff' : '0000')).toBeNull()
   for (const odd of ['HEAD', '--all', 'main', 'ABCD', '', 'abc', `${sha} --output=x`]) {
-    await expect(histories.find(opened, odd)).rejects.toThrow('no sha')
-    await expect(histories.touched(opened, [odd])).rejects.toThrow('no sha')
+    await expect(histories.find(opened, odd)).rejects.toThrow('not the sha')
+    await expect(histories.touched(opened, [odd])).rejects.toThrow('not the sha')
   }
 })
 
@@ -145,7 +145,7 @@ test('a repository without a commit has no history', async () => {
   expect(await histories.list(opened, whole)).toEqual({ commits: [], within: null, isWhole: true })
 })
 
-test('a commit whose times are nonsense is told without them', async () => {
+test('a commit with invalid times is returned without times', async () => {
   repository.commit({ atMs: AT_MS })
   const made = repository.git(['cat-file', 'commit', 'HEAD']).replace(/> \d+ /g, '> 99999999999999999 ')
   const file = join(repository.root, '.git', 'made')
@@ -156,7 +156,7 @@ test('a commit whose times are nonsense is told without them', async () => {
   expect(found).toMatchObject({ sha, authoredAtMs: null, committedAtMs: null })
 })
 
-test('a linked worktree and a shallow clone are read as far as they go', async () => {
+test('a linked worktree and a shallow clone are read as far as possible', async () => {
   repository.commit({ atMs: AT_MS, files: { a: '1' } })
   const last = repository.commit({ atMs: AT_MS + 1000, files: { a: '2' } })
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repo-')))
@@ -168,7 +168,7 @@ test('a linked worktree and a shallow clone are read as far as they go', async (
     const shallow = await histories.open(join(folder, 'shallow'))
     const { commits } = await histories.list(shallow, whole)
     expect(commits.map(({ sha }) => sha)).toEqual([last])
-    // As far as git knows it touched all there is.
+    // Git shows this commit as if it had added all files.
     expect((await histories.touched(shallow, [last])).has(last)).toBe(false)
     symlinkSync(repository.root, join(folder, 'link'))
     expect(await histories.open(join(folder, 'link'))).toMatchObject({ topLevel: repository.root, prefix: '' })
@@ -177,7 +177,7 @@ test('a linked worktree and a shallow clone are read as far as they go', async (
   }
 })
 
-test('what is no repository, is not there, or cannot be asked says which it is', async () => {
+test('a folder without a repository, a missing folder and a missing git give different errors', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-plain-')))
   try {
     const code = (error: unknown) => (error as { readonly code?: string }).code
@@ -198,7 +198,7 @@ test('what is no repository, is not there, or cannot be asked says which it is',
   }
 })
 
-test('a repository that makes git wait for ever is given up, and nothing of it stays', async () => {
+test('a repository that makes git hang times out, and no process stays', async () => {
   execFileSync('sh', ['-c', 'mkfifo "$0"', join(repository.root, '.git', 'fifo')])
   repository.git(['config', 'include.path', join(repository.root, '.git', 'fifo')])
   const startedAt = performance.now()
@@ -213,12 +213,12 @@ function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // No process, or one that has just ended.
+    // The process is gone, or has just ended.
     return ''
   }
 }
 
-test('a program that cannot be started is told as such', async () => {
+test('a git that cannot be started is reported as such', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-plain-')))
   try {
     writeFileSync(join(folder, 'git'), '#!/nonexistent/interpreter\n')
@@ -230,7 +230,7 @@ test('a program that cannot be started is told as such', async () => {
   }
 })
 
-test('questions that are asked when all is ended fail, and no promise of theirs is left alone', async () => {
+test('calls after the end fail, and cause no unhandled rejection', async () => {
   repository.commit({ atMs: AT_MS })
   const opened = await histories.open(repository.root)
   const left: unknown[] = []
@@ -248,14 +248,14 @@ test('questions that are asked when all is ended fail, and no promise of theirs 
   }
 })
 
-// Only the superuser can give a folder away.
-test.skipIf(process.getuid?.() !== 0)('a repository of another user is not read, and it says so', async () => {
+// Only root can change the owner of a folder.
+test.skipIf(process.getuid?.() !== 0)('a repository of another user is not read, and the error says so', async () => {
   repository.commit({ atMs: AT_MS })
   execFileSync('chown', ['-R', '12345', repository.root])
   await expect(histories.open(repository.root)).rejects.toMatchObject({ code: 'repo-foreign' })
 })
 
-test('a repository that is damaged says so in one sentence', async () => {
+test('a damaged repository gives an error of one sentence', async () => {
   const sha = repository.commit({ atMs: AT_MS, files: { a: '1' } })
   const opened = await histories.open(repository.root)
   rmSync(join(repository.root, '.git', 'objects', sha.slice(0, 2)), { recursive: true })

@@ -19,10 +19,10 @@ let repository: GitRepository
 let marks: string
 let renamed: string
 
-/** A command that leaves a file behind where it is run. */
+/** A command that creates a file when it runs. */
 const leave = (mark: string): string => `touch '${join(marks, mark)}' #`
 
-/** Everything that a repository's config, or its files, can name to be run. */
+/** Every kind of program that a repository's config or files can name. */
 function plantPrograms(): void {
   const config: Readonly<Record<string, string>> = {
     'core.fsmonitor': leave('fsmonitor'),
@@ -54,7 +54,7 @@ function plantPrograms(): void {
     'diff.submodule': 'log',
     'submodule.sub.update': `!${leave('submodule')}`,
     'maintenance.auto': 'true',
-    // A clone that fetches what it misses, from a server that its config says how to start.
+    // A partial clone that fetches missing objects from a server, which its config starts.
     'core.repositoryformatversion': '1',
     'extensions.partialClone': 'origin',
     'remote.origin.url': repository.root,
@@ -67,7 +67,7 @@ function plantPrograms(): void {
   repository.git(['config', 'include.path', included])
 }
 
-/** Git starts this one without a shell. */
+/** Git starts this program without a shell. */
 function gpgScript(): string {
   const script = join(repository.root, '.git', 'gpg')
   writeFileSync(script, `#!/bin/sh\n${leave('gpg')}\n`)
@@ -85,7 +85,7 @@ function plantHooks(): void {
   }
 }
 
-/** A commit that says it is signed, as what checks signatures is only run for those. */
+/** A commit with a signature: git checks signatures only for such commits. */
 function commitSigned(): void {
   const plain = repository.git(['cat-file', 'commit', 'HEAD'])
   const signed = plain.replace(
@@ -124,7 +124,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(marks, '..'), { recursive: true, force: true }))
 
-/** Without contents of this file no rename can be told that changed it. */
+/** Without this file's content, git cannot detect a rename that changed it. */
 function dropBlob(): void {
   const blob = repository.git(['-c', 'core.fsmonitor=', 'rev-parse', `${renamed}:b.txt`], { GIT_PAGER: 'cat' })
   rmSync(join(repository.root, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
@@ -143,9 +143,9 @@ async function askEverything(histories: Histories, root = repository.root): Prom
   return [...touched.values()].flatMap(({ files }) => files).length
 }
 
-// The planted commands are a shell's.
-test.skipIf(process.platform === 'win32')('the plants are alive: plain git runs them', () => {
-  // A filter that does not answer ends all: it is left out once it was seen.
+// The planted commands need a shell.
+test.skipIf(process.platform === 'win32')('the planted programs work: plain git runs them', () => {
+  // A filter that does not answer makes git fail, so it is removed after it ran once.
   const plain = (...words: string[]) => spawnSync('git', ['-C', repository.root, ...words], { timeout: 10_000 })
   const unfiltered = ['-c', 'filter.evil.process=']
   plain('status')
@@ -162,19 +162,19 @@ test.skipIf(process.platform === 'win32')('the plants are alive: plain git runs 
   expect(left().join(' ')).toMatch(/hook-/)
 })
 
-test('nothing that a repository names is run', async () => {
+test('no program that a repository names is run', async () => {
   const histories = new Histories(process.env)
   expect(await askEverything(histories)).toBeGreaterThan(4)
   expect(left()).toEqual([])
 })
 
-test('a partial clone is read without fetching what it misses', async () => {
+test('a partial clone is read without fetching missing objects', async () => {
   dropBlob()
   const histories = new Histories(process.env)
   const opened = await histories.open(repository.root)
   const touched = await histories.touched(opened, [renamed])
   expect(left()).toEqual([])
-  // The rename is not known again without the file's content, both names are.
+  // Without the file's content the rename is not detected, but both names are listed.
   expect(
     touched
       .get(renamed)
@@ -183,7 +183,7 @@ test('a partial clone is read without fetching what it misses', async () => {
   ).toEqual(['a.txt', 'b.txt'])
 })
 
-test('what the environment says to git is not passed on', async () => {
+test('variables for git in the environment are not passed on', async () => {
   const env = {
     ...process.env,
     GIT_DIR: join(marks, 'nowhere'),
@@ -201,7 +201,7 @@ test('what the environment says to git is not passed on', async () => {
   expect(left()).toEqual([])
 })
 
-test('a git that a project brings along is not taken', async () => {
+test('a git program inside a project is not used', async () => {
   const bin = join(repository.root, 'node_modules', '.bin')
   mkdirSync(bin, { recursive: true })
   for (const folder of [bin, repository.root]) {
@@ -219,7 +219,7 @@ test('a git that a project brings along is not taken', async () => {
   expect(left()).toEqual([])
 })
 
-test('a bare repository that a clone brings along as files is not taken for one', async () => {
+test('a bare repository among the files of a clone is not used', async () => {
   const bare = join(repository.root, 'docs')
   spawnSync('git', ['init', '--quiet', '--bare', bare])
   spawnSync('git', ['--git-dir', bare, 'config', 'core.fsmonitor', leave('bare')])

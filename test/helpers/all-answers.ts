@@ -3,7 +3,7 @@ import { waitUntil } from './wait-until.ts'
 
 type Asker = Pick<RunningDaemon, 'get'>
 
-/** By path, the JSON of each. */
+/** The JSON of each answer, by path. */
 export type Answers = Readonly<Record<string, unknown>>
 
 interface Listed {
@@ -13,7 +13,7 @@ interface Listed {
 
 const groupings = ['day', 'week', 'month', 'project', 'model', 'chat']
 
-/** Words and filters of every kind that the fixtures hold something for. */
+/** Words and filters of every kind that match something in the fixtures. */
 const queries = [
   'said',
   'told OR answered',
@@ -37,11 +37,11 @@ const queries = [
   'misspeled wrods',
 ]
 
-/** Everything that the mirror can be asked about its chats, in a form that two mirrors can be compared in. */
+/** All answers of a mirror about its chats, in a form that allows comparing two mirrors. */
 export async function askEverything(daemon: Asker): Promise<Answers> {
   await untilCounted(daemon)
   const chats = await daemon.get<Listed>('/api/chats?limit=200&subagents=true&includeEmpty=true')
-  if (chats.total > chats.items.length) throw new Error('there are more chats than one page holds')
+  if (chats.total > chats.items.length) throw new Error('there are more chats than fit on one page')
   const projects = await daemon.get<Listed>('/api/projects?limit=200')
   const ids = chats.items.map(({ id }) => encodeURIComponent(id))
   const paths = [
@@ -70,7 +70,7 @@ export async function askEverything(daemon: Asker): Promise<Answers> {
   return answers
 }
 
-/** Tokens are estimated and chats counted in the background. */
+/** Token estimates and chat digests are computed in the background. */
 function untilCounted(daemon: Asker): Promise<unknown> {
   return waitUntil(
     'the estimates',
@@ -82,7 +82,7 @@ function untilCounted(daemon: Asker): Promise<unknown> {
   )
 }
 
-/** What may differ: members by their names, wherever they stand; and of a chat, by its id, these besides. */
+/** What may differ: members with these names at any place, and further members of certain chats, by id. */
 export interface Aside {
   readonly everywhere: readonly string[]
   readonly ofChats?: Readonly<Record<string, readonly string[]>>
@@ -97,7 +97,7 @@ function without(answer: unknown, aside: Aside): unknown {
   return Object.fromEntries(left.map(([name, value]) => [name, without(value, aside)]))
 }
 
-/** By what each list is ordered; what is equal in it stands as it came, which is of no meaning. */
+/** Sort keys of each list. The order of items with equal keys has no meaning. */
 const orders: Readonly<Record<string, (item: Record<string, unknown>) => unknown>> = {
   '/api/search?sort=newest': ({ message }) => (message as { createdAt: unknown }).createdAt,
   '/api/search?q=': ({ score }) => score,
@@ -110,7 +110,7 @@ const orders: Readonly<Record<string, (item: Record<string, unknown>) => unknown
 
 const countOf = (given: unknown): number => (given as { messages: number } | null)?.messages ?? 0
 
-/** The same answer, with its list in an order of its own, and apart from that what the list was ordered by. */
+/** The same answer with a normalised list order, and separately the sort keys in the original order. */
 function settled(path: string, answer: unknown): unknown {
   const [, orderOf] = Object.entries(orders).find(([start]) => path.startsWith(start)) ?? []
   if (orderOf === undefined || typeof answer !== 'object' || answer === null) return answer
@@ -124,7 +124,7 @@ function inOneOrder<Item>(items: readonly Item[]): Item[] {
   return texts.toSorted((a, b) => (a.text < b.text ? -1 : 1)).map(({ item }) => item)
 }
 
-/** Paths of which the answers differ, with both, in short: empty where all are equal. */
+/** Paths with different answers, with a short form of both; empty if all are equal. */
 export function differences(before: Answers, after: Answers, aside: Aside): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)])
   const told = (answers: Answers, path: string): unknown => settled(path, without(answers[path], aside))
@@ -133,7 +133,7 @@ export function differences(before: Answers, after: Answers, aside: Aside): stri
 
 function differing(where: string, one: unknown, other: unknown): string[] {
   if (JSON.stringify(one) === JSON.stringify(other)) return []
-  // A newer message scores a little more, and all grow older while this runs.
+  // A newer message has a slightly higher score, and all messages age during the test.
   if (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) < 0.0001) return []
   const isTree = (given: unknown): given is object => typeof given === 'object' && given !== null
   if (!isTree(one) || !isTree(other)) return [`${where}: ${JSON.stringify(one)} became ${JSON.stringify(other)}`]

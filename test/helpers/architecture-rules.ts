@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 
-/** A file of the project: its path from the root, with slashes, and what it holds. */
+/** A file of the project: its path from the root, with slashes, and its content. */
 export interface ProjectFile {
   readonly path: string
   readonly text: string
@@ -17,7 +17,7 @@ interface SyntaxNode {
 
 interface Import {
   readonly specifier: string
-  /** The file it leads to, or null for a package. */
+  /** The imported file; null for a package. */
   readonly target: string | null
   readonly names: readonly string[]
   readonly isTypeOnly: boolean
@@ -29,7 +29,7 @@ export interface Parsed extends ProjectFile {
   readonly imports: readonly Import[]
 }
 
-/** Says nothing where all is well, else one line a breach: `src/a/b.ts:12 …`. */
+/** Returns one line per breach: `src/a/b.ts:12 …`; empty if there is none. */
 export type Rule = (files: readonly Parsed[]) => string[]
 
 export function parseFile({ path, text }: ProjectFile): Parsed {
@@ -55,7 +55,7 @@ const field = (node: unknown, name: string): unknown => (isNode(node) ? node[nam
 const nameOf = (node: unknown): unknown => field(node, 'name') ?? field(node, 'value')
 const listOf = (given: unknown): readonly unknown[] => (Array.isArray(given) ? given : [])
 
-/** Static and dynamic imports, re-exports, types by `import('…')`, and files that a worker or a child is started from. */
+/** Static and dynamic imports, re-exports, types by `import('…')`, and files of workers and child processes. */
 function importOf(node: SyntaxNode, path: string): Import | null {
   const isUrl = node.type === 'NewExpression' && nameOf(node['callee']) === 'URL'
   const specifier = nameOf(isUrl ? listOf(node['arguments'])[0] : node['source'])
@@ -76,7 +76,7 @@ function importOf(node: SyntaxNode, path: string): Import | null {
 const breach = (file: Parsed, at: number, what: string): string =>
   `${file.path}:${file.text.slice(0, at).split('\n').length} ${what}`
 
-/** The room a file of src belongs to: its first folder; `settings.ts` is the door of `settings/`. */
+/** The room of a file in src: its first folder. `settings.ts` is the entry of `settings/`. */
 const roomOf = (path: string): string | null => /^src\/([^/.]+)/.exec(path)?.[1] ?? null
 const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/]+)\//.exec(path)?.[1] ?? null
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
@@ -97,7 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   model: [],
 }
 
-/** Rooms know only the rooms below them, adapters never each other, and the nouns nothing at all. */
+/** Rooms import only the rooms below them, adapters never import each other, and the model imports nothing. */
 export const layers: Rule = (files) =>
   files.flatMap((file) => file.imports.flatMap((each) => layerBreach(file, each) ?? []))
 
@@ -113,22 +113,22 @@ function layerBreach(file: Parsed, each: Import): string | null {
   const isSettingsType = to === 'settings' && each.isTypeOnly && from !== 'model'
   if (to !== from && !below.includes(to) && !isSettingsType) return breach(file, each.at, `imports ${each.target}`)
   const [mine, theirs] = [adapterOf(file.path), adapterOf(each.target)]
-  // What Cursor's records mean is shared by all who find them, and knows none of those.
+  // All adapters share the decoders of Cursor's records, which import no adapter.
   const isForeign = mine !== null && theirs !== null && mine !== theirs && theirs !== 'records'
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
-/** Where Cursor's own words are spoken: by whoever reads its files, and by whoever writes samples of them. */
+/** Whether a file may use Cursor's own terms: only readers of its files, and writers of samples of them. */
 const speaksAsCursor = (path: string): boolean => adapterOf(path) !== null || roomOf(path) === 'sample'
 
-/** What Cursor calls its things and its files. Past the adapters there are chats, messages and stores. */
+/** Cursor's terms for its objects and files. Outside the adapters these are called chats, messages and stores. */
 const cursorWords =
   /composer|bubble|cursorDiskKV|ItemTable|vscdb|globalStorage|workspaceStorage|workspaceIdentifier|agentKv|aichat|aiService/gi
 
-/** The one list of adapters, and where users switch them on and off: an adapter may be called by its name here. */
+/** The list of adapters, and the settings that switch them on and off. These may contain the names of adapters. */
 const namesAdapters = /^(src\/indexer\/discover\.ts|src\/settings\/schema\.ts|config\/(default|schema)\.json)$/
 
-/** Holds for comments and file names too. */
+/** This rule also covers comments and file names. */
 export const words: Rule = (files) => {
   const names = files.flatMap(({ path }) => adapterOf(path) ?? [])
   const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -136,7 +136,7 @@ export const words: Rule = (files) => {
   return files
     .filter(({ path }) => !speaksAsCursor(path))
     .flatMap((file) => {
-      // Blanked out rather than cut out, so that what follows keeps its line.
+      // Names are replaced in place, so that line numbers stay the same.
       const isDoor = namesAdapters.test(file.path)
       const text = isDoor ? spellings.reduce((left, name) => left.replaceAll(name, '-'), file.text) : file.text
       const inText = [...text.matchAll(cursorWords)].map(({ index, 0: word }) => ({ at: index, word }))
@@ -145,7 +145,7 @@ export const words: Rule = (files) => {
     })
 }
 
-// English may select, update and commit as well: only what has the shape of a statement counts.
+// English text may contain words like "select" and "update": only the form of a statement counts.
 const rowsSql = new RegExp(
   [
     String.raw`(^|[(;\n])\s*(select\b[^]*\bfrom\b|insert\s+(or\s+\w+\s+)?into\b|replace\s+into\b|update\s+\S+\s+set\b`,
@@ -159,10 +159,10 @@ const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
   /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
-/** The doors to Cursor's files and to copies of them set up connections, and the lock on the data folder is SQLite's own. */
+/** Files that open Cursor's files or copies of them set up connections, and the lock of the data folder is a SQLite lock. */
 const connectionDoors = /^src\/(indexer\/open-safely\/(cursor-file|checked-copy)|engine\/lock)\.ts$/
 
-/** SQL stands with those who own it; the sample's developers talk of SQL, too. */
+/** Only certain rooms contain SQL. The dialogues of the sample also mention SQL. */
 export const sql: Rule = (files) =>
   files
     .filter(({ path }) => !sqlRooms.test(path))
@@ -170,7 +170,7 @@ export const sql: Rule = (files) =>
       file.nodes.flatMap((node) => {
         const kind = sqlKindOf(node)
         const isAllowed = kind === null || (kind === 'connection' && connectionDoors.test(file.path))
-        return isAllowed ? [] : [breach(file, node.start, 'holds SQL')]
+        return isAllowed ? [] : [breach(file, node.start, 'contains SQL')]
       }),
     )
 
@@ -186,7 +186,7 @@ function sqlKindOf(node: SyntaxNode): 'rows' | 'connection' | null {
   return connectionSql.test(text) ? 'connection' : null
 }
 
-/** The text of a string or a template, with a mark where something is put in. */
+/** The text of a string or template literal, with `?` for each placeholder. */
 function textOf(node: unknown): string | null {
   if (!isNode(node)) return null
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null
@@ -200,7 +200,7 @@ function textOf(node: unknown): string | null {
 const isCalled = (node: unknown, name: string): boolean =>
   nameOf(node) === name || nameOf(field(node, 'property')) === name
 
-/** The environment and the config files have one reader. */
+/** Only the settings read the environment and the config files. */
 export const settingsReaders: Rule = (files) =>
   files
     .filter(({ path }) => roomOf(path) !== 'settings' && path.startsWith('src/'))
@@ -223,15 +223,15 @@ const timers = /^(setTimeout|setInterval|setImmediate)$/
 const timePackages = /^(node:)?timers(\/promises)?$/
 const threads = /^(node:)?(worker_threads|child_process|cluster)$/
 
-/** The agent that writes to the sample home is a process of its own. */
+/** The agent that writes to the sample home runs in a separate process. */
 const sampleProcess = 'src/sample/grow-child.ts'
 
-/** Git is called as a program, by `spawn` alone: it takes a list of words and no line for a shell. */
+/** Git is only started by `spawn`, which takes a list of arguments and uses no shell. */
 const callsGit = (path: string, { specifier, names }: Import): boolean =>
   roomOf(path) === 'git' && /^(node:)?child_process$/.test(specifier) && names.every((name) => programNames.has(name))
 const programNames: ReadonlySet<string> = new Set(['spawn', 'ChildProcessWithoutNullStreams'])
 
-/** Only the daemon, the engine, and the command that is the process ask the clock, wait and start threads. */
+/** Only the daemon, the engine and the command line read the clock, wait and start threads. */
 export const time: Rule = (files) =>
   files
     .filter(({ path }) => !['daemon', 'engine', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
@@ -239,7 +239,7 @@ export const time: Rule = (files) =>
       ...file.imports
         .filter((each) => {
           const { specifier, names, isTypeOnly } = each
-          // A schedule may be judged anywhere; to run by it is the daemon's.
+          // Any room may validate a schedule, but only the daemon runs jobs by it.
           const runsByCron = specifier === 'node-cron' && !isTypeOnly && names.join() !== 'validate'
           return runsByCron || timePackages.test(specifier) || (threads.test(specifier) && !callsGit(file.path, each))
         })
@@ -255,14 +255,14 @@ export const time: Rule = (files) =>
       }),
     ])
 
-/** Packages that files import, the ones that come with Node not among them. */
+/** Packages that files import, without Node's built-in modules. */
 export const packagesOf = (files: readonly Parsed[]): string[] => [
   ...new Set(files.flatMap(({ imports }) => imports.filter(isPackage).map(({ specifier }) => packageOf(specifier)))),
 ]
 
 const isPackage = ({ specifier, target }: Import): boolean => target === null && !isBuiltin(specifier)
 
-/** What src imports is installed with it. */
+/** Packages that src imports must be dependencies. */
 export const packages =
   (dependencies: readonly string[]): Rule =>
   (files) =>
@@ -289,7 +289,7 @@ export const sizes: Rule = (files) =>
     ]
   })
 
-/** Types count: files that need each other to be understood are one file. */
+/** Type imports count too: files that depend on each other's types belong together. */
 export const cycles: Rule = (files) => {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const done = new Set<string>()

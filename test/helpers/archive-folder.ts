@@ -6,7 +6,7 @@ import { nameRun } from '../../src/api/archives/manifest-files.ts'
 import { verifyArchive, type Verdict } from '../../src/api/archives/verify-archive.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
-/** An archive folder of a test's own. */
+/** A temporary archive folder of one test. */
 export class ArchiveFolder {
   readonly root = mkdtempSync(join(tmpdir(), 'cursordex-archive-'))
   readonly dir = join(this.root, 'archives')

@@ -7,7 +7,7 @@ import { openReader } from '../../src/mirror/open.ts'
 
 const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
 
-/** The archives of a mirror, in the folder given, made in the test's own process. */
+/** The archives of a mirror in the given folder, made in the test's own process. */
 export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
   const archives = new Archives(
     { dir: join(folder, 'archives'), dataDir: folder, version: '1.2.3', canRestore: true },

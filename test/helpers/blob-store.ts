@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import type { Store } from '../../src/sample/cursor-home.ts'
 
-/** Keeps a message as it was sent to the model. @returns its hash */
+/** Stores a message as sent to the model. @returns its hash */
 export function keepBlob(store: Store, message: unknown, form: 'blob' | 'hex' = 'blob'): string {
   const bytes = Buffer.isBuffer(message) ? message : Buffer.from(JSON.stringify(message))
   const id = digest('sha256', bytes)
@@ -9,7 +9,7 @@ export function keepBlob(store: Store, message: unknown, form: 'blob' | 'hex' = 
   return id
 }
 
-/** A state that names these blobs, in the bytes of a protobuf message. */
+/** A state that names these blobs, encoded as a protobuf message. */
 export const stateOf = (ids: readonly string[], field = 1): Buffer =>
   Buffer.concat(ids.map((id) => Buffer.concat([Buffer.from([field * 8 + 2, 32]), Buffer.from(id, 'hex')])))
 
@@ -25,7 +25,7 @@ export const toolCall = (toolCallId: string, args: unknown, toolName = 'Read'): 
   content: [{ type: 'tool-call', toolCallId, toolName, args }],
 })
 
-/** A call whose row keeps a count in place of what was read. */
+/** A call whose row contains a count instead of the read content. */
 export const stub = (toolCallId: string, targetFile = '/p/a.ts'): Record<string, unknown> => ({
   type: 2,
   text: '',

@@ -7,8 +7,8 @@ const run = (...words: readonly string[]): void => {
 }
 
 /**
- * Tests that start the real program start what `npm start` starts: the bundled one. The bundler takes types away without
- * a look at them, so that they are checked here: no test runs on sources with a type error.
+ * Tests that start the real program start the bundle, like `npm start`. The bundler removes types without checking
+ * them, so they are checked here: no test runs on sources with a type error.
  */
 export default function buildOnce(): void {
   run('scripts/build.mjs')

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Processes that a process started, and their priorities. */
+/** The child processes of a process, with their priorities. */
 export function childrenOf(pid: number): { readonly pid: number; readonly nice: number; readonly command: string }[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
@@ -11,7 +11,7 @@ export function childrenOf(pid: number): { readonly pid: number; readonly nice: 
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
       return Number(fields[1]) === pid ? [{ pid: Number(name), nice: Number(fields[16]), command }] : []
     } catch {
-      // It ended meanwhile.
+      // The process ended meanwhile.
       return []
     }
   })

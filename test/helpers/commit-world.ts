@@ -10,25 +10,25 @@ import { TrackingStore } from './eras/tracking.ts'
 import { Indexer } from './in-process.ts'
 
 export interface Act {
-  /** Epoch milliseconds; null where Cursor wrote no time. */
+  /** Epoch milliseconds; null if Cursor wrote no time. */
   readonly atMs: number | null
-  /** Absolute, or from the project's root; left out, the message is words alone. */
+  /** Absolute, or relative to the project's root. If omitted, the message has only text. */
   readonly edits?: string
   readonly reads?: string
-  /** How the edit ended; completed where it is left out. */
+  /** Status of the edit; completed by default. */
   readonly isRejected?: boolean
 }
 
 export interface PlannedChat {
   readonly id: string
   readonly acts: readonly Act[]
-  /** Name of the project, as `addProject` was told. */
+  /** Name of the project, as passed to `addProject`. */
   readonly project: string
   readonly title?: string
   readonly branch?: string
   readonly createdAtMs?: number
   readonly parentId?: string
-  /** When Cursor recorded code of it, epoch milliseconds. */
+  /** When Cursor recorded code of the chat, in epoch milliseconds. */
   readonly trackedMs?: readonly number[]
 }
 
@@ -63,7 +63,7 @@ export interface CommitsAnswer {
 
 const HOST = '127.0.0.1:4870'
 
-/** Chats written as Cursor writes them, indexed, and asked about over the real app, which calls the real git. */
+/** Chats written like Cursor does, indexed, and queried through the real app, which calls the real git. */
 export class CommitWorld {
   readonly home = new CursorHome()
   readonly indexer = new Indexer(this.home.userDir)
@@ -87,8 +87,8 @@ export class CommitWorld {
   })
 
   /**
-   * @param roots by a name of the test's own, the URI of each project's root
-   * @param scored by sha, how many lines of chats Cursor found in a commit
+   * @param roots the root URI of each project, by a name that the test chooses
+   * @param scored number of chat lines that Cursor found in each commit, by sha
    */
   index(
     roots: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ interface Bundler {
   readonly outputName: (name: string) => string
 }
 
-/** A module of src as plain JavaScript, with all the programs around it: for what must run in processes of its own. */
+/** A module of src as plain JavaScript, with the bundled programs beside it, for tests in separate processes. */
 export class Compiled {
   readonly url: string
   readonly #folder: string
@@ -21,7 +21,7 @@ export class Compiled {
     this.url = pathToFileURL(join(folder, 'dist', `${name}.js`)).href
   }
 
-  /** @param name from `src` on, without `.ts` */
+  /** @param name path relative to `src`, without `.ts` */
   static async module(name: string): Promise<Compiled> {
     const folder = mkdtempSync(join(tmpdir(), 'cursordex-compiled-'))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

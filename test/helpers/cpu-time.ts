@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the processor that this process takes are the same however many share the machine.
- * @returns what tells those that it took since
+ * Measures the CPU time of this process in milliseconds, which does not depend on other load.
+ * @returns a function that returns the CPU time since this call
  */
 export function startCpuClock(): () => number {
   const before = process.cpuUsage()
@@ -11,9 +11,9 @@ export function startCpuClock(): () => number {
 }
 
 /**
- * What else the machine does makes a measurement longer and never shorter: up to three are made, until one is below what
- * is promised.
- * @returns the least of them
+ * Other load can make a measurement longer but never shorter. So up to three are made, until one is below the
+ * limit.
+ * @returns the lowest measurement
  */
 export async function leastOfThree(below: number, measure: () => Promise<number>): Promise<number> {
   let least = Infinity

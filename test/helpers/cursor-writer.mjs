@@ -1,11 +1,11 @@
-// Plays Cursor in a process of its own, as its editor keeps a store: commits of inserts and deletes, a close with its
-// checkpoint at each quit, then a copy of the main file as backup, and a start again on the same file.
-// Prints one line of JSON: what failed, how long the WAL and a commit got, how many backups lacked something, and a
-// digest of all that was written.
+// Plays Cursor in a separate process, with a store as its editor uses it: commits of inserts and deletes, a close with a
+// checkpoint at each quit, then a copy of the main file as backup, and a restart with the same file.
+// Prints one line of JSON: failures, the largest WAL, the longest commit, the number of incomplete backups, and a
+// digest of everything written.
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 
-// As `src/sqlite.ts` chooses it.
+// The same choice as in `src/sqlite.ts`.
 const { default: Database } = await import(
   Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3'
 )
@@ -16,7 +16,7 @@ const expected = new Map()
 const told = { commits: 0, errors: [], walBytesMax: 0, commitMsMax: 0, quits: 0, staleBackups: 0, digest: '' }
 
 let state = 7
-/** The same numbers each time, from 0 up to, and without, `count`. */
+/** The same sequence of numbers each time, from 0 (included) to `count` (excluded). */
 function below(count) {
   state = (state * 48_271) % 2_147_483_647
   return state % count
@@ -38,7 +38,7 @@ function attempt(what, act) {
   }
 }
 
-/** One commit: a message, its chat's row, and now and then the end of an older message. */
+/** One commit: a message, its chat's row, and sometimes the deletion of an older message. */
 function commit(db, session, index) {
   const chatId = `session-${session}`
   const id = `s${session}-${index}`
@@ -65,10 +65,10 @@ function commit(db, session, index) {
   told.walBytesMax = Math.max(told.walBytesMax, statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0)
 }
 
-/** Whether the copy lacks anything of what was written. */
+/** Whether the copy lacks written data. */
 function isStale(backup) {
   const bytes = readFileSync(backup)
-  // In memory there is no WAL; these bytes say which journal the file uses.
+  // An in-memory database has no WAL. These bytes of the file name its journal mode.
   bytes.fill(1, 18, 20)
   const db = new Database(bytes)
   try {
@@ -104,11 +104,11 @@ for (let session = 1; session <= quits; session += 1) {
       expected.set(key, hashOf(db.prepare('select value from cursorDiskKV where key = ?').pluck().get(key)))
   }
   for (let index = 0; index < commits; index += 1) {
-    // Bursts, and between them pauses of any length, in some of which a reader comes.
+    // Bursts with pauses of any length between them. In some pauses a reader opens the file.
     if (index > 0) await pause(index % 12 === 0 ? below(160) : 1 + below(4))
     commit(db, session, index)
   }
-  // What is still to be written is written as it quits, and the file closed at once.
+  // Pending data is written at the quit, and the file is closed at once.
   attempt('close', () => db.close())
   told.quits += 1
   copyFileSync(path, `${path}.backup`)

@@ -6,7 +6,7 @@ interface DecodedChat {
   readonly messages: readonly ArchivedMessage[]
 }
 
-/** A whole chat out of an object's text. */
+/** Decodes a whole chat from the text of an object. */
 export function decodeChat(text: string): Decoded<DecodedChat> {
   const messages: ArchivedMessage[] = []
   const read = readChat(text, (message) => {

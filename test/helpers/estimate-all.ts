@@ -12,7 +12,7 @@ export function countText(text: string): number {
 
 const sum = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + countText(text), 0)
 
-/** Counts all that waits, in the test's own process. @returns how many messages were counted */
+/** Counts all waiting messages in the test's own process. @returns how many messages were counted */
 export function estimateAll(mirror: Mirror): number {
   const estimates = listUncounted(mirror, Number.MAX_SAFE_INTEGER, 1_000_000).flatMap((key) => {
     const message = readUncounted(mirror, key)

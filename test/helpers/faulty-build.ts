@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Planting {
-  /** A source file, from `src` on. */
+  /** Path of a source file relative to `src`. */
   readonly file: string
   readonly replace: string
   readonly by: string
 }
 
-/** A copy of the program, built with a fault in it: what a test must notice. */
+/** A copy of the program that is built with a planted fault, which a test must detect. */
 export class FaultyBuild {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-faulty-'))
   readonly bin = join(this.#folder, 'dist', 'cli', 'bin.js')
 
-  /** @throws where the place to plant in is not there any more */
+  /** @throws if the code to replace no longer exists */
   constructor(...plantings: readonly Planting[]) {
     for (const name of ['src', 'scripts', 'config', 'package.json', 'package-lock.json']) {
       cpSync(join(root, name), join(this.#folder, name), { recursive: true })
@@ -27,7 +27,7 @@ export class FaultyBuild {
     for (const { file, replace, by } of plantings) {
       const path = join(this.#folder, 'src', file)
       const text = readFileSync(path, 'utf8')
-      if (!text.includes(replace)) throw new Error(`nothing to plant the fault in: ${file} holds no ${replace}`)
+      if (!text.includes(replace)) throw new Error(`the fault cannot be planted: ${file} does not contain ${replace}`)
       writeFileSync(
         path,
         text.replace(replace, () => by),

@@ -5,7 +5,7 @@ const FIRST_AT_MS = Date.UTC(2026, 0, 5, 9)
 export interface Filling {
   readonly chats: number
   readonly messagesPerChat: number
-  /** How long each message is, in characters. */
+  /** Length of each message in characters. */
   readonly textLength?: number
 }
 
@@ -28,7 +28,7 @@ function writeChat(store: Store, chat: number, messages: number, textLength: num
   store.chat(chatId, { name: `Chat ${chat}`, createdAt, fullConversationHeadersOnly: headers(ids) })
 }
 
-/** A word that stands in this message alone, and is one word to the index. */
+/** A word that only this message contains, and that is a single term in the index. */
 export function wordOf(chat: number, message: number): string {
   const letters = (value: number): string => String(value).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))
   return `${letters(chat)}q${letters(message)}z`

@@ -4,18 +4,18 @@ import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 interface CommitPlan {
-  /** Author date; also the committer's unless that is given. Epoch milliseconds. */
+  /** Author date in epoch milliseconds; also the committer date by default. */
   readonly atMs: number
   readonly committedAtMs?: number
-  /** What is written, by path; null removes the file. */
+  /** File contents by path; null removes the file. */
   readonly files?: Readonly<Record<string, string | null>>
   readonly subject?: string
-  /** In git's way: `+0200`. */
+  /** In git's format: `+0200`. */
   readonly zone?: string
   readonly isAmended?: boolean
 }
 
-/** A real repository in a temporary folder, written by git itself. */
+/** A real repository in a temporary folder, created by git itself. */
 export class GitRepository {
   readonly root: string
 
@@ -25,7 +25,7 @@ export class GitRepository {
     this.git(['init', '--quiet', '--initial-branch=main'])
   }
 
-  /** What git prints, without its last line's end. */
+  /** Git's output without the last line end. */
   git(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
     const people = { NAME: 'Ada', EMAIL: 'ada@example.org' }
     const told = Object.entries(people).flatMap(([key, value]) =>

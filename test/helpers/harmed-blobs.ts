@@ -1,6 +1,6 @@
 import { bytesField, numberField } from '../../src/sample/cli-store.ts'
 
-/** Blobs of no use, each in the place of one that tells something. */
+/** Useless blobs, each in place of a useful one. */
 export const harmedBlobs: readonly (readonly [string, Buffer | null])[] = [
   ['gone', null],
   ['empty', Buffer.alloc(0)],

@@ -8,16 +8,16 @@ import type { Chance } from '../fuzz/chance.ts'
 import { ArchiveFolder } from './archive-folder.ts'
 import { sealedText } from './sealed-text.ts'
 
-/** An archive folder and the one run in it, as it was before anything was done to it. */
+/** An archive folder with one run, before the damage. */
 export interface Victim {
   readonly dir: string
   readonly manifest: Manifest
 }
 
 export interface Damage {
-  /** Chats that are damaged by it. */
+  /** The damaged chats. */
   readonly chats: readonly string[]
-  /** Runs that are; none where something is there that should not be. */
+  /** The damaged runs; none if the damage is only an unexpected file. */
   readonly runs: readonly string[]
 }
 
@@ -49,7 +49,7 @@ function flip(path: string, chance: Chance): void {
   writeFileSync(path, bytes)
 }
 
-/** Puts a file in the place that its bytes give it, as only somebody who means it would. */
+/** Stores a file under the hash of its bytes, like a deliberate forgery. */
 export function plant(dir: string, bytes: Buffer): string {
   const hash = createHash('sha256').update(bytes).digest('hex')
   mkdirSync(dirname(join(dir, objectPath(hash))), { recursive: true })
@@ -57,7 +57,7 @@ export function plant(dir: string, bytes: Buffer): string {
   return hash
 }
 
-/** Writes the manifest with these chats, as only somebody who means it would. */
+/** Writes the manifest with these chats, like a deliberate forgery. */
 export function sealAgain(victim: Victim, chats: Manifest['chats']): void {
   const messageCount = chats.reduce((sum, { messages }) => sum + messages.length, 0)
   writeFileSync(runIn(victim), sealedText({ ...victim.manifest, chats, messageCount, chatCount: chats.length }))
@@ -136,12 +136,12 @@ const all: Readonly<Record<string, Harm>> = {
   },
 }
 
-/** What can be done to an archive. Windows asks for rights to make a link. */
+/** Kinds of damage to an archive. On Windows, creating a link needs special rights. */
 export const harms: readonly (readonly [kind: string, harm: Harm])[] = Object.entries(all).filter(
   ([kind]) => process.platform !== 'win32' || !kind.startsWith('a link'),
 )
 
-/** Does this to a copy of an archive, and lets it be looked at. */
+/** Damages a copy of an archive, and passes it to a check. */
 export async function onDamagedCopy(
   whole: Victim,
   harm: Harm,

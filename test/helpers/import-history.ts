@@ -4,7 +4,7 @@ import type { GitRepository } from './git-repository.ts'
 
 const MINUTE_MS = 60_000
 
-/** Writes a history of some people at work, with side branches that are merged: by `git fast-import`, in one process. */
+/** Writes a history of several authors with merged branches, by one process of `git fast-import`. */
 export function importHistory(repository: GitRepository, commits: number, seed: string): void {
   const chance = new Chance(seed)
   const files = Array.from({ length: 150 }, (_, index) => `src/room-${index % 12}/file-${index}.ts`)
@@ -13,7 +13,7 @@ export function importHistory(repository: GitRepository, commits: number, seed: 
   let main = 0
   let side = 0
   for (let mark = 1; mark <= commits; mark += 1) {
-    // Mostly the next half hours, at times the next day.
+    // Mostly within the next half hours, sometimes the next day.
     atMs += chance.between(1, 6) === 1 ? chance.between(600, 2000) * MINUTE_MS : chance.between(2, 90) * MINUTE_MS
     const isMerge = side > 0 && chance.between(1, 6) === 1
     const isSide = !isMerge && main > 0 && chance.between(1, 4) === 1

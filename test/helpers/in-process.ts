@@ -8,7 +8,7 @@ import { discoverSources } from '../../src/indexer/discover.ts'
 import type { MassRule, PassDepth, PassStep } from '../../src/indexer/source.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 
-/** The indexer at work in the test's own process, on a mirror of its own. */
+/** The indexer in the test's own process, with its own mirror. */
 export class Indexer {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   readonly path = join(this.folder, 'mirror.db')
@@ -17,7 +17,7 @@ export class Indexer {
   /** Cursor's home folders. */
   homes: readonly string[] = []
   now: () => number = Date.now
-  /** When so much vanished that it is not believed at once; the program's own rule where it is not set. */
+  /** When a loss is too large to be accepted at once; the program's own rule by default. */
   mass: MassRule | undefined
 
   constructor(...userDirs: readonly string[]) {
@@ -35,7 +35,7 @@ export class Indexer {
     return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, this.now, this.mass)
   }
 
-  /** What the mirror holds of its threads: `[id, position, first text]`, orphans last. */
+  /** The messages of a chat in the mirror: `[id, position, first text]`, orphans last. */
   thread(chatId: string): (readonly [string, number | null, string])[] {
     const rows = this.mirror
       .prepare<unknown[], { id: string; position: number | null; parts: string }>(
@@ -58,7 +58,7 @@ export class Indexer {
     )
   }
 
-  /** Ends the program that held the mirror, and starts another. */
+  /** Closes the mirror and opens it again, like a restart of the program. */
   restart(): void {
     this.mirror.close()
     this.mirror = openWriter(this.path)

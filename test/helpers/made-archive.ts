@@ -11,7 +11,7 @@ import { sealedText } from './sealed-text.ts'
 
 export const RUN = '20260101T000000Z-manual'
 
-/** A chat as an archive holds it, as plain as can be; what a test does not say is unremarkable. */
+/** A minimal chat of an archive. Values that a test does not set are defaults. */
 export function archivedChat(id: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const plain: Omit<ArchivedChat, 'messageCount'> = {
     format: 'cursordex-chat',
@@ -74,7 +74,7 @@ export function archivedMessage(id: string, more: Readonly<Record<string, unknow
 export const linesOf = (chat: Record<string, unknown>, messages: readonly Record<string, unknown>[]): string[] =>
   [{ messageCount: messages.length, ...chat }, ...messages].map((each) => JSON.stringify(each))
 
-/** Packs lines, whatever they hold, and puts them in their place. @returns what an honest manifest says of them */
+/** Packs any lines and stores the object. @returns the entry of a correct manifest */
 export function plantChat(dir: string, id: string, lines: readonly string[]): ChatEntry {
   const text = lines.map((line) => `${line}\n`).join('')
   const packed = gzipSync(text)
@@ -84,7 +84,7 @@ export function plantChat(dir: string, id: string, lines: readonly string[]): Ch
   return { id, object, content, bytes: packed.length, revision: 1, messages }
 }
 
-/** Writes the manifest of a run, whatever it says. */
+/** Writes the manifest of a run with any content. */
 export function plantRun(dir: string, chats: readonly ChatEntry[], more: Readonly<Record<string, unknown>> = {}): void {
   const head = {
     format: MANIFEST_FORMAT,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 
-/** A mirror with one source, as it was before a migration; to be closed and opened anew. */
+/** A mirror with one source in the state before a migration. The test closes and reopens it. */
 export function mirrorBefore(migration: string): { readonly path: string; readonly db: Database.Database } {
   const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
   const db = new Database(path)

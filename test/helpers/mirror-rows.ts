@@ -3,15 +3,15 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { SearchRequest } from '../../src/api/search/request.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
-import { sortKeyFloor } from '../../src/mirror/write/messages/sort-key.ts'
+import { sortKeyFloor } from '../../src/mirror/write/messages/key-allocator.ts'
 import { writeDictionary } from '../../src/mirror/write/write-dictionary.ts'
-import { Names } from '../../src/mirror/write/names.ts'
+import { Names } from '../../src/mirror/write/write-tools.ts'
 import { cutParts, writeTerms } from '../../src/mirror/fulltext/write-terms.ts'
 import type { Part } from '../../src/model/part.ts'
 import { marksOf } from '../../src/text/terms/marks.ts'
 import { indexTermBytes } from '../../src/text/terms/terms.ts'
 
-/** A real mirror in a folder of its own, below the test file's home and gone with it. */
+/** A real mirror in its own folder below the test file's home, with which it is removed. */
 export function openTestMirror(): Mirror {
   const db = openWriter(join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db'))
   db.exec(`insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`)
@@ -102,7 +102,7 @@ function freeKey(db: Mirror, floor: number): number {
   return last === null || last === undefined ? floor : last + 1
 }
 
-/** A request with nothing but a query, to be changed where a test needs it. */
+/** A request with only a query, which a test can change. */
 export function requestOf(q: string, changes: Partial<SearchRequest> = {}): SearchRequest {
   const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 0, 20, 12) }
   const plain = { filters: {}, clock, sort: 'relevance', group: 'message', facets: [], explain: false } as const

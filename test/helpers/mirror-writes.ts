@@ -1,7 +1,7 @@
 import type { ChatFacts, MessageDraft } from '../../src/mirror/write/batch.ts'
 import { asMessageId } from '../../src/model/ids.ts'
 
-/** Facts of a chat of which nothing is known. */
+/** The facts of a chat without any information. */
 export const noFacts: ChatFacts = {
   format: 'split',
   name: null,
@@ -24,7 +24,7 @@ export const noFacts: ChatFacts = {
   recordedCostCents: null,
 }
 
-/** A message of the user's of one text, without a time. */
+/** A user's message with one text and without a time. */
 export const draftOf = (id: string, text: string, more: Partial<MessageDraft> = {}): MessageDraft => ({
   id: asMessageId(id),
   alias: null,

@@ -5,7 +5,7 @@ import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { sourceNum } from '../../src/mirror/sources/source-state.ts'
 import { asSourceId } from '../../src/model/ids.ts'
 
-/** An empty mirror in a folder of its own. */
+/** An empty mirror in its own folder. */
 export class OpenMirror {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   readonly path = join(this.folder, 'mirror.db')

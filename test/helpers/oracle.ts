@@ -9,9 +9,9 @@ import { asArray, asFields, asText, parseJson } from './oracle/values.ts'
 import type { Fields } from './oracle/values.ts'
 
 export interface ExpectedMessage {
-  /** Null where Cursor gives none and one must be made. */
+  /** Null if Cursor gives none and an id must be derived. */
   readonly id: string | null
-  /** In a thread by time: the rank among its messages. */
+  /** In a thread ordered by time: the rank among its messages. */
   readonly position: number | null
   readonly role: 'user' | 'assistant'
   readonly createdAt: string | null
@@ -26,14 +26,14 @@ export interface ExpectedMessage {
 
 export interface ExpectedChat {
   readonly id: string
-  /** What must be answered under these names; what Cursor's format leaves open is not among them. */
+  /** Required values of these members. Members that Cursor's format leaves open are not included. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** Where the title is made of the user's words: the text that it must be the beginning of. */
+  /** Set if the title comes from the user's words: the text that it must begin. */
   readonly titleStart: string | null
   readonly order: 'headers' | 'array' | 'time'
-  /** Where the chat's list of messages names which. */
+  /** Set if the chat's list of messages names them. */
   readonly names: ReadonlyMap<string, number>
-  /** The thread in order, then the orphans by time. */
+  /** The thread in order, followed by the orphans by time. */
   readonly messages: readonly ExpectedMessage[]
 }
 
@@ -49,8 +49,8 @@ interface Thread {
 }
 
 /**
- * What must be answered for a store: a second reading of it, as simple and as slow as can be, that shares nothing
- * with the first.
+ * The required answers for a store: an independent reading of it, as simple and slow as possible, that shares no code
+ * with the program.
  */
 export function readExpected(path: string): Expected {
   const { chats, bubbles, issues } = readRows(path)
@@ -65,7 +65,7 @@ export function readExpected(path: string): Expected {
   return { chats: expected, issues }
 }
 
-/** @param chat undefined where the chat has no row, null where the row has no value */
+/** @param chat undefined if the chat has no row, null if the row has no value */
 function expectChat(
   id: string,
   chat: Fields | null | undefined,
@@ -85,7 +85,7 @@ function expectChat(
   const titleStart = name === null ? (firstWords?.holdings.text[0] ?? null) : null
   const facts: Record<string, unknown> = {
     titleSource: name !== null ? 'cursor' : titleStart !== null ? 'first-message' : 'none',
-    // Whether a chat without a time of its own takes that of its first message is left open.
+    // It is left open whether a chat without a time gets the time of its first message.
     createdAt: isoOf(createdMs) ?? undefined,
     mode: chat ? (asText(chat['unifiedMode']) ?? asText(chat['forceMode'])) : null,
     model: chatModel(chat ?? null, held),
@@ -137,7 +137,7 @@ function embedded(chat: Fields | null, id: string | null, value: Fields): Bubble
   return { id, value, holdings: holdingsOf(value, oldToolOf(chat, id)) }
 }
 
-/** In the first split chats the calls stood in the chat's row, under the message's id. */
+/** The first split chats have their calls in the chat's row, under the message's id. */
 function oldToolOf(chat: Fields | null, id: string | null): unknown {
   const tools = asArray(chat?.['capabilities']).find((capability) => asFields(capability)?.['type'] === 15)
   const map = asFields(asFields(tools)?.['data'])?.['bubbleDataMap']
@@ -187,13 +187,13 @@ function tokensOf(counts: readonly (Fields | null)[]): ExpectedMessage['tokens']
   return input === null && output === null ? null : { input, output }
 }
 
-/** @returns undefined where it stands open: a chat that names no model, while its messages do */
+/** @returns undefined if it is left open: a chat that names no model, while its messages do */
 function chatModel(chat: Fields | null, messages: readonly ExpectedMessage[]): string | null | undefined {
   const chosen = realModel(asFields(chat?.['modelConfig'])?.['modelName'])
   return chosen ?? (messages.some((message) => message.model !== null) ? undefined : null)
 }
 
-/** `default` and `auto` leave the choice to Cursor, which does not say what it chose. */
+/** `default` and `auto` leave the choice to Cursor, which does not record it. */
 function realModel(name: unknown): string | null {
   return name === 'default' || name === 'auto' ? null : asText(name)
 }

@@ -2,7 +2,7 @@ import type { Store } from '../../src/sample/cursor-home.ts'
 import { fillStore } from './fill-store.ts'
 import { getJson, untilReady, Workplace } from './spawn-cursordex.ts'
 
-/** Four chats of six messages, mirrored by a daemon that is stopped; of `chat-1` Cursor has lost `m1-2` since. */
+/** Four chats with six messages each, mirrored by a daemon that is now stopped. Since then Cursor lost `m1-2` of `chat-1`. */
 export async function placeWithLoss(): Promise<{ readonly place: Workplace; readonly store: Store }> {
   const place = new Workplace()
   const store = place.cursor.global()

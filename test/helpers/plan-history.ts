@@ -1,21 +1,21 @@
 import { Chance } from '../../src/sample/chance.ts'
 import type { Act, PlannedChat } from './commit-world.ts'
 
-/** A commit as plain git tells it, read apart from the program under test. */
+/** A commit from plain git, read independently of the tested program. */
 export interface PlainCommit {
   readonly sha: string
   readonly parents: readonly string[]
-  /** Author date, epoch milliseconds. */
+  /** Author date in epoch milliseconds. */
   readonly atMs: number
   readonly files: readonly string[]
 }
 
-/** How a chat came about, which says of what it is evidence. */
+/** How a chat relates to commits, which decides the expected evidence. */
 export type Story = 'worked' | 'waited' | 'long' | 'advised' | 'strayed' | 'chatted' | 'read' | 'abroad'
 
 export interface KnownChat extends PlannedChat {
   readonly story: Story
-  /** The commits to which it led. */
+  /** The commits that came from it. */
   readonly truth: ReadonlySet<string>
 }
 
@@ -23,8 +23,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /**
- * How much of each there is for ten commits. Half of the work was done in the chat as people do it now; now and then it
- * waits until the next day, or only talks; and people talk of other things in between.
+ * Number of chats of each kind for ten commits. Half of the work is ordinary work in a chat. Sometimes a commit
+ * follows on the next day, or a chat only discusses it; and some chats are about other things.
  */
 const MIX: readonly [Story, ...Story[]] = [
   'worked',
@@ -32,7 +32,7 @@ const MIX: readonly [Story, ...Story[]] = [
   ...(['advised', 'strayed', 'chatted', 'read', 'abroad'] as const),
 ]
 
-/** Chats about a history, with what each led to. The same seed makes the same chats. */
+/** Chats about a history, each with its commits. The same seed gives the same chats. */
 export function planHistory(commits: readonly PlainCommit[], seed: string): KnownChat[] {
   const chance = new Chance(seed)
   const ordered = commits.toSorted((left, right) => left.atMs - right.atMs)
@@ -85,7 +85,7 @@ interface Span {
   readonly toMs: number
 }
 
-/** Between a commit and its parent, half an hour at most; null where there was no time for a chat. */
+/** A time between a commit and its parent, at most half an hour before; null if there was no time for a chat. */
 function workTime(commit: PlainCommit, { bySha }: History): Span | null {
   const parents = commit.parents.flatMap((sha) => bySha.get(sha)?.atMs ?? []).filter((atMs) => atMs < commit.atMs)
   const fromMs = Math.max(commit.atMs - 28 * MINUTE_MS, ...parents.map((atMs) => atMs + 2000))
@@ -97,13 +97,13 @@ function spread(files: readonly (string | null)[], { fromMs, toMs }: Span, chanc
   return files.map((edits, index) => ({ atMs: times[index] ?? fromMs, ...(edits === null ? {} : { edits }) }))
 }
 
-/** At work on a file that nobody committed for a long time. */
+/** Work on a file that was not committed for a long time. */
 function strayed(commit: PlainCommit, time: Span, { chance }: History): Told {
   const edits = `scratch/${commit.sha.slice(0, 8)}.txt`
   return { acts: spread([null, edits, null], time, chance), truth: new Set() }
 }
 
-/** Edits of hours ago, of files that nobody committed in between. */
+/** Edits from hours ago, of files that were not committed in between. */
 function waited(at: number, { commits, chance }: History): Told {
   const commit = commits[at]
   if (commit === undefined) return null
@@ -116,7 +116,7 @@ function waited(at: number, { commits, chance }: History): Told {
   return { acts: spread([null, ...files, null], time, chance), truth: new Set([commit.sha]) }
 }
 
-/** One chat over three commits in a row. */
+/** One chat for three consecutive commits. */
 function long(at: number, history: History): Told {
   const { commits, chance } = history
   const led = commits.slice(at, at + 3).flatMap((commit) => {

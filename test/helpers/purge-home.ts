@@ -13,7 +13,7 @@ import { waitUntil } from './wait-until.ts'
 /** A time of one morning. */
 export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()
 
-/** A Cursor home, its mirror and its archives, out of which something is purged. The mirror is open only while it is asked. */
+/** A Cursor home, its mirror and its archives. The mirror is open only during `ask`. */
 export class PurgeHome {
   readonly #home = new CursorHome()
   readonly store = this.#home.global()
@@ -23,7 +23,7 @@ export class PurgeHome {
     return this.#indexer.folder
   }
 
-  /** A chat of these texts, the user's and an answer in turn, a minute apart. */
+  /** A chat with these texts, by the user and the assistant in turn, a minute apart. */
   chat(id: string, texts: readonly string[], more: object = {}): void {
     const ids = texts.map((_, at) => `${id}${at + 1}`)
     this.store.chat(id, { name: id, fullConversationHeadersOnly: headers(ids), ...more })
@@ -37,7 +37,7 @@ export class PurgeHome {
     this.ask((indexer) => indexer.pass('full'))
   }
 
-  /** Ids of what the mirror holds of a chat. */
+  /** Ids of the messages of a chat in the mirror. */
   messages(chatId: string): string[] {
     return this.ask((indexer) => indexer.thread(chatId).map(([id]) => id))
   }
@@ -51,7 +51,7 @@ export class PurgeHome {
     }
   }
 
-  /** Everything lost but the archives. */
+  /** Loses everything except the archives. */
   wipe(): void {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#indexer.path}${ending}`, { force: true })
     openWriter(this.#indexer.path).close()
@@ -68,14 +68,14 @@ export class PurgeHome {
     return acts.get(name)
   }
 
-  /** Archives what Cursor holds now. @throws Error where the run did not end well */
+  /** Archives what Cursor has now. @throws Error if the run fails */
   async readAndArchive(): Promise<void> {
     this.pass()
     const run = await this.archive()
     if (run?.state !== 'verified') throw new Error(`the archive is ${run?.state ?? 'not there'}`)
   }
 
-  /** Ids of the messages that the newest run holds, and of chats without any. */
+  /** Ids of the messages in the newest run, and of chats without messages. */
   async archived(): Promise<string[]> {
     const found: string[] = []
     const dir = join(this.folder, 'archives')

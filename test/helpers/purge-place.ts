@@ -1,7 +1,7 @@
 import { headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Workplace, type Ended, type RunOptions } from './spawn-cursordex.ts'
 
-/** A word of letters that stands nowhere else, of each secret another one; they differ in their first letter. */
+/** A unique word of letters for each secret. The words differ in their first letter. */
 export const secretOf = (round: number): string => `zephyrian-${wordOf(round)}`
 export const wordOf = (round: number): string => {
   const digits = String(round).padStart(3, '0').split('').toReversed()
@@ -10,7 +10,7 @@ export const wordOf = (round: number): string => {
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 1, 1, 9) + minute * 60_000).toISOString()
 
-/** A Cursor with so many chats; in each a message holds a secret of its own, in text and in what a tool gave back. */
+/** A Cursor with this many chats. In each chat one message contains a secret of its own. */
 export class PurgePlace {
   readonly place = new Workplace()
   readonly store: Store
@@ -37,7 +37,7 @@ export class PurgePlace {
     })()
   }
 
-  /** As Cursor does whenever it comes back to a message: the row is another one afterwards. */
+  /** Writes the row again, as Cursor does when it returns to a message. */
   writeSecret(chat: number, more = ''): void {
     const text = `It is "${secretOf(chat)}".\nKeep it to yourself.${more}`
     this.store.message(`chat-${chat}`, `s${chat}`, { type: 1, text, createdAt: at(chat * 60) })

@@ -10,7 +10,7 @@ import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome } from '../../sr
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 
-/** A purge in the test's own process, on a mirror that nobody has open meanwhile. */
+/** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {
   readonly purging: Purging
   /** Asks the mirror, as the purge does. */
@@ -64,7 +64,7 @@ export const scopeOf = (scope: Partial<PurgeScope>): PurgeScope => ({
 
 export const chatsOf = (...ids: readonly string[]): Partial<PurgeScope> => ({ chatIds: ids.map(asChatId) })
 
-/** Files below a folder in which this stands, be it packed; letters of ASCII in any case. */
+/** Files in and below a folder that contain this text, also inside gzip; ASCII letters in any case. */
 export function findBytes(folder: string, text: string): string[] {
   const needle = Buffer.from(text).toString('latin1').toLowerCase()
   const holds = (bytes: Buffer): boolean => bytes.toString('latin1').toLowerCase().includes(needle)

@@ -4,7 +4,7 @@ import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/archive-sha
 import type { RunningDaemon } from './running-daemon.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** Archives everything, and waits until it is made. */
+/** Archives everything, and waits until the archive is complete. */
 export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): Promise<ArchiveRun> {
   const { name } = await daemon.post<ArchiveRun>('/api/archives')
   return waitUntil('the archive', async () => {
@@ -16,7 +16,7 @@ export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): P
 export const restore = (daemon: Pick<RunningDaemon, 'post'>, body: unknown = {}): Promise<ArchiveRestored> =>
   daemon.post<ArchiveRestored>('/api/archives/newest/restore', body)
 
-/** Takes the mirror away, and leaves the archives. */
+/** Removes the mirror and keeps the archives. */
 export function wipeMirror(dataDir: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(join(dataDir, `mirror.db${ending}`), { force: true })
 }

@@ -19,7 +19,7 @@ from messages join chats on chats.num = chat join bodies on bodies.num = body
 where is_orphan <> 2 order by 1
 `
 
-/** Every message that a mirror holds, with its words. */
+/** All messages of a mirror with their texts. */
 export const wordsIn = (db: Mirror): string[] => db.prepare<[], string>(WORDS).pluck().all()
 
 export const chatsIn = (db: Mirror): string[] =>
@@ -34,7 +34,7 @@ export function readWords(path: string): string[] {
   }
 }
 
-/** Everything below a folder, with its size and when it was written: equal as long as nobody touched anything. */
+/** All files below a folder with size and modification time; equal if nothing was changed. */
 export function stateOf(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries

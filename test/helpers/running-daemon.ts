@@ -8,19 +8,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
-/** Long, for a machine that has other work. */
+/** Long, because the machine may be busy. */
 const START_LIMIT_MS = 60_000
 const READY_LIMIT_MS = 60_000
 const STOP_LIMIT_MS = 30_000
 
 interface StartOptions {
   readonly userDirs: readonly string[]
-  /** Where the program keeps what it holds; a temporary folder, removed with it, when not given. */
+  /** The program's data folder; a temporary one by default, which is removed at the end. */
   readonly dataDir?: string
   readonly flags?: readonly string[]
 }
 
-/** The compiled program, serving as a process of its own. */
+/** The compiled program as a separate, serving process. */
 export class RunningDaemon {
   readonly url: string
   readonly dataDir: string
@@ -36,7 +36,7 @@ export class RunningDaemon {
     this.#removesData = removesData
   }
 
-  /** @throws when the program ends, or says nothing in a minute */
+  /** @throws if the program ends, or reports nothing within a minute */
   static async start({ userDirs, dataDir, flags = [] }: StartOptions): Promise<RunningDaemon> {
     const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'cursordex-data-'))
     const folders = userDirs.flatMap((dir) => ['--cursor-user-dir', dir])
@@ -70,7 +70,7 @@ export class RunningDaemon {
     return this.#ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
   }
 
-  /** Waits until all that the stores held has been indexed. */
+  /** Waits until the content of all stores is indexed. */
   async waitReady(): Promise<void> {
     const endMs = Date.now() + READY_LIMIT_MS
     for (;;) {
@@ -81,7 +81,7 @@ export class RunningDaemon {
     }
   }
 
-  /** Ends it as a user would, and takes its data folder away. @returns the exit code, or null if it had to be killed */
+  /** Ends the program like a user, and removes its data folder. @returns the exit code; null if it had to be killed */
   async stop(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       const ended = once(this.#child, 'exit')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Part } from '../../src/model/part.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { sortKeyFloor } from '../../src/mirror/write/messages/sort-key.ts'
+import { sortKeyFloor } from '../../src/mirror/write/messages/key-allocator.ts'
 
 type Values = Readonly<Record<string, string | number | Buffer | null>>
 
@@ -15,7 +15,7 @@ interface SeedChat {
   readonly createdAt?: number | null
   readonly lastActivityAt?: number | null
   readonly messageCount?: number
-  /** Any other column of the row, by its name. */
+  /** Any other column of the row, by name. */
   readonly columns?: Values
 }
 
@@ -42,7 +42,7 @@ export interface SeededMirror {
   dispose(): void
 }
 
-/** A real mirror in a temporary folder, filled row by row; what a test does not say has an unremarkable value. */
+/** A real mirror in a temporary folder, filled row by row. Values that a test does not set are defaults. */
 export function seedMirror(): SeededMirror {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   const path = join(folder, 'mirror.db')

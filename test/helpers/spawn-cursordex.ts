@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** The program as it is installed: compiled, and started by plain `node`. */
+/** The program as installed: compiled and started by plain `node`. */
 export const cursordexBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
 
-/** A promise to users: after a signal it ends within two seconds, by force if need be. */
+/** A promise to users: after a signal the program ends within two seconds, by force if necessary. */
 export const STOP_MS_MAX = 2000
 
 export interface Ended {
@@ -21,22 +21,22 @@ export interface Ended {
 
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** User id to run as; only root may choose. */
+  /** User id of the process; only root may choose it. */
   readonly uid?: number
-  /** Another build of the program than that of this checkout. */
+  /** Another build of the program instead of this checkout's. */
   readonly bin?: string
-  /** What stands on its standard input. */
+  /** The content of its standard input. */
   readonly input?: string
 }
 
 export interface RunOptions extends SpawnOptions {
-  /** After those of the workplace: of two equal flags the last counts. */
+  /** These come after the flags of the workplace: of two equal flags the last one counts. */
   readonly flags?: readonly string[]
   /** Without the flags of the workplace. */
   readonly isBare?: boolean
 }
 
-/** One run of the program, its output kept. */
+/** One run of the program, with its output. */
 export class Cursordex {
   readonly ended: Promise<Ended>
   readonly #child: ChildProcess
@@ -50,7 +50,7 @@ export class Cursordex {
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
     })
-    // Who is killed reads no more.
+    // A killed process no longer reads.
     this.#child.stdin?.on('error', () => undefined).end(input)
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text))
@@ -93,7 +93,7 @@ export class Cursordex {
     return { ...ended, tookMs: performance.now() - startedAt }
   }
 
-  /** The address of its one line on stdout. */
+  /** The address from its only line on stdout. */
   listening(withinMs = 60_000): Promise<string> {
     const look = () => {
       if (this.#hasEnded) throw new Error(`it ended before it listened: ${this.#stderr}`)
@@ -111,11 +111,11 @@ export interface Status {
   readonly progress: unknown
 }
 
-/** A Cursor home, a data folder, and every process started on them: all gone after `remove`. */
+/** A Cursor home, a data folder, and all processes that use them. `remove` ends and deletes all of these. */
 export class Workplace {
   readonly cursor = new CursorHome()
   readonly root = mkdtempSync(join(tmpdir(), 'cursordex-data-'))
-  /** Not made yet: the program makes it. */
+  /** The program creates this folder. */
   readonly dataDir = join(this.root, 'cursordex')
   readonly #started: Cursordex[] = []
 
@@ -130,7 +130,7 @@ export class Workplace {
     return program
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command until it ends. */
   run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
     return this.start(argv, options).ended
   }
@@ -165,7 +165,7 @@ export async function getJson<Answer>(url: string, path: string, init: RequestIn
 
 export const getStatus = (url: string): Promise<Status> => getJson<Status>(url, '/api/status')
 
-/** Waits until everything the sources hold is indexed. */
+/** Waits until the content of all sources is indexed. */
 export function untilReady(url: string, withinMs = 60_000): Promise<Status> {
   return untilState(url, 'ready', withinMs)
 }

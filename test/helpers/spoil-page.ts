@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** The first byte of a page of a SQLite file says what it is: https://www.sqlite.org/fileformat2.html#b_tree_pages */
+/** The first byte of a SQLite page is its type: https://www.sqlite.org/fileformat2.html#b_tree_pages */
 const pageKinds = { 'index-inner': 2, 'index-leaf': 10, 'table-leaf': 13 } as const
 
 /**
- * Writes nonsense over one page of 4 KB of a SQLite file.
- * @param at which of its kind; counted from the end where negative
- * @returns the bytes of the file as they were
+ * Overwrites one page of 4 KB of a SQLite file with garbage.
+ * @param at index among the pages of its kind; negative indexes count from the end
+ * @returns the original bytes of the file
  */
 export function spoilPage(path: string, kind: keyof typeof pageKinds, at: number): Buffer {
   const bytes = readFileSync(path)

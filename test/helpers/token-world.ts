@@ -9,7 +9,7 @@ import { Indexer } from './in-process.ts'
 
 const HOST = '127.0.0.1:4870'
 
-/** A made Cursor, indexed in the test's process, and asked for its tokens over the app. */
+/** A generated Cursor home, indexed in the test's process, with token queries through the app. */
 export class TokenWorld {
   readonly home = new CursorHome()
   readonly store = this.home.global()
@@ -29,7 +29,7 @@ export class TokenWorld {
     },
   } as unknown as ApiWorld)
 
-  /** A question, and an answer which may carry counts, in a chat of its own. */
+  /** Adds a chat with a question and an answer, which may have recorded counts. */
   exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): void {
     const [asked, told] = [`${chat}-1`, `${chat}-2`]
     this.store.message(chat, asked, { type: 1, text: 'q', createdAt: '2025-03-01T10:00:00.000Z' })
@@ -47,7 +47,7 @@ export class TokenWorld {
     return tokensAnswer.parse(await (await this.ask(query)).json())
   }
 
-  /** The CSV's rows, each cell by its column's name; no cell of theirs may hold a comma or a quote. */
+  /** Rows of the CSV by column name. Cells must not contain a comma or a quote. */
   async csv(query = '?'): Promise<Record<string, string>[]> {
     const text = await (await this.ask(`${query}&as=csv`)).text()
     const [head = [], ...rows] = text.split('\r\n').map((line) => line.split(/,(?! )/))

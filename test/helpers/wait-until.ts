@@ -1,7 +1,7 @@
 /**
- * Asks again and again until the answer is neither null, undefined nor false. It waits as long as a machine with much
- * other work may need: who waits for what comes, waits no longer for that.
- * @throws Error that names what was waited for
+ * Polls until the answer is neither null, undefined nor false. The limit is long enough for a busy machine; a test
+ * that succeeds does not wait longer because of it.
+ * @throws Error that names the awaited event
  */
 export async function waitUntil<Value>(
   what: string,

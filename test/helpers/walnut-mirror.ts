@@ -1,13 +1,13 @@
 import type { Mirror } from '../../src/mirror/open.ts'
 import { insertChat, insertMessage, openTestMirror } from './mirror-rows.ts'
 
-/** In each chat. */
+/** Messages per chat. */
 const SAID_EACH = 300
 
 /**
- * A mirror in which "walnuts" stands in the titles of some chats, whose messages of January 2026 say nothing of the kind,
- * and in messages of February in chats of another title.
- * @param saying how many chats hold 300 such messages each
+ * A mirror with "walnuts" in the titles of some chats, whose messages of January 2026 do not contain the word,
+ * and in messages of February in chats with other titles.
+ * @param saying how many chats have 300 such messages each
  */
 export function openWalnutMirror(titled: number, saying: number): Mirror {
   const db = openTestMirror()

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
-import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
-import { readDigest } from '../../src/mirror/digests/write-digest.ts'
+import { readDigest, DigestWords } from '../../src/mirror/digests/write-digest.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

@@ -21,7 +21,7 @@ function listed(id: string, more: Partial<OutlineEntry> = {}): OutlineEntry {
   return { id: asMessageId(id), role: null, createdAtMs: null, startedAtMs: null, ...more }
 }
 
-/** `[id, position]` in order of position, orphans last. */
+/** `[id, position]` by position, orphans last. */
 function places(outline: Outline, entries: readonly ThreadEntry[]): (readonly [string, number | null])[] {
   return arrangeThread(outline, entries, null).map(({ id, position }) => [id, position])
 }
@@ -31,7 +31,7 @@ function byId(placements: readonly Placement[], id: string): Placement | undefin
 }
 
 describe('order', () => {
-  test('the list decides, whatever the order of the rows', () => {
+  test('the outline decides, regardless of the order of the rows', () => {
     const entries = [entry('c', { sentAtMs: 1 }), entry('a', { sentAtMs: 3 }), entry('b', { sentAtMs: 2 })]
     expect(places([listed('a'), listed('b'), listed('c')], entries)).toEqual([
       ['a', 0],
@@ -40,14 +40,14 @@ describe('order', () => {
     ])
   })
 
-  test('a named message without a row leaves a gap', () => {
+  test('an outline entry without a row leaves a gap in the positions', () => {
     expect(places([listed('a'), listed('missing'), listed('c')], [entry('a'), entry('c')])).toEqual([
       ['a', 0],
       ['c', 2],
     ])
   })
 
-  test('a row that the list does not name is an orphan', () => {
+  test('a row that the outline does not name is an orphan', () => {
     expect(places([listed('a')], [entry('a'), entry('left-over')])).toEqual([
       ['a', 0],
       ['left-over', null],
@@ -74,18 +74,18 @@ describe('order', () => {
     ])
   })
 
-  test('a row is also found by the id that it carries inside', () => {
+  test('a row is also matched by its alias', () => {
     expect(places([listed('inner')], [entry('outer', { alias: asMessageId('inner') })])).toEqual([['outer', 0]])
   })
 
-  test('a message whose row vanished keeps the place that the chat still names', () => {
+  test('a message whose row vanished keeps its place while the chat names it', () => {
     expect(places([listed('a'), listed('b')], [entry('a'), entry('b', { isLive: false })])).toEqual([
       ['a', 0],
       ['b', 1],
     ])
   })
 
-  test('a row of the source claims a place before one that vanished', () => {
+  test('a live row takes a place before a vanished one', () => {
     const outline = [listed('gone', { role: 'user', startedAtMs: 100 })]
     const entries = [
       entry('gone', { role: 'user', startedAtMs: 100, isLive: false }),
@@ -97,7 +97,7 @@ describe('order', () => {
     ])
   })
 
-  test('without a list the rows stand by time, those without one last, ties by id', () => {
+  test('without an outline the rows are ordered by time, then by id; rows without a time are last', () => {
     const entries = [
       entry('z', { sentAtMs: 5 }),
       entry('untimed'),
@@ -112,7 +112,7 @@ describe('order', () => {
     ])
   })
 
-  test('a name that the list gives twice takes one row once', () => {
+  test('an id that is twice in the outline places its row once', () => {
     expect(places([listed('a'), listed('a')], [entry('a')])).toEqual([['a', 0]])
   })
 })
@@ -166,7 +166,7 @@ describe('times', () => {
 })
 
 describe('orphans', () => {
-  test('an orphan of the same content as a message of the thread is shadowed', () => {
+  test('an orphan with the same content as a message of the thread is shadowed', () => {
     const placements = arrangeThread(
       [listed('a')],
       [

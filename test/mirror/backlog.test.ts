@@ -35,7 +35,7 @@ const later = { isIndexedLater: true }
 const found = (term: string): number =>
   (mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as { n: number }).n
 
-test('a message left for later can be read at once, and is found once the backlog is worked off', () => {
+test('a deferred message can be read at once and is searchable after the backlog was indexed', () => {
   write({ m1: 'apple', m2: 'pear' }, later)
   expect([countBacklog(mirror), found('apple'), found('pear')]).toEqual([2, 0, 0])
   expect(indexBacklog(mirror)).toBe(2)
@@ -43,7 +43,7 @@ test('a message left for later can be read at once, and is found once the backlo
   expect(indexBacklog(mirror)).toBe(0)
 })
 
-test('a message rewritten while it waits is found by its new words only', () => {
+test('a message that is rewritten while in the backlog is found only by its new words', () => {
   write({ m1: 'apple', m2: 'pear' }, later)
   write({ m1: 'plum' })
   expect([countBacklog(mirror), found('plum')]).toEqual([1, 1])
@@ -52,14 +52,14 @@ test('a message rewritten while it waits is found by its new words only', () => 
   mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })
 
-test('a message that is rewritten and left for later again is found by its new words alone', () => {
+test('a message that is rewritten and deferred again is found only by its new words', () => {
   write({ m1: 'apple', m2: 'pear' }, later)
   write({ m1: 'plum' }, later)
   expect([countBacklog(mirror), indexBacklog(mirror), indexBacklog(mirror)]).toEqual([2, 2, 0])
   expect([found('apple'), found('plum'), found('pear')]).toEqual([0, 1, 1])
 })
 
-test('what was worked off waits no more, and what joins later is found once', () => {
+test('indexed messages leave the backlog, and messages added later are found once', () => {
   write({ m1: 'apple' }, later)
   indexBacklog(mirror)
   write({ m2: 'apple' }, later)
@@ -67,7 +67,7 @@ test('what was worked off waits no more, and what joins later is found once', ()
   expect(found('apple')).toBe(2)
 })
 
-test('the newest are worked off first, and long messages a few at a time', () => {
+test('the newest messages are indexed first, and few long messages per transaction', () => {
   const long = `word ${'x '.repeat(5 * 1024 * 1024)}`
   write({ m1: long, m2: long, m3: long, m4: 'newest' }, later)
   expect(indexBacklog(mirror)).toBeLessThan(4)
@@ -78,7 +78,7 @@ test('the newest are worked off first, and long messages a few at a time', () =>
 
 const segments = (): unknown => mirror.prepare('select count(distinct segid) from message_terms_idx').pluck().get()
 
-test('what a large backlog left in many segments is merged into one, and found as before', () => {
+test('the many segments of a large backlog are merged into one, with the same search results', () => {
   const rounds = 8
   for (let round = 0; round < rounds; round += 1) {
     const texts = Array.from(
@@ -101,7 +101,7 @@ test('what a large backlog left in many segments is merged into one, and found a
   mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })
 
-test('a page of the full-text index fills a page of the file, and never needs a second one', () => {
+test('a page of the full-text index fills one page of the file and never needs a second one', () => {
   const texts = Array.from({ length: 3000 }, (_, at) => [`m${at}`, `all ${`fig${at} `.repeat(at % 9)}`] as const)
   write(Object.fromEntries(texts), later)
   while (indexBacklog(mirror) > 0);

@@ -7,8 +7,7 @@ import {
   type OwnRow,
 } from '../../src/mirror/write/batch.ts'
 import { digestOf } from '../../src/mirror/digests/digest-backlog.ts'
-import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
-import { readDigest } from '../../src/mirror/digests/write-digest.ts'
+import { readDigest, DigestWords } from '../../src/mirror/digests/write-digest.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { addTombstones } from '../../src/mirror/purge/tombstones.ts'
 import { writeBatch } from '../../src/mirror/write/write-batch.ts'
@@ -31,7 +30,7 @@ beforeEach(() => {
 })
 afterEach(() => opened.remove())
 
-/** @param sentAtMs null: its time is that of a neighbour */
+/** @param sentAtMs null: the message gets the time of a neighbour */
 const message = (id: string, sentAtMs: number | null = T0, text = `said ${id}`): MessageWrite =>
   packMessage(draftOf(id, text, { sentAtMs }))
 
@@ -42,7 +41,7 @@ function write(chat: Partial<ChatWrite>): void {
 
 const part = (isLast: boolean): { readonly part: ChatPart } => ({ part: { isLast, outline } })
 
-/** The chat's own row and its first message, and then the second, which waits for its neighbour to know its time. */
+/** Writes the chat's own row with the first message, then the second message, which has no time of its own. */
 function writeTwoParts(): void {
   write({ ownRow, messages: [message('m1')], ...part(false) })
   write({ messages: [message('m2', null), message('m4')], ...part(false) })
@@ -53,7 +52,7 @@ const times = (): unknown[] =>
   list('select id, created_at - 1760000000000, created_at_source from messages order by id')
 const waiting = (): unknown[] => list('select * from unplaced')
 
-test('a message without a time has that of its neighbour once the whole chat is read', () => {
+test('a message without a time gets the time of its neighbour when the whole chat is read', () => {
   writeTwoParts()
   expect(times()).toContainEqual(['m2', 0, 'neighbour'])
   expect(waiting()).toHaveLength(1)
@@ -62,7 +61,7 @@ test('a message without a time has that of its neighbour once the whole chat is 
   expect(waiting()).toEqual([])
 })
 
-test('a message that was written anew amid a chat half read places all that was read', () => {
+test('a message rewritten in a partly read chat makes all read messages be placed', () => {
   writeTwoParts()
   write({ messages: [message('m3', T0 + 500)], ...part(false) })
   expect(times()).toContainEqual(['m2', 0, 'neighbour'])
@@ -71,36 +70,30 @@ test('a message that was written anew amid a chat half read places all that was 
   expect(waiting()).toEqual([])
 })
 
-test('statistics left out what was read of a long chat where its last part held nothing', () => {
+test('statistics include a long chat whose last part is empty', () => {
   write({ ownRow, messages: [message('m1')], ...part(false) })
   write({ messages: [message('m2')], ...part(false) })
   write(part(true))
   expect(readDigest(opened.db, 1)).toEqual(digestOf(opened.db, 1, new DigestWords(opened.db)))
 })
 
-test('the messages of a long chat whose last part was purged stand in their places', () => {
-  addTombstones(opened.db, {
-    chats: [],
-    messages: [{ chatId: CHAT, id: asMessageId('m3') }],
-    texts: [],
-    until: null,
-    sparesUntimed: false,
-  })
+test('the messages of a long chat are placed even if its last part was purged', () => {
+  addTombstones(opened.db, { messages: [{ chatId: CHAT, id: asMessageId('m3') }] })
   writeTwoParts()
   write({ messages: [message('m3', T0 + 500)], ...part(true) })
   expect(waiting()).toEqual([])
   expect(list('select id from messages order by id')).toEqual([['m1'], ['m2'], ['m4']])
 })
 
-test('a long chat of which all was purged is none, and the end of it makes none', () => {
+test('the last part of a completely purged long chat does not create the chat', () => {
   const messages = ids.map((id) => ({ chatId: CHAT, id }))
-  addTombstones(opened.db, { chats: [], messages, texts: [], until: null, sparesUntimed: false })
+  addTombstones(opened.db, { messages })
   write({ messages: [message('m1')], ...part(false) })
   write({ messages: [message('m2')], ...part(true) })
   expect(list('select id from chats')).toEqual([])
 })
 
-test('what another source tells of a chat half read is placed with all of it', () => {
+test('messages of another source are placed together with a partly read chat', () => {
   writeTwoParts()
   const other = opened.source('profile')
   const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [message('m3', T0 + 500)], vanished: [] } as const]
@@ -109,7 +102,7 @@ test('what another source tells of a chat half read is placed with all of it', (
   expect(waiting()).toEqual([])
 })
 
-test('a message that another source holds too stands once while a long chat is read', () => {
+test('a message that two sources have is shown once while a long chat is read', () => {
   const other = opened.source('profile')
   const chats = [{ id: CHAT, ownRow: { kind: 'unread' }, messages: [message('m2')], vanished: [] } as const]
   writeBatch(opened.db, { ...emptyBatch, source: other, nowMs: T0, chats })
@@ -117,7 +110,7 @@ test('a message that another source holds too stands once while a long chat is r
   expect(list(`select id from messages where is_orphan = 0 order by id`)).toEqual([['m1'], ['m2'], ['m4']])
 })
 
-test('a message that went while a long chat is read is gone at once', () => {
+test('a message that is deleted while a long chat is read is marked as gone at once', () => {
   writeTwoParts()
   write({ messages: [message('m3')], vanished: [asMessageId('m1')], ...part(false) })
   expect(list('select id from messages where is_live = 0')).toEqual([['m1']])

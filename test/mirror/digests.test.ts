@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { answerStats } from '../../src/api/reports/stats/answer-stats.ts'
 import type { Stats } from '../../src/api/reports/stats/stats.ts'
 import { countUndigested, digestBacklog, digestOf } from '../../src/mirror/digests/digest-backlog.ts'
-import { DigestWords } from '../../src/mirror/digests/digest-words.ts'
-import { chatDigests } from '../../src/mirror/migrations/0005-chat-digests.ts'
+import { DigestWords } from '../../src/mirror/digests/write-digest.ts'
+import { chatDigests } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { Chance } from '../../src/sample/chance.ts'
 import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
@@ -32,11 +32,11 @@ const LIST = `select chat, entries from chat_digests order by chat`
 const listDigests = (): { chat: number; entries: Buffer }[] =>
   indexer.mirror.prepare<[], { chat: number; entries: Buffer }>(LIST).all()
 
-/** Chats whose digest is not what follows from their messages and bodies. */
+/** Chats whose digest does not match their messages and bodies. */
 function wrongDigests(): number[] {
   const words = new DigestWords(indexer.mirror)
   const held = listDigests()
-  // Out of the bodies alone: nothing may be taken from what is being tested.
+  // Computed from the bodies only: the expected value must not use the tested code.
   return indexer.mirror.transaction(() => {
     indexer.mirror.exec('delete from chat_digests')
     const wrong = held.filter(({ chat, entries }) => !digestOf(indexer.mirror, chat, words).equals(entries))
@@ -53,13 +53,13 @@ function statsNow(deadlineMs = 60_000): Stats {
   return answer.stats
 }
 
-describe('a digest is what its messages say', () => {
+describe('a digest matches its messages', () => {
   test('after the first pass, for every chat', () => {
     expect(listDigests().length).toBeGreaterThan(30)
     expect(wrongDigests()).toEqual([])
   })
 
-  test('after whatever Cursor did: rewritten calls, new turns, regenerated and deleted messages, chats that went', () => {
+  test('after all kinds of changes: rewritten calls, new turns, regenerated and deleted messages, deleted chats', () => {
     const chance = new Chance('changes')
     for (let round = 0; round < 12; round += 1) {
       for (const chat of plan.chats) if (chance.next() < 0.3) change(chance, chat)
@@ -70,7 +70,7 @@ describe('a digest is what its messages say', () => {
     expect(wrongDigests()).toEqual([])
   })
 
-  test('and is not written again by a pass that changes nothing', () => {
+  test('and a pass without changes does not write it again', () => {
     const before = listDigests()
     const { changes } = indexer.mirror.prepare('select total_changes() as changes').get() as { changes: number }
     indexer.pass('full')
@@ -80,7 +80,7 @@ describe('a digest is what its messages say', () => {
   })
 })
 
-/** One thing that Cursor does to a chat. */
+/** One change that Cursor makes to a chat. */
 function change(chance: Chance, chat: PlannedChat): void {
   const [first, ...rest] = chat.messages
   if (first === undefined) return
@@ -106,15 +106,15 @@ function change(chance: Chance, chat: PlannedChat): void {
   }
 }
 
-/** Its digests are what the migration leaves behind: none, and every chat waits for one. */
-describe('a mirror of before', () => {
+/** The state after the migration: there are no digests, and every chat waits for one. */
+describe('a mirror of an older version', () => {
   beforeEach(() => {
     const { mirror } = indexer
     for (const table of ['chat_digests', 'digest_words', 'undigested']) mirror.exec(`drop table ${table}`)
     mirror.exec(chatDigests)
   })
 
-  test('is digested by the next pass, newest chats first, and comes to the same', () => {
+  test('gets its digests in the next pass, newest chats first, with the same content', () => {
     indexer.restart()
     expect(countUndigested(indexer.mirror)).toBeGreaterThan(30)
     const before = statsNow()
@@ -127,7 +127,7 @@ describe('a mirror of before', () => {
     expect(wrongDigests()).toEqual([])
   })
 
-  test('says how many chats it did not count where there was no time', () => {
+  test('reports how many chats are not counted if there was no time', () => {
     indexer.restart()
     const { uncounted, totals } = statsNow(0)
     expect(uncounted.chats).toBeGreaterThan(30)
@@ -137,7 +137,7 @@ describe('a mirror of before', () => {
   })
 })
 
-test('what Cursor deletes counts on, as what it was', () => {
+test('deleted messages still count, with the same facts', () => {
   const before = statsNow()
   for (const chat of plan.chats.slice(0, 30)) {
     for (const { id } of chat.messages.filter(({ place }) => place === 'thread'))

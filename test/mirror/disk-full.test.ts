@@ -11,7 +11,7 @@ beforeAll(() => {
 
 afterAll(() => disk.remove())
 
-test('a disk that fills up at any moment costs nothing but time', () => {
+test('a full disk at any moment causes only delay, no loss', () => {
   const wrong: string[] = []
   let full = 0
   for (let point = 0; point < POINTS; point += 1) {
@@ -24,14 +24,14 @@ test('a disk that fills up at any moment costs nothing but time', () => {
   expect(full).toBeGreaterThan(POINTS * 0.8)
 })
 
-test('a position that got there before its rows would be noticed', () => {
+test('this test detects a position that is written before its rows', () => {
   const { wrong } = disk.fail(0.5, ({ db }) => {
     db.exec(`update sources set watermark = 1000000 where kind = 'composer-kv'`)
   })
   expect(wrong).not.toEqual([])
 })
 
-test('a full-text row that was written apart from its message would be noticed', () => {
+test('this test detects a full-text row that is written in another transaction than its message', () => {
   const { wrong } = disk.fail(0.95, ({ db }) => {
     db.exec(
       `delete from unindexed; delete from message_terms where rowid = (select max(id) from message_terms_docsize)`,

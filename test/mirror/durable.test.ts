@@ -11,7 +11,7 @@ import { OpenMirror } from '../helpers/open-mirror.ts'
 let opened: OpenMirror
 let mirror: Mirror
 let source: number
-/** Levels at which the last commits were made: 2 is on the disk. */
+/** Levels of `synchronous` of the last commits; 2 (full) means synced to the disk. */
 let levels: number[]
 
 beforeEach(() => {
@@ -51,7 +51,7 @@ function inBulkDo(act: () => void): void {
   while (steps.next().done !== true);
 }
 
-test('a message that is marked gone in the middle of bulk writing is on the disk before anything follows', () => {
+test('marking a message as gone is synced at once, also during bulk writing', () => {
   write({ chats: [chat({ messages: [packMessage(draftOf('m1', 'apple'))] })] })
   inBulkDo(() => {
     write({ chats: [chat({ messages: [packMessage(draftOf('m2', 'pear'))] })] })
@@ -63,7 +63,7 @@ test('a message that is marked gone in the middle of bulk writing is on the disk
   expect(mirror.pragma('synchronous', { simple: true })).toBe(2)
 })
 
-test('outside of bulk writing every commit is', () => {
+test('outside of bulk writing every commit is synced', () => {
   write({ chats: [chat({ messages: [packMessage(draftOf('m1', 'apple'))] })] })
   expect(mirror.pragma('synchronous', { simple: true })).toBe(2)
 })

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { tellTokens } from '../../src/api/tokens/ledger.ts'
 import { countUncounted, listUncounted, readUncounted, saveEstimates } from '../../src/mirror/usage/estimates.ts'
-import { tokenLedger } from '../../src/mirror/migrations/0006-token-ledger.ts'
+import { tokenLedger } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { sumByGroup, sumOfStretch } from '../../src/api/queries/tokens/token-sums.ts'
 import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
@@ -37,7 +37,7 @@ const coverage = (): unknown => {
   return { ...totals.coverage, output: totals.estimated?.output ?? null }
 }
 
-test('a rewritten message is counted anew, and one that only moved is not', () => {
+test('a rewritten message is counted again; a message that only moved is not', () => {
   write('one')
   expect(coverage()).toMatchObject({ estimated: 0, unknown: 1, output: null })
   expect(estimateAll(indexer.mirror)).toBe(1)
@@ -50,7 +50,7 @@ test('a rewritten message is counted anew, and one that only moved is not', () =
   expect(coverage()).toMatchObject({ estimated: 1, output: 3 })
 })
 
-test('counts of what a message was are not kept', () => {
+test('counts of a former state of a message are not saved', () => {
   write('one')
   const [key = 0] = listUncounted(indexer.mirror, Number.MAX_SAFE_INTEGER, 10)
   const message = readUncounted(indexer.mirror, key)
@@ -60,14 +60,14 @@ test('counts of what a message was are not kept', () => {
   expect(coverage()).toMatchObject({ unknown: 1, output: null })
 })
 
-test('a record that comes after the estimate takes its place', () => {
+test('a recorded count replaces an estimate', () => {
   write('one')
   estimateAll(indexer.mirror)
   write('one', { tokenCount: { inputTokens: 400, outputTokens: 20 } })
   expect(coverage()).toMatchObject({ messages: 1, recorded: 1, estimated: 0, unknown: 0, output: null })
 })
 
-test('what a message says is told by who made it, each text once', () => {
+test('texts of a message are split into input and output, each text once', () => {
   const file = 'const a = 1\nconst b = 2\n'
   const tool = { kind: 'tool', name: 'write', status: 'completed', callId: null, error: null, paths: [] } as const
   expect(
@@ -85,7 +85,7 @@ test('what a message says is told by who made it, each text once', () => {
   expect(asked).toEqual({ input: ['please', file], output: [] })
 })
 
-test('sums are read out of one index, or down the rows of a stretch of time, and nothing is sorted', () => {
+test('sums read one index, or the rows of a time range, without sorting', () => {
   const any = { projectNums: null, draftNums: [], models: null, fromMs: null, toMs: null }
   const plan = (sql: string): string =>
     indexer.mirror
@@ -101,7 +101,7 @@ test('sums are read out of one index, or down the rows of a stretch of time, and
 const columnsOf = (db: Database.Database): unknown =>
   db.prepare(`select name from pragma_table_info('messages')`).pluck().all()
 
-test('a mirror of the version before is taken over, with all that it held', () => {
+test('a mirror of the former version is migrated without loss', () => {
   write('one')
   const before = new Database(':memory:')
   for (const sql of migrations.slice(0, migrations.indexOf(tokenLedger))) before.exec(sql)

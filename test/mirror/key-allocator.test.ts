@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KeyAllocator } from '../../src/mirror/write/messages/key-allocator.ts'
-import { SLOTS_PER_MS, sortKeyFloor } from '../../src/mirror/write/messages/sort-key.ts'
+import { KeyAllocator, SLOTS_PER_MS, sortKeyFloor } from '../../src/mirror/write/messages/key-allocator.ts'
 
 const AT_MS = Date.UTC(2025, 4, 5)
 const floor = sortKeyFloor(AT_MS)
@@ -19,19 +18,19 @@ function take(key: number): number {
   return key
 }
 
-/** The messages of one chat without times, in one transaction. */
+/** Writes the messages of one chat without times in one transaction. */
 function allocate(keys: KeyAllocator, positions: number): number[] {
   return Array.from({ length: positions }, (_, position) => take(keys.next(AT_MS, position)) - floor)
 }
 
-test('messages of one millisecond stand by their positions, and another chat of it behind them', () => {
+test('messages of one millisecond are ordered by position, and another chat of that millisecond follows', () => {
   expect(allocate(new KeyAllocator(db), 3)).toEqual([0, 1, 2])
   expect(allocate(new KeyAllocator(db), 2)).toEqual([3, 4])
   const keys = new KeyAllocator(db)
   expect([...allocate(keys, 2), ...allocate(keys, 2)]).toEqual([5, 6, 7, 8])
 })
 
-test('a free key is found between taken ones, and none is given twice', () => {
+test('a free key between taken ones is found, and no key is assigned twice', () => {
   take(floor + 1)
   take(floor + 4)
   const keys = new KeyAllocator(db)
@@ -40,7 +39,7 @@ test('a free key is found between taken ones, and none is given twice', () => {
   ])
 })
 
-/** How many rows are walked from now on. */
+/** Counts the rows that are read from now on. */
 function countWalked(): () => number {
   let rows = 0
   const prepare = db.prepare.bind(db)
@@ -59,7 +58,7 @@ function countWalked(): () => number {
   return () => rows
 }
 
-test('chats without times that were all made in one millisecond took longer with each of them, and then for ever', () => {
+test('many chats without times in one millisecond do not slow down key allocation', () => {
   const taken = 10_000
   db.transaction(() => {
     for (let key = 0; key < taken; key += 1) take(floor + key)
@@ -67,6 +66,6 @@ test('chats without times that were all made in one millisecond took longer with
   const walked = countWalked()
   const given = allocate(new KeyAllocator(db), SLOTS_PER_MS)
   expect(given).toEqual(Array.from({ length: SLOTS_PER_MS }, (_, at) => taken + at))
-  // Once past all that were taken, and not again for each of those that are given.
+  // One walk over the taken keys, not one for each assigned key.
   expect(walked()).toBeLessThan(2 * taken)
 })

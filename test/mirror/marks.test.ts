@@ -31,7 +31,7 @@ function write(status: ToolStatus, more: Partial<Batch> = {}): void {
 
 const count = (q: string): number => search(opened.db, requestOf(q)).total
 
-test('a message is met by its tool, its path, its model and what stands inside its words', () => {
+test('a message is found by its tool, its path, its model and parts of its words', () => {
   write('completed')
   expect(['tool:read_file', 'tool:read', 'path:src/api', 'model:gpt', 'in:tool', '*lum*'].map(count)).toEqual(
     Array(6).fill(1),
@@ -41,14 +41,14 @@ test('a message is met by its tool, its path, its model and what stands inside i
   )
 })
 
-test('a call that failed afterwards is found as an error, though no word of it changed', () => {
+test('a call that fails later is found as an error, although no word changed', () => {
   write('running')
   expect(count('has:error')).toBe(0)
   write('error')
   expect([count('has:error'), count('tool:read_file')]).toEqual([1, 1])
 })
 
-test('of a call that failed while it waited to be indexed, the failure is found', () => {
+test('a call that fails while it is in the backlog is found as an error', () => {
   write('running', { isIndexedLater: true })
   write('error', { isIndexedLater: true })
   expect(indexBacklog(opened.db)).toBe(1)

@@ -36,10 +36,10 @@ function told(
   return { chats: [chat], evidence }
 }
 
-/** A chat that calls others its subagents. */
+/** A chat that lists others as its subagents. */
 const linked = (id: string, childIds: readonly string[]): Told => told(id, null, [[id, STRONG]], childIds)
 
-/** The projects of all chats after these writes, in this order. */
+/** The projects of all chats after these writes, in the given order. */
 function placesAfter(batches: readonly Told[]): Readonly<Record<string, unknown>> {
   opened?.remove()
   opened = new OpenMirror()
@@ -63,45 +63,45 @@ const orders = <Each>(all: readonly Each[]): Each[][] =>
 const families: readonly (readonly [name: string, told: readonly Told[], places: Readonly<Record<string, string>>])[] =
   [
     [
-      'a subagent with a weak root of its own',
+      'a subagent with a weak root',
       [told('parent', null, [['shop', STRONG]]), told('child', 'parent', [['garden', WEAK]])],
       { parent: 'shop by method-10', child: 'shop by parent' },
     ],
     [
-      'a line of subagents, each with a weak root of its own',
+      'a chain of subagents, each with a weak root',
       [told('a', null, [['shop', STRONG]]), told('b', 'a', [['garden', WEAK]]), told('c', 'b', [['house', WEAK]])],
       { a: 'shop by method-10', b: 'shop by parent', c: 'shop by parent' },
     ],
     [
-      'a line of subagents, of which one has a strong root',
+      'a chain of subagents, one with a strong root',
       [told('a', null, [['garden', WEAK]]), told('b', 'a', [['shop', STRONG]]), told('c', 'b', [['garden', WEAK]])],
       { a: 'garden by method-90', b: 'shop by method-10', c: 'shop by parent' },
     ],
     [
-      'a chat with two roots of the same weight',
+      'a chat with two roots of the same rank',
       [told('chat', null, [['shop', STRONG]]), told('chat', null, [['garden', STRONG]])],
       { chat: 'shop by method-10' },
     ],
     [
-      'a chat of two parents',
+      'a chat with two parents',
       [linked('one', ['child']), linked('two', ['child']), told('child', null, [['garden', WEAK]])],
       { one: 'one by method-10', two: 'two by method-10', child: 'one by parent' },
     ],
     [
-      'a chat of two parents that names one of them',
+      'a chat with two parents that names one of them',
       [linked('one', ['child']), linked('two', ['child']), told('child', 'two', [['garden', WEAK]])],
       { one: 'one by method-10', two: 'two by method-10', child: 'two by parent' },
     ],
   ]
 
-test.each(families)('%s: it belongs to the same project in whatever order they are written', (_, batches, places) => {
+test.each(families)('%s gets the same project for any order of writing', (_, batches, places) => {
   for (const order of orders(batches)) {
     expect(placesAfter(order)).toEqual(places)
     expect(placesAfter([inOne(order)])).toEqual(places)
   }
 })
 
-test('chats that call each other parent in a circle, each with a weak root, are placed and come to rest', () => {
+test('chats that are parents of each other in a circle are placed, and the placement ends', () => {
   const circle = [
     told('a', 'c', [['shop', WEAK]]),
     told('b', 'a', [['garden', WEAK]]),

@@ -10,7 +10,7 @@ let world: TokenWorld
 beforeEach(() => (world = new TokenWorld()))
 afterEach(() => world.remove())
 
-/** `u` is the user's, `a` an answer, `p` a placeholder, `e` an empty message of the user's; each with `input/output`. */
+/** `u` is a user's message, `a` an answer, `p` a placeholder, `e` an empty user's message; each with `input/output`. */
 type Line = string
 
 const T0 = Date.parse('2025-03-01T10:00:00Z')
@@ -28,7 +28,7 @@ const headerOf = ({ bubbleId, type }: ReturnType<typeof bubble>): object => ({ b
 
 type Form = 'rows' | 'rows without a list' | 'in one row' | 'in a map'
 
-/** Writes a chat as Cursor would. `listed`: which rows its list names, all where left out. */
+/** Writes a chat like Cursor. `listed`: the rows that its list names; all by default. */
 function put(form: Form, lines: readonly Line[], listed: readonly Line[] = lines, chat = 'c'): void {
   const bubbles = lines.map(bubble)
   const list = listed.map(bubble).map(headerOf)
@@ -54,7 +54,7 @@ async function recorded(): Promise<string | null> {
 const TABLES = ['chats', 'messages', 'placeholders', 'lent_tokens', 'chat_digests']
 const dump = (): unknown[] => TABLES.map((table) => world.indexer.mirror.prepare(`select * from ${table}`).raw().all())
 
-/** The chat after a pass; another one, over every value, changes nothing. */
+/** The chat after a pass. Another pass over every value changes nothing. */
 function pass(depth: PassDepth = 'reconcile'): Line[] {
   world.indexer.pass(depth)
   const before = dump()
@@ -82,7 +82,7 @@ describe.each(['rows', 'rows without a list', 'in one row', 'in a map'] as const
     expect(await recorded()).toBe(sum.join('/'))
   })
 
-  test('counts a placeholder that no message stands beside nowhere', async () => {
+  test('does not count a placeholder without any message', async () => {
     put(form, ['p1 9/5'])
     expect(pass()).toEqual([])
     expect(await recorded()).toBeNull()
@@ -91,13 +91,13 @@ describe.each(['rows', 'rows without a list', 'in one row', 'in a map'] as const
 
 test.each([
   ['the first message after it', ['u1', 'a1', 'e1', 'p1 9/5', 'a2'], ['u1 0/0', 'a1 0/0', 'a2 9/5']],
-  ['the last one, where none is after it', ['u1', 'a1', 'e1', 'p1 9/5'], ['u1 0/0', 'a1 9/5']],
-])('in a turn of which nothing is shown, tokens go to %s', (_, lines, expected) => {
+  ['the last message, if none follows', ['u1', 'a1', 'e1', 'p1 9/5'], ['u1 0/0', 'a1 9/5']],
+])('the tokens of a turn without visible messages go to %s', (_, lines, expected) => {
   put('rows', lines)
   expect(pass()).toEqual(expected)
 })
 
-test('a placeholder that its chat does not name counts nowhere, and counts once the chat names it', () => {
+test('a placeholder counts only when its chat names it', () => {
   put('rows', ['u1', 'a1', 'p1 9/5'], ['u1', 'a1'])
   expect(pass()).toEqual(['u1 0/0', 'a1 0/0'])
   put('rows', [], ['u1', 'a1', 'p1'])
@@ -111,30 +111,30 @@ describe('a placeholder whose tokens were counted', () => {
     pass()
   })
 
-  test.each(['nudge', 'reconcile', 'full'] as const)('is written anew with other counts: %s', async (depth) => {
+  test.each(['nudge', 'reconcile', 'full'] as const)('is rewritten with other counts: %s', async (depth) => {
     world.store.message('c', 'p1', bubble('p1 20/6', 2))
     expect(pass(depth)).toEqual(['u1 0/0', 'a1 21/7'])
     expect(await recorded()).toBe('21/7')
   })
 
-  test('is written anew without counts', () => {
+  test('is rewritten without counts', () => {
     world.store.message('c', 'p1', bubble('p1', 2))
     expect(pass()).toEqual(['u1 0/0', 'a1 1/1'])
   })
 
-  test('gains words: it is a message with its own tokens', async () => {
+  test('becomes a message with its own tokens when it gets a text', async () => {
     world.store.message('c', 'p1', { ...bubble('p1 9/5', 2), text: 'said after all' })
     expect(pass('nudge')).toEqual(['u1 0/0', 'a1 1/1', 'p1 9/5'])
     expect(await recorded()).toBe('10/6')
   })
 
-  test('follows a list that puts another message before it', () => {
+  test('moves its tokens when another message is listed before it', () => {
     world.store.message('c', 'a2', bubble('a2 2/2', 1))
     put('rows', [], ['u1', 'a1', 'a2', 'p1'])
     expect(pass('nudge')).toEqual(['u1 0/0', 'a1 1/1', 'a2 11/7'])
   })
 
-  test('stays beside a message that Cursor writes anew, many times over', () => {
+  test('keeps its tokens at a message that Cursor rewrites many times', () => {
     for (const counts of ['1/1', '3/3', '0/0']) {
       world.store.message('c', 'a1', { ...bubble(`a1 ${counts}`, 1), text: `again with ${counts}` })
       const [input = 0, output = 0] = counts.split('/').map(Number)
@@ -152,13 +152,13 @@ describe('a placeholder whose tokens were counted', () => {
     expect(await recorded()).toBe('10/6')
   })
 
-  test('is not counted twice where its message loses its words and keeps its tokens', async () => {
+  test('is not counted twice if its message loses its text but keeps its tokens', async () => {
     world.store.message('c', 'a1', { ...bubble('a1 1/1', 1), text: '' })
     expect(pass('nudge')).toEqual(['u1 0/0', 'a1 10/6'])
     expect(await recorded()).toBe('10/6')
   })
 
-  test('makes the chat one that an archive has to write again', () => {
+  test('makes an archive write the chat again', () => {
     const revision = (): unknown => world.indexer.mirror.prepare('select revision from chats').pluck().get()
     const before = Number(revision())
     world.store.message('c', 'p1', bubble('p1 20/6', 2))
@@ -167,7 +167,7 @@ describe('a placeholder whose tokens were counted', () => {
   })
 })
 
-describe('an archived chat with lent tokens', () => {
+describe('an archived chat with tokens of placeholders', () => {
   let archive: ArchiveFolder
   beforeEach(async () => {
     archive = new ArchiveFolder()
@@ -179,7 +179,7 @@ describe('an archived chat with lent tokens', () => {
 
   const all = ['u1 0/0', 'a1 1/1', 'a2 11/7']
 
-  test('has the same sum in an empty mirror', async () => {
+  test('has the same token sum in an empty mirror', async () => {
     const empty = new OpenMirror()
     await restoreHere(empty.db, archive.dir)
     expect(shown(empty.db)).toEqual(all)
@@ -199,7 +199,7 @@ describe('an archived chat with lent tokens', () => {
     expect(shown(here.mirror)).toEqual(all)
     here.remove()
   })
-  test('is not doubled where the message that they were lent to is left in the archive alone', async () => {
+  test('does not count them twice if only the archive has the message that shows them', async () => {
     world.store.delete('bubbleId:c:a2')
     const here = new Indexer(world.home.userDir)
     here.pass('reconcile')

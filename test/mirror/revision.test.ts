@@ -42,25 +42,25 @@ const silent = { isArchived: null, isDraft: null, isSubagent: null, parentChatId
 const counts = { linesAdded: null, linesRemoved: null, filesChanged: null }
 const evidence = { chatId: A, method: 'workspace', rank: 10, root: root('shop'), isOnly: false }
 
-/** Nothing of these may be missed: an archive takes a chat of the same revision for unchanged. */
+/** All of these must count: an archive treats a chat with the same revision as unchanged. */
 test.each<[what: string, act: () => void]>([
-  ['a message of other words, as long as before', () => write({ chats: [chat({ messages: [text('m1', 'eno')] })] })],
+  ['a message with other words of the same length', () => write({ chats: [chat({ messages: [text('m1', 'eno')] })] })],
   ['a message whose row is gone', () => write({ chats: [chat({ vanished: [asMessageId('m2')] })] })],
   ['two messages in another order', () => write({ chats: [chat({ ownRow: row({}, ['m2', 'm1']) })] })],
   [
-    'an order that names a message which no row holds',
+    'an order that names a message without a row',
     () => write({ chats: [chat({ ownRow: row({}, ['m1', 'm2', 'm3']) })] }),
   ],
-  ['a message that the chat names no more', () => write({ chats: [chat({ ownRow: row({}, ['m1']) })] })],
+  ['a message that the chat no longer names', () => write({ chats: [chat({ ownRow: row({}, ['m1']) })] })],
   [
-    'the chat itself gone',
+    'the deletion of the chat',
     () => write({ chats: [chat({ ownRow: { kind: 'gone' }, vanished: [asMessageId('m1'), asMessageId('m2')] })] }),
   ],
-  ['a subagent more', () => write({ chats: [chat({ ownRow: row({ childChatIds: [asChatId('b')] }) })] })],
-  ['another name in a list', () => write({ heads: [{ ...head, ...silent, ...counts, mode: 'agent' }] })],
-  ['a reason to belong to a project', () => write({ evidence: [evidence] })],
+  ['another subagent', () => write({ chats: [chat({ ownRow: row({ childChatIds: [asChatId('b')] }) })] })],
+  ['other metadata in a list', () => write({ heads: [{ ...head, ...silent, ...counts, mode: 'agent' }] })],
+  ['evidence for a project', () => write({ evidence: [evidence] })],
   [
-    'a weaker reason, which moves nothing',
+    'weaker evidence, which moves nothing',
     () => {
       write({ evidence: [evidence] })
       const before = revision()
@@ -68,9 +68,9 @@ test.each<[what: string, act: () => void]>([
       expect(revision()).toBeGreaterThan(before)
     },
   ],
-  ['files that it is about', () => write({ paths: [{ chatId: A, uris: ['file:///shop/a.ts'] }] })],
+  ['the files of the chat', () => write({ paths: [{ chatId: A, uris: ['file:///shop/a.ts'] }] })],
   [
-    'a project found by its files',
+    'a project found by the files',
     () => {
       write({ paths: [{ chatId: A, uris: ['file:///shop/a.ts'] }], workspaces: [{ id: 'w', root: root('shop') }] })
       const before = revision()
@@ -78,14 +78,14 @@ test.each<[what: string, act: () => void]>([
       expect(revision()).toBeGreaterThan(before)
     },
   ],
-])('%s makes the revision of its chat grow', (_, act) => {
+])('%s increases the revision of its chat', (_, act) => {
   write({ chats: [chat({ messages: both })] })
   const before = revision()
   act()
   expect(revision()).toBeGreaterThan(before)
 })
 
-test('an answer to what a message asked for makes the revision of its chat grow', () => {
+test('a resolved pending reference increases the revision of its chat', () => {
   const draft = draftOf('m1', 'see', { sentAtMs: T0, asks: [{ kind: 'content', name: 'aa', path: '/a' }] })
   write({ chats: [chat({ messages: [packMessage(draft)] })] })
   const before = revision()
@@ -94,7 +94,7 @@ test('an answer to what a message asked for makes the revision of its chat grow'
   expect(revision()).toBeGreaterThan(before)
 })
 
-test('what is written again as it was leaves the revision as it was', () => {
+test('writing the same data again does not change the revision', () => {
   const all = {
     chats: [chat({ messages: both, ownRow: row({ childChatIds: [asChatId('b')] }) })],
     evidence: [evidence],

@@ -27,9 +27,9 @@ afterEach(() => opened.splice(0).forEach((one) => one.remove()))
 interface Place {
   readonly mirror: Mirror
   readonly source: number
-  /** Of a source whose word counts as much. */
+  /** A source of the same rank. */
   readonly equal: number
-  /** Of a poorer one. */
+  /** A source of a worse rank. */
   readonly other: number
 }
 
@@ -69,7 +69,7 @@ const threadOf = (place: Place, chat: Partial<ChatWrite>, more: Partial<ThreadWr
     ...more,
   }) as ThreadWrite
 
-/** A chat of three messages, all of one source and in their places. */
+/** A chat of three messages of one source, all in the thread. */
 function openPlain(): Place {
   const place = open()
   const messages = ['m1', 'm2', 'm3'].map((id) => message(id, `said ${id}`))
@@ -90,29 +90,35 @@ const aCall: Part = {
 
 const again = { messages: [message('m2', 'said anew')] }
 
-test('of a chat in which one message was written anew no other is looked at', () => {
+test('rewriting one message of a chat does not read the others', () => {
   const place = openPlain()
   const placed = rewriteInPlace(place.mirror, threadOf(place, again))
   expect(placed?.map(([{ columns }, { position }]) => [columns.id, position])).toEqual([['m2', 1]])
 })
 
 const movers: readonly (readonly [string, (place: Place) => ThreadWrite])[] = [
-  ['a message that is new', (place) => threadOf(place, { messages: [message('m4', 'new')] })],
-  ['a message at another time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: T0 + 1 })] })],
-  ['a message without its time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: null })] })],
-  ['a message of another role', (place) => threadOf(place, { messages: [message('m2', 'a', { role: 'assistant' })] })],
+  ['a new message', (place) => threadOf(place, { messages: [message('m4', 'new')] })],
+  ['a message with another time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: T0 + 1 })] })],
+  ['a message that lost its time', (place) => threadOf(place, { messages: [message('m2', 'a', { sentAtMs: null })] })],
   [
-    'a message that calls a tool now',
+    'a message with another role',
+    (place) => threadOf(place, { messages: [message('m2', 'a', { role: 'assistant' })] }),
+  ],
+  [
+    'a message that now calls a tool',
     (place) => threadOf(place, { messages: [message('m2', '', { parts: [aCall] })] }),
   ],
-  ['one more in the chat’s row', (place) => threadOf(place, { messages: [message('m2', 'a', { isEmbedded: true })] })],
-  ['a message that went', (place) => threadOf(place, { ...again, vanished: [asMessageId('m3')] })],
-  ['nothing but the chat itself', (place) => threadOf(place, {})],
+  [
+    'a message that is now in the chat’s row',
+    (place) => threadOf(place, { messages: [message('m2', 'a', { isEmbedded: true })] }),
+  ],
+  ['a deleted message', (place) => threadOf(place, { ...again, vanished: [asMessageId('m3')] })],
+  ['only the chat’s own row', (place) => threadOf(place, {})],
   ['a new order', (place) => threadOf(place, again, { isOrderKnown: false })],
   ['a list of prompts', (place) => threadOf(place, again, { isPrompts: true })],
 ]
 
-test.each(movers)('%s may move others: all are placed', (_, threadFor) => {
+test.each(movers)('all messages are placed again after %s', (_, threadFor) => {
   const place = openPlain()
   expect(rewriteInPlace(place.mirror, threadFor(place))).toBeNull()
 })
@@ -123,33 +129,33 @@ const elsewhere = ({ mirror, other }: Place, messages: readonly MessageWrite[]):
   write({ mirror, source: other }, { messages: messages.map((one) => ({ ...one, isEmbedded: true })) })
 
 const touched: readonly Beside[] = [
-  ['an orphan that said the same', (place) => write(place, { messages: [message('stray', 'said m2')] })],
-  ['an orphan that says the same now', (place) => write(place, { messages: [message('stray', 'said anew')] })],
-  ['another source that told the same', (place) => elsewhere(place, [message('t2', 'said m2')])],
-  ['another source that tells the same now', (place) => elsewhere(place, [message('t2', 'said anew')])],
+  ['an orphan with the former text', (place) => write(place, { messages: [message('stray', 'said m2')] })],
+  ['an orphan with the new text', (place) => write(place, { messages: [message('stray', 'said anew')] })],
+  ['another source with the former text', (place) => elsewhere(place, [message('t2', 'said m2')])],
+  ['another source with the new text', (place) => elsewhere(place, [message('t2', 'said anew')])],
   [
-    'a source that is as good',
+    'a source of the same rank',
     ({ mirror, equal }) => write({ mirror, source: equal }, { messages: [message('m9', 'said in another profile')] }),
   ],
   [
-    'a message in the chat’s own row',
+    'a message inside the chat’s own row',
     (place) => write(place, { messages: [message('m9', 'said within', { isEmbedded: true })] }),
   ],
 ]
 
-test.each(touched)('beside %s all are placed', (_, put) => {
+test.each(touched)('all messages are placed again if there is %s', (_, put) => {
   const place = openPlain()
   put(place)
   expect(rewriteInPlace(place.mirror, threadOf(place, again))).toBeNull()
 })
 
 const untouched: readonly Beside[] = [
-  ['an orphan that said something else', (place) => write(place, { messages: [message('stray', 'said beside')] })],
+  ['an orphan with another text', (place) => write(place, { messages: [message('stray', 'said beside')] })],
   ['a message that is gone', (place) => write(place, { vanished: [asMessageId('m1')] })],
-  ['another source that tells of others', (place) => elsewhere(place, [message('t1', 'said m1')])],
+  ['another source with other messages', (place) => elsewhere(place, [message('t1', 'said m1')])],
 ]
 
-test.each(untouched)('beside %s no other is looked at', (_, put) => {
+test.each(untouched)('no other message is read if there is %s', (_, put) => {
   const place = openPlain()
   put(place)
   expect(rewriteInPlace(place.mirror, threadOf(place, again))).toHaveLength(1)
@@ -157,13 +163,13 @@ test.each(untouched)('beside %s no other is looked at', (_, put) => {
 
 const words = ['walnut', 'hazel', 'almond'] as const
 const listed = ['m1', 'm2', 'm3'] as const
-/** The last two are in no list mostly. */
+/** Outlines mostly lack the last two. */
 const ids = [...listed, 'm4', 'm5'] as const
 
 const seldom = (weight: number): fc.Arbitrary<boolean> =>
   fc.oneof({ weight, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
 
-/** Mostly as it was but for its words: those are few, so that one message often says what another said. */
+/** Mostly only the words change. There are few texts, so a message often has a text that another one had. */
 const someMessage = fc
   .record({
     id: fc.constantFrom(...ids),
@@ -181,7 +187,7 @@ const someMessage = fc
     return message(id, '', { ...more, parts, isEmbedded, role, sentAtMs: isMoved ? null : T0 + at * 1000 })
   })
 
-/** As a transcript tells it: by ids of its own. */
+/** Messages as in a transcript, with ids of its own. */
 const toldElsewhere = (one: MessageWrite): MessageWrite => ({
   ...one,
   id: asMessageId(`told-${one.id}`),
@@ -189,7 +195,7 @@ const toldElsewhere = (one: MessageWrite): MessageWrite => ({
   isEmbedded: true,
 })
 
-/** What the store writes mostly, and now and then a source that tells the same chat in another way. */
+/** Mostly writes of the store, sometimes of a source with another version of the same chat. */
 const someWrite = fc.record({
   by: fc.oneof(
     { weight: 6, arbitrary: fc.constant('source' as const) },
@@ -217,7 +223,7 @@ const tellAll = (mirror: Mirror): unknown => [
   ...words.map((word) => mirror.prepare('select rowid from message_terms where message_terms match ?').all(word)),
 ]
 
-test('whether the others are looked at or not, the mirror holds the same', () => {
+test('the shortcut gives the same mirror as placing all messages', () => {
   fc.assert(
     fc.property(fc.array(someWrite, { minLength: 4, maxLength: 16 }), (writes) => {
       const [quick, slow] = [open(), open()]
@@ -225,7 +231,7 @@ test('whether the others are looked at or not, the mirror holds the same', () =>
         for (const { by, messages, ...rest } of writes) {
           const one = { ...rest, messages: by === 'other' ? messages.map(toldElsewhere) : messages }
           write({ mirror: quick.mirror, source: quick[by] }, one)
-          // That nobody is gone means that somebody might be: all are placed.
+          // A list of vanished messages makes all messages be placed, even if none of them exists.
           const all = { ...one, vanished: [...one.vanished, asMessageId('nobody')] }
           write({ mirror: slow.mirror, source: slow[by] }, all)
           expect(tellAll(quick.mirror)).toEqual(tellAll(slow.mirror))

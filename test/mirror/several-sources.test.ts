@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { emptyBatch, type Batch, type ChatFacts, type ChatWrite, type HeadWrite } from '../../src/mirror/write/batch.ts'
+import {
+  emptyBatch,
+  type Batch,
+  type ChatFacts,
+  type ChatWrite,
+  type ChatMetadata,
+} from '../../src/mirror/write/batch.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { placeByPaths } from '../../src/mirror/write/chats/chat-paths.ts'
@@ -27,7 +33,7 @@ afterEach(() => opened.remove())
 
 type Texts = readonly (readonly [id: string, text: string])[]
 
-/** A chat as a source tells it; messages are the user's and the assistant's in turn. */
+/** A chat of a source. Messages of the user and the assistant alternate. */
 function chat(
   id: string,
   texts: Texts,
@@ -54,7 +60,7 @@ const gone = (id: string): ChatWrite => ({ id: asChatId(id), ownRow: { kind: 'go
 const write = (source: number, chats: readonly ChatWrite[], more: Partial<Batch> = {}) =>
   writeBatch(mirror, { ...emptyBatch, source, nowMs: T0, chats, ...more })
 
-/** `id:position`, `id:orphan` or `id:copy` of every message, and the words of the thread in order. */
+/** `id:position`, `id:orphan` or `id:copy` of every message, and the texts of the thread in order. */
 function placesOf(id: string): string[] {
   const sql = `
     select messages.id, position, is_orphan from messages join chats on chats.num = chat where chats.id = ?
@@ -82,7 +88,7 @@ const inTranscript: Texts = [
 describe.each([
   ['the store first', false],
   ['the transcript first', true],
-])('a chat of a store and of a transcript, %s', (_, isReversed) => {
+])('a chat in a store and in a transcript, %s', (_, isReversed) => {
   beforeEach(() => {
     const writes = [
       () => write(store, [chat('c', inStore, { name: 'Trees' })]),
@@ -91,7 +97,7 @@ describe.each([
     for (const act of isReversed ? writes.toReversed() : writes) act()
   })
 
-  test('stands as the store tells it, and what only the transcript has is kept and found', () => {
+  test('has the order of the store, and messages that only the transcript has are stored and found', () => {
     expect(placesOf('c')).toEqual(['b1:0', 'b2:1', 't3:orphan', 't1:copy', 't2:copy'])
     expect([found('apple'), found('planted'), found('walnut')]).toEqual([1, 1, 1])
     expect(chatRow('c')).toMatchObject({ title: 'Trees', format: 'split', source: store, message_count: 2, is_live: 1 })
@@ -105,37 +111,37 @@ describe.each([
     })
   })
 
-  test('lives as long as one of them holds it', () => {
+  test('is live while one of them has it', () => {
     write(transcript, [gone('c')])
     expect(chatRow('c')).toMatchObject({ is_live: 1 })
     write(store, [gone('c')])
     expect(chatRow('c')).toMatchObject({ is_live: 0 })
   })
 
-  test('lost what the store knew of it once that had deleted it and the transcript was read again', () => {
+  test('keeps the facts of the store after the store deleted it and the transcript was read again', () => {
     const facts = { summary: 'an apple tree', model: 'claude', todos: [{ id: null, content: 'dig', status: null }] }
     write(store, [chat('c', inStore, { name: 'Trees', ...facts })])
     write(store, [gone('c')])
-    const told = chatRow('c')
+    const before = chatRow('c')
     write(transcript, [chat('c', inTranscript, { format: 'transcript' })])
-    expect(chatRow('c')).toEqual(told)
-    expect(told).toMatchObject({ source: store, format: 'split', summary: 'an apple tree', cursor_model: 'claude' })
+    expect(chatRow('c')).toEqual(before)
+    expect(before).toMatchObject({ source: store, format: 'split', summary: 'an apple tree', cursor_model: 'claude' })
   })
 
-  test('passes the index over for its copies', () => {
+  test('does not index copies', () => {
     mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
     expect(mirror.prepare('select count(*) as n from message_terms_docsize').get()).toEqual({ n: 3 })
   })
 })
 
-test('a chat whose messages the store lost is read from the transcript, under the name the store gives it', () => {
+test('a chat whose messages the store lost is read from the transcript, with the name in the store', () => {
   write(store, [chat('c', [], { name: 'Trees' }, ['b1', 'b2'])])
   write(transcript, [chat('c', inTranscript, { format: 'transcript' })])
   expect(placesOf('c')).toEqual(['t1:0', 't2:1', 't3:2'])
   expect(chatRow('c')).toMatchObject({ title: 'Trees', message_count: 3 })
 })
 
-test('a message that the store names and lacks is taken from the workspace that still has it', () => {
+test('a message that the store names but lacks comes from the workspace that still has it', () => {
   write(store, [chat('c', [['b1', 'one']], {}, ['b1', 'b2', 'b3'])])
   write(inline, [
     chat(
@@ -168,7 +174,7 @@ describe('prompts of lost chats', () => {
   test.each([
     ['first', false],
     ['last', true],
-  ])('count where no other chat holds their words, read %s', (_, isReversed) => {
+  ])('count if no other chat contains them, read %s', (_, isReversed) => {
     const writes = [() => write(inline, [prompts]), () => write(store, [chat('c', inStore)])]
     for (const act of isReversed ? writes.toReversed() : writes) act()
     expect(placesOf('prompts-ws')).toEqual(['p2:1', 'p3:2', 'p1:copy'])
@@ -177,8 +183,8 @@ describe('prompts of lost chats', () => {
   })
 })
 
-describe('what a list says of a chat', () => {
-  const head = (more: Partial<HeadWrite>): HeadWrite => ({
+describe('metadata of a chat in a list', () => {
+  const head = (more: Partial<ChatMetadata>): ChatMetadata => ({
     chatId: asChatId('c'),
     list: 'list',
     name: null,
@@ -196,20 +202,20 @@ describe('what a list says of a chat', () => {
     ...more,
   })
 
-  test('makes no chat, and is there when the chat appears', () => {
+  test('does not create a chat, and applies when the chat appears', () => {
     write(inline, [], { heads: [head({ name: 'Named by the list', isArchived: true })] })
     expect(chatRow('c')).toBeUndefined()
     write(store, [chat('c', inStore)])
     expect(chatRow('c')).toMatchObject({ title: 'Named by the list', title_source: 'cursor', is_archived: 1 })
   })
 
-  test('fills what the own row leaves open, and overrides nothing', () => {
+  test('completes the own row and overrides nothing', () => {
     write(store, [chat('c', inStore, { name: 'Own name', mode: 'agent' })])
     write(inline, [], { heads: [head({ name: 'Other', mode: 'chat', branch: 'main', linesAdded: 7 })] })
     expect(chatRow('c')).toMatchObject({ title: 'Own name', mode: 'agent', branch: 'main', lines_added: 7 })
   })
 
-  test('can be taken back', () => {
+  test('can be reverted', () => {
     write(store, [chat('c', inStore)])
     write(inline, [], { heads: [head({ isArchived: true })] })
     expect(chatRow('c')).toMatchObject({ is_archived: 1 })
@@ -224,7 +230,7 @@ describe('what a list says of a chat', () => {
   })
 })
 
-describe('where a chat belongs', () => {
+describe('the project of a chat', () => {
   const root = (name: string) => ({ uri: `file:///w/${name}`, path: `/w/${name}`, name, remote: null })
   const evidence = (chatId: string, name: string, rank: number) => ({
     chatId: asChatId(chatId),
@@ -239,7 +245,7 @@ describe('where a chat belongs', () => {
       .pluck()
       .get(id)
 
-  test('a subagent goes with its parent, now and when the parent moves', () => {
+  test('a subagent has the project of its parent, also after the parent moves', () => {
     write(store, [chat('child', inStore, { isSubagent: true, parentChatId: asChatId('c') }), chat('c', inStore)])
     expect(projectOf('child')).toBeNull()
     write(inline, [], { evidence: [evidence('c', 'one', 30)] })
@@ -248,7 +254,7 @@ describe('where a chat belongs', () => {
     expect(projectOf('child')).toBe('two')
   })
 
-  test('two chats that call each other parent do not run in a circle', () => {
+  test('two chats that are parents of each other cause no endless loop', () => {
     write(store, [
       chat('a', inStore, { parentChatId: asChatId('b') }),
       chat('b', inStore, { parentChatId: asChatId('a') }),
@@ -257,7 +263,7 @@ describe('where a chat belongs', () => {
     expect([projectOf('a'), projectOf('b')]).toEqual(['one', 'one'])
   })
 
-  test('files place a chat under the longest known root of most of them, and under no guess', () => {
+  test('files place a chat under the longest known root of most files, never under a guess', () => {
     const paths = (chatId: string, ...uris: string[]) => ({ chatId: asChatId(chatId), uris })
     write(store, [chat('c', inStore), chat('d', inStore), chat('e', inStore)], {
       paths: [

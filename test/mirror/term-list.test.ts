@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
+import { indexBacklog, countWaiting, workOffSome } from '../../src/mirror/fulltext/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/write/batch.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
-import { countWaiting, workOffSome } from '../../src/mirror/fulltext/waiting.ts'
 import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { draftOf } from '../helpers/mirror-writes.ts'
@@ -35,7 +34,7 @@ const found = (term: string): number =>
 
 const position = { identity: 'x', signature: null, watermark: 1, watermarkKey: 'k' }
 
-test('a term of a transaction that failed is listed by the one that succeeds', () => {
+test('a term of a failed transaction is listed by the next successful one', () => {
   opened.db.exec(`create temp trigger full before update on sources begin select raise(abort, 'full'); end`)
   expect(() => write('pineapple', { position })).toThrow('full')
   expect(listed()).toEqual([])
@@ -48,7 +47,7 @@ test.each([
   ['of a backlog run', { isIndexedLater: true }, 'unindexed', () => indexBacklog(opened.db)],
   ['left for later', { isListedLater: true }, 'unlisted', () => workOffSome(opened.db)],
 ] as const)('a term %s that failed is listed by the one that succeeds', (_, later, table, workOff) => {
-  // Beyond what becomes the chat's title, whose terms are listed at once.
+  // Longer than the chat's title, because the terms of titles are listed at once.
   write(`${'apple '.repeat(30)} grapefruit`, later)
   opened.db.exec(`create temp trigger full before delete on ${table} begin select raise(abort, 'full'); end`)
   expect(workOff).toThrow('full')
@@ -57,7 +56,7 @@ test.each([
   expect(listed()).toContain('grapefruit')
 })
 
-test('of a message whose terms are listed later, each word is found at once and listed by the next who has time', () => {
+test('a message whose terms are listed later is found by each word at once', () => {
   write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
   expect([found('grapefruit'), listed().includes('grapefruit'), countWaiting(opened.db)]).toEqual([1, false, 1])
   expect(workOffSome(opened.db)).toBe(1)
@@ -65,7 +64,7 @@ test('of a message whose terms are listed later, each word is found at once and 
   expect(workOffSome(opened.db)).toBe(0)
 })
 
-test('a message rewritten while its terms wait to be listed is found by its new words, and has those listed', () => {
+test('a message rewritten while its terms wait is found by its new words, and these are listed', () => {
   write(`${'apple '.repeat(30)} grapefruit`, { isListedLater: true })
   write(`${'apple '.repeat(30)} tangerine`, { isListedLater: true })
   while (workOffSome(opened.db) > 0);
@@ -73,7 +72,7 @@ test('a message rewritten while its terms wait to be listed is found by its new 
   opened.db.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
 })
 
-test('more terms than are remembered at first are all listed', () => {
+test('more terms than the initial size of the cache are all listed', () => {
   const words = Array.from({ length: 30_000 }, (_, at) => `word${at.toString(36).replaceAll(/\d/g, 'q')}`)
   write(words.join(' '))
   const terms = new Set(listed())

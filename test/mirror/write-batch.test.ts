@@ -68,7 +68,7 @@ test('a rewritten message replaces its words in the index', () => {
   expect([found('former'), found('latter'), found('words')]).toEqual([0, 1, 1])
 })
 
-test('a message that moves in time moves in the index, and is still found once', () => {
+test('a message with a changed time moves in the index and is still found once', () => {
   write({ messages: [message('m1', 'moving'), message('m2', 'staying', { sentAtMs: T0 + 5 })] })
   write({ messages: [message('m1', 'moving', { sentAtMs: T0 + 10 })] })
   expect(found('moving')).toBe(1)
@@ -76,7 +76,7 @@ test('a message that moves in time moves in the index, and is still found once',
   expect(order).toEqual([{ id: 'm2' }, { id: 'm1' }])
 })
 
-test('messages of one millisecond keep their order, and more of them than a millisecond has room for', () => {
+test('messages of one millisecond keep their order, even if there are more than 1,024', () => {
   const ids = Array.from({ length: 1500 }, (_, index) => `m${index}`)
   write({ ownRow: ownRow(ids), messages: ids.map((id) => message(id, `text ${id}`)) })
   const order = mirror.prepare('select position from messages order by key').all() as { position: number }[]
@@ -84,7 +84,7 @@ test('messages of one millisecond keep their order, and more of them than a mill
   expect(order).toHaveLength(1500)
 })
 
-test('what vanished stays, marked with the time it was missed', () => {
+test('a vanished message stays, marked with the time of its loss', () => {
   write({ ownRow: ownRow(['m1', 'm2']), messages: [message('m1', 'one'), message('m2', 'two')] })
   expect(write({ vanished: [asMessageId('m2')] }, { nowMs: T0 + 99 })).toMatchObject({ gone: 1 })
   expect(mirror.prepare('select position, is_live, deleted_at from messages where id = ?').get('m2')).toEqual({
@@ -101,20 +101,20 @@ test('what vanished stays, marked with the time it was missed', () => {
   })
 })
 
-test('a chat that vanished whole keeps its thread', () => {
+test('a completely vanished chat keeps its thread', () => {
   write({ ownRow: ownRow(['m1']), messages: [message('m1', 'one')] })
   write({ ownRow: { kind: 'gone' }, vanished: [asMessageId('m1')] }, { nowMs: T0 + 1 })
   expect(chatRow()).toMatchObject({ is_live: 0, deleted_at: T0 + 1, message_count: 1 })
   expect(mirror.prepare('select position, is_orphan from messages').get()).toEqual({ position: 0, is_orphan: 0 })
 })
 
-test('an unreadable own row leaves facts and order standing', () => {
+test('an unreadable own row does not change facts and order', () => {
   write({ ownRow: ownRow(['m1'], { name: 'Named' }), messages: [message('m1', 'one')] })
   expect(write({ ownRow: { kind: 'unreadable' } })).toMatchObject({ changed: 0, gone: 0 })
   expect(chatRow()).toMatchObject({ title: 'Named', is_live: 1, message_count: 1 })
 })
 
-test('an embedded message that its chat no longer holds is gone', () => {
+test('an embedded message that is no longer in its chat’s row is gone', () => {
   const embedded = { isEmbedded: true, octets: 0 }
   const read = ownRow(['m1', 'm2'])
   if (read.kind !== 'read') throw new Error('not read')
@@ -128,7 +128,7 @@ test('an embedded message that its chat no longer holds is gone', () => {
   })
 })
 
-test('an orphan of the same content as the thread is kept, and not found', () => {
+test('an orphan with the same content as the thread is stored but not found', () => {
   write({ ownRow: ownRow(['m1']), messages: [message('m1', 'same'), message('twin', 'same')] })
   expect(found('same')).toBe(1)
   write({ ownRow: ownRow([]), messages: [] })
@@ -136,7 +136,7 @@ test('an orphan of the same content as the thread is kept, and not found', () =>
   expect(found('same')).toBe(1)
 })
 
-test('a title is the name, else the first words of the user, else said to be missing', () => {
+test('a title is the name, else the user’s first words, else a placeholder', () => {
   write({ ownRow: ownRow(['a', 'm1']), messages: [message('a', 'answer', { role: 'assistant' })] })
   expect(chatRow()).toMatchObject({ title: 'Untitled chat', title_source: 'none' })
   write({ messages: [message('m1', `  first\n words ${'x'.repeat(100)}`)] })
@@ -146,7 +146,7 @@ test('a title is the name, else the first words of the user, else said to be mis
   expect(chatRow()).toMatchObject({ title: 'A name', title_source: 'cursor' })
 })
 
-test('evidence that arrives before the chat places it, and better evidence moves it', () => {
+test('evidence that arrives before the chat places the chat, and better evidence moves it', () => {
   const root = (name: string) => ({ uri: `file:///${name}`, path: `/${name}`, name, remote: null })
   const evidence = (rank: number, name: string, method: string) => ({
     chatId: asChatId('chat'),
@@ -172,7 +172,7 @@ test('evidence that arrives before the chat places it, and better evidence moves
   expect(project()).toEqual({ name: 'second', source: 'strong' })
 })
 
-test('files of the mirror are for their owner alone', () => {
+test('only their owner can read the files of the mirror', () => {
   if (process.platform === 'win32') return
   write({ messages: [message('m1', 'one')] })
   for (const name of ['mirror.db', 'mirror.db-wal', 'mirror.db-shm']) {
@@ -186,7 +186,7 @@ test('a reader cannot write', () => {
   reader.close()
 })
 
-test('a mirror of a newer schema is refused with advice', () => {
+test('a mirror with a newer schema is refused, and the error says what to do', () => {
   mirror.pragma('user_version = 99')
   expect(() => openWriter(join(opened.folder, 'mirror.db'))).toThrow(/has schema 99/)
 })

@@ -4,8 +4,8 @@ import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import { noteUnindexed } from '../../src/mirror/fulltext/backlog.ts'
 import { beginPurge } from '../../src/mirror/purge/begin-purge.ts'
 import { findTargets } from '../../src/mirror/purge/find-targets.ts'
-import { endRemoval } from '../../src/mirror/purge/run-purge.ts'
-import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { endRemoval } from '../../src/mirror/purge/remove-targets.ts'
+import { SECRET_FILE } from '../../src/mirror/purge/tombstones.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import { readUnfinished } from '../../src/mirror/purge/state.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
@@ -31,7 +31,7 @@ beforeEach(() => {
     store.chat('a', { name: 'Long', fullConversationHeadersOnly: headers(ids) })
     for (const [message, id] of ids.entries()) {
       const text = message % 10 === 0 ? `plain ${message}` : `${SECRET} ${message}`
-      // Some have no time of their own, and take a neighbour's.
+      // Some have no time of their own and get a neighbour's.
       const time = message % 3 === 0 ? { createdAt: at(message) } : {}
       store.message('a', id, { type: 1 + (message % 2), text, ...time })
     }
@@ -44,11 +44,9 @@ afterEach(() => {
   home.remove()
 })
 
-const noArchive = { chatIds: [], goingOn: [], messages: [], texts: [] }
+const noArchive = { chatIds: [], messages: [], texts: [] }
 const nothingDone = {
   plan: null,
-  pieces: [],
-  terms: [],
   setAside: [],
   unfinished: { rows: false, archives: false, bytes: true },
 }
@@ -62,9 +60,9 @@ function begin(): void {
   }
 }
 
-test('more than one transaction removes, of one chat, all of it', () => {
+test('a long chat is removed completely, in several transactions', () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
+  const steps = endRemoval(indexer.mirror, Date.now())
   let transactions = 0
   while (steps.next().done !== true) transactions += 1
   expect(transactions).toBeGreaterThan(2)
@@ -72,13 +70,13 @@ test('more than one transaction removes, of one chat, all of it', () => {
   expect(readUnfinished(indexer.mirror)).toEqual({ rows: false, archives: true, bytes: true })
 })
 
-test('passes that run between two transactions of a purge neither bring back nor keep anything of it', async () => {
+test('passes between two transactions of a purge do not bring anything back', async () => {
   begin()
-  const steps = endRemoval(indexer.mirror, { nowMs: Date.now(), pieces: null })
+  const steps = endRemoval(indexer.mirror, Date.now())
   steps.next()
   steps.return()
   const store = home.global()
-  // Everything is read again, and times move: what is noted must still be known.
+  // Everything is read again with other times: the targets must still be found.
   store.db.transaction(() => {
     for (let message = 0; message < LONG; message += 1) {
       const text = message % 10 === 0 ? `plain ${message}` : `${SECRET} ${message} again`
@@ -88,7 +86,7 @@ test('passes that run between two transactions of a purge neither bring back nor
   indexer.restart()
   indexer.pass('full')
   indexer.mirror.close()
-  // What comes to the mirror next ends it.
+  // Whatever opens the mirror next finishes the purge.
   const kept = new MirrorMaintenance(indexer.path, Date.now)
   keepNow(kept, 'check')
   expect(readUnfinished(kept.db).rows).toBe(false)
@@ -102,7 +100,7 @@ test('passes that run between two transactions of a purge neither bring back nor
   )
 })
 
-test('messages that wait to be indexed are removed as well', async () => {
+test('messages that wait to be indexed are removed too', async () => {
   indexer.mirror.exec('delete from message_terms where rowid in (select key from messages where position < 100)')
   for (const { key } of indexer.mirror
     .prepare<[], { key: number }>('select key from messages where position < 100')
@@ -117,7 +115,7 @@ test('messages that wait to be indexed are removed as well', async () => {
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
-test('a reader with an old snapshot is asked to stop, and then nothing is left', async () => {
+test('a reader with an old snapshot is closed, and then nothing is left', async () => {
   indexer.mirror.close()
   const reader = openReader(indexer.path)
   reader.exec('begin')
@@ -136,7 +134,7 @@ test('a reader with an old snapshot is asked to stop, and then nothing is left',
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
-/** The file is written anew each time but the first. @param tried hears of each time */
+/** The file is rewritten each time except the first. @param tried gets an entry each time */
 function notCompactedAtFirst(left: 'disk-full' | 'reader', tried: string[]): PurgeHere['mirror'] {
   const here = new PurgeHere(indexer.folder)
   return (order) => {
@@ -146,7 +144,7 @@ function notCompactedAtFirst(left: 'disk-full' | 'reader', tried: string[]): Pur
   }
 }
 
-test('where there is no room to write the file anew, the rows are gone, and it is said and done later', async () => {
+test('if the disk is full, the rows are removed, and the file is rewritten later', async () => {
   indexer.mirror.close()
   const tried: string[] = []
   const later: (() => void)[] = []
@@ -168,7 +166,7 @@ test('where there is no room to write the file anew, the rows are gone, and it i
   expect(readUnfinished(indexer.mirror).bytes).toBe(false)
 })
 
-test('the rest of a purge was forgotten where another purge was at work when its time came', async () => {
+test('the rest of a purge is tried again if another purge runs at that time', async () => {
   indexer.mirror.close()
   const later: (() => void)[] = []
   const archives = deferred<void>()
@@ -193,29 +191,7 @@ test('the rest of a purge was forgotten where another purge was at work when its
   await waitUntil('the rest to be done', () => full.purging.doing === null && compacted.length > 1)
 })
 
-test('rows that a salvage brings back from unused pages are removed again', async () => {
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  indexer.restart()
-  // As if a page of before had been found: the row of a message that was purged.
-  indexer.mirror.exec(`
-    insert into bodies (num, parts) values (900001, '[{"kind":"text","text":"${SECRET} 1"}]');
-    insert into messages (key, chat, source, body, id, role, is_orphan, is_shadowed, is_simulated, is_embedded, is_live,
-      tool_calls, octets, content_hash, is_index_capped)
-    select 77, chat, source, 900001, 'm1', 'user', 0, 0, 0, 0, 1, 0, 1, 'x', 0 from messages limit 1;
-    insert into unindexed (key) values (77);
-  `)
-  indexer.mirror.close()
-  const kept = new MirrorMaintenance(indexer.path, Date.now)
-  const before = kept.db.name
-  keepNow(kept, 'set-aside')
-  expect(kept.db.name).toBe(before)
-  const left = kept.db.prepare(`select count(*) from bodies where parts like '%${SECRET}%'`).pluck().get()
-  kept.close()
-  expect(left).toBe(0)
-})
-
-test('without the key to texts, what was purged by its id stays out', async () => {
+test('without the key for texts, purged ids stay out', async () => {
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   rmSync(join(indexer.folder, SECRET_FILE))

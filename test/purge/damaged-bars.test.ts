@@ -26,7 +26,7 @@ function spoilTable(table: string): void {
   writeFileSync(path, readFileSync(path).fill(0xa5, (root - 1) * size, root * size))
 }
 
-/** What is said of the mirror that was made anew. */
+/** The notice about the rebuilt mirror. */
 function salvaged(): string {
   const kept = new MirrorMaintenance(join(home.folder, 'mirror.db'), Date.now)
   try {
@@ -39,7 +39,7 @@ function salvaged(): string {
 }
 
 test.each(['tombstones', 'purge_salt'])(
-  'where a damaged page of %s lets purged chats in again, nothing told of it',
+  'if a damaged page of %s lets purged chats in again, the notice says so',
   async (table) => {
     await home.purging.purge(chatsOf('a'))
     spoilTable(table)
@@ -54,7 +54,7 @@ test.each(['tombstones', 'purge_salt'])(
   },
 )
 
-test('where nothing was ever purged, or what keeps it out was saved, a damaged mirror tells of no purge', async () => {
+test('the notice of a damaged mirror does not mention purges if nothing was purged or all tombstones were saved', async () => {
   spoilTable('tombstones')
   expect(salvaged()).toMatch(/made anew: .*\.db\.$/)
   await home.purging.purge(chatsOf('a'))

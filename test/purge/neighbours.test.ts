@@ -6,7 +6,7 @@ import { answerQuestion } from '../../src/api/questions.ts'
 import { Histories } from '../../src/git/histories.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
-import { SECRET_FILE } from '../../src/mirror/purge/secret.ts'
+import { SECRET_FILE } from '../../src/mirror/purge/tombstones.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
@@ -41,7 +41,7 @@ interface Listed {
   readonly items: readonly { readonly id: string }[]
 }
 
-/** Everything that is answered of chats, messages, words and numbers. */
+/** All answers about chats, messages, words and numbers. */
 async function allAnswers(indexer: Indexer): Promise<Answers> {
   const reader = openReader(indexer.path)
   const app = createApp({
@@ -77,7 +77,7 @@ async function allAnswers(indexer: Indexer): Promise<Answers> {
   return answers
 }
 
-/** A mirror that was told beforehand what never to take in. */
+/** A mirror that had the tombstones from the beginning. */
 function neverHeld(purged: Indexer): Indexer {
   const indexer = newIndexer()
   const secret = join(purged.folder, SECRET_FILE)
@@ -93,7 +93,7 @@ function neverHeld(purged: Indexer): Indexer {
   return indexer
 }
 
-/** What is equal in time stands in the order in which a mirror came to know it, which is its own affair. */
+/** Items of the same time are in the order in which a mirror read them, which may differ. */
 function unordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(unordered).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
@@ -108,11 +108,11 @@ const everyFourth = (indexer: Indexer): string[] =>
   indexer.mirror.prepare<[], string>('select id from chats where num % 4 = 1').pluck().all()
 
 const scopes: readonly NamedScope[] = [
-  ['a text that two stores hold', () => ({ match: 'told by BOTH' })],
-  ['a word of many messages', () => ({ match: 'said in' })],
+  ['a text in two stores', () => ({ match: 'told by BOTH' })],
+  ['a word in many messages', () => ({ match: 'said in' })],
   ['every fourth chat', (indexer) => ({ chatIds: everyFourth(indexer).map(asChatId) })],
   [
-    'what was said before half of it was',
+    'the earlier half of the messages',
     ({ mirror }) => ({
       beforeMs: mirror
         .prepare<[], number>(
@@ -136,7 +136,7 @@ const scopes: readonly NamedScope[] = [
   ],
 ]
 
-test.each(scopes)('the neighbours of %s are as if it had never been there', async (_, scope) => {
+test.each(scopes)('after a purge of %s, everything else is as if it had never been there', async (_, scope) => {
   const purged = newIndexer()
   purged.pass()
   estimateAll(purged.mirror)
@@ -144,7 +144,7 @@ test.each(scopes)('the neighbours of %s are as if it had never been there', asyn
   purged.mirror.close()
   const report = await new PurgeHere(purged.folder).purge(given)
   expect(report.messages).toBeGreaterThan(0)
-  expect(report.check?.found).toEqual([])
+  expect(report.check?.found ?? []).toEqual([])
   purged.restart()
   const after = await allAnswers(purged)
   purged.pass('full')
@@ -157,7 +157,7 @@ function expectSame(after: Answers, expected: Answers): void {
   for (const [path, answer] of Object.entries(expected)) expect([path, after[path]]).toEqual([path, answer])
 }
 
-test('the neighbours of a chat are as if Cursor had never held it', async () => {
+test('after a purge of a chat, everything else is as if Cursor had never had it', async () => {
   const id = 'map-1'
   const purged = newIndexer()
   purged.pass()

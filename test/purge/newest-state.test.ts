@@ -6,7 +6,7 @@ import { minute, PurgeHome } from '../helpers/purge-home.ts'
 import { chatsIn, restoreHere, wordsIn } from '../helpers/restored-mirror.ts'
 import { headers } from '../../src/sample/cursor-home.ts'
 
-// A purge writes some states of a chat anew and leaves others; which one is the newest stays as it was.
+// A purge rewrites some states of a chat and leaves others. It does not change which state is the newest.
 let place: PurgeHome
 let empty: OpenMirror
 
@@ -35,13 +35,13 @@ async function restored(dir: string): Promise<string[]> {
   return wordsIn(empty.db).map((line) => line.split(' ')[1] ?? '')
 }
 
-test('what was said last did not come back once a purge had struck a message beside it', async () => {
+test('the last message comes back after a purge of another message in the chat', async () => {
   await grow(['said first', 'quixotic', 'said last'])
   await place.purging.purge({ match: 'quixotic' })
   expect(await restored(archives(place))).toEqual(['a1', 'a3'])
 })
 
-test('nor where another mirror purged the folder, twice, and the one that archived is gone', async () => {
+test('it also comes back if another mirror purged the folder twice', async () => {
   await grow(['said first', 'quixotic', 'zephyrian', 'said last'])
   const other = new PurgeHome()
   try {
@@ -55,7 +55,7 @@ test('nor where another mirror purged the folder, twice, and the one that archiv
   }
 })
 
-test('a newer state that was not struck goes before an older one that was', async () => {
+test('a newer state is restored before an older one that a purge rewrote', async () => {
   await grow(['said first', 'quixotic'])
   for (const key of ['composerData:a', 'bubbleId:a:a2']) place.store.delete(key)
   place.store.chat('a', { name: 'renamed', fullConversationHeadersOnly: headers(['a1', 'a3']) })

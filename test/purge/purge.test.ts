@@ -41,7 +41,7 @@ function pass(depth: 'nudge' | 'full' = 'full'): void {
   indexer.pass(depth)
 }
 
-test('messages that hold a text are gone, from every byte, and stay so after a full pass', async () => {
+test('messages with the text are removed from all files and stay out after a full pass', async () => {
   expect(findBytes(indexer.folder, SECRET)).toContain('mirror.db')
   const report = await new PurgeHere(indexer.folder).purge({ match: SECRET.toLowerCase() })
   expect(report).toMatchObject({ messages: 1, inCursor: 1, left: null, check: { found: [], unread: [] } })
@@ -53,7 +53,7 @@ test('messages that hold a text are gone, from every byte, and stay so after a f
   for (const word of [SECRET, 'xylophon', 'quartz']) expect(findBytes(indexer.folder, word)).toEqual([])
 })
 
-test('a title that was made of what is gone is made of what is left', async () => {
+test('a title that was derived from a removed message is derived again', async () => {
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   indexer.restart()
   expect(indexer.mirror.prepare(`select title, message_count as count from chats where id = 'a'`).get()).toEqual({
@@ -62,9 +62,9 @@ test('a title that was made of what is gone is made of what is left', async () =
   })
 })
 
-test('a chat that is purged takes all with it, what is said in it later too', async () => {
+test('a purged chat is removed completely, and later messages in it stay out', async () => {
   const report = await new PurgeHere(indexer.folder).purge(chatsOf('b'))
-  expect(report).toMatchObject({ messages: 2, chatCount: 1, unknownChats: [], check: { found: [] } })
+  expect(report).toMatchObject({ messages: 2, chatCount: 1, unknownChats: [], check: null })
   for (const word of ['walnutbough', 'hostas', 'pleasant']) expect(findBytes(indexer.folder, word)).toEqual([])
   home.global().message('b', 'b3', { type: 1, text: 'more of the walnutbough', createdAt: at(6) })
   home.global().chat('b', { name: 'A pleasant garden', fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
@@ -74,7 +74,7 @@ test('a chat that is purged takes all with it, what is said in it later too', as
   for (const word of ['walnutbough', 'hostas', 'pleasant']) expect(findBytes(indexer.folder, word)).toEqual([])
 })
 
-test('what was said before a moment goes, and a chat that was over by then goes whole', async () => {
+test('earlier messages are removed, and a chat without later activity as a whole', async () => {
   const report = await new PurgeHere(indexer.folder).purge({ beforeMs: Date.parse(at(5)) })
   expect(report).toMatchObject({ messages: 4, chatCount: 2 })
   pass()
@@ -82,13 +82,13 @@ test('what was said before a moment goes, and a chat that was over by then goes 
   expect(indexer.thread('b').map(([id]) => id)).toEqual(['b2'])
 })
 
-test('only the messages of one project that hold the text', async () => {
+test('a text in one project only', async () => {
   const here = new PurgeHere(indexer.folder)
   expect(await here.look({ match: 'hostas', projectUris: ['file:///home/ada/shop'] })).toMatchObject({ messages: 0 })
   expect(await here.look({ match: 'hostas', projectUris: ['file:///home/ada/garden'] })).toMatchObject({ messages: 1 })
 })
 
-test('a name that holds the text is struck out, here and when Cursor says it again', async () => {
+test('a name with the text is removed, and stays out when Cursor is read again', async () => {
   const report = await new PurgeHere(indexer.folder).purge({ match: 'pleasant' })
   expect(report).toMatchObject({ messages: 0, check: { found: [] } })
   expect(report.facts).toBeGreaterThan(0)
@@ -98,7 +98,7 @@ test('a name that holds the text is struck out, here and when Cursor says it aga
   )
 })
 
-test('a message of the same words under another id stays out, one of other words comes in', async () => {
+test('the same words under another id stay out, other words come in', async () => {
   await new PurgeHere(indexer.folder).purge({ match: SECRET })
   const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['c1', 'c2']) })
@@ -108,7 +108,7 @@ test('a message of the same words under another id stays out, one of other words
   expect(indexer.thread('c').map(([id]) => id)).toEqual(['c2'])
 })
 
-test('a mirror that was set aside as damaged is removed with it', async () => {
+test('a damaged mirror that was set aside is removed', async () => {
   const copy = mkdtempSync(join(tmpdir(), 'cursordex-copy-'))
   cpSync(indexer.path, join(copy, 'mirror.db'))
   setAside(indexer.path, Date.now())
@@ -119,7 +119,7 @@ test('a mirror that was set aside as damaged is removed with it', async () => {
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })
 
-test('a start where nothing was purged leaves a mirror that was set aside', async () => {
+test('a start without a purge keeps a mirror that was set aside', async () => {
   const copy = mkdtempSync(join(tmpdir(), 'cursordex-copy-'))
   cpSync(indexer.path, join(copy, 'mirror.db'))
   setAside(indexer.path, Date.now())

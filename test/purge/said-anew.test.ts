@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../src/sample/cursor-home.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 
-// New messages that hold what was purged are new, and come in.
+// Which messages come in after a purge of a text.
 const readFile = (path: string, contents: string) => ({
   name: 'read_file',
   status: 'completed',
@@ -33,7 +33,7 @@ test('a new message that reads the same file comes in', async () => {
   expect(place.messages('b')).toEqual(['b1', 'b2', 'b3'])
 })
 
-test('the same words said again after the purge come in, and copies of before stay out', async () => {
+test('the same words stay out under any id, whenever they were sent, and an answer to them comes in', async () => {
   const { store } = place
   const words = 'the walnut-inc key is on the shelf'
   place.chat('a', [words, 'thank you'])
@@ -46,5 +46,20 @@ test('the same words said again after the purge come in, and copies of before st
   store.message('b', 'b3', { type: 1, text: words, createdAt: later })
   store.message('b', 'b4', { type: 2, text: 'once more', createdAt: later })
   place.pass()
-  expect(place.messages('b')).toEqual(['b3', 'b4'])
+  expect(place.messages('b')).toEqual(['b4'])
+})
+
+test('a tombstone with a time limit, as older versions made it, lets later words in', async () => {
+  const words = 'the walnut-inc key is on the shelf'
+  place.chat('a', [words, 'thank you'])
+  place.pass()
+  await place.purging.purge({ match: 'walnut-inc' })
+  place.ask(({ mirror }) =>
+    mirror.prepare(`update tombstones set until = ? where kind = 'text'`).run(Date.parse(minute(5))),
+  )
+  place.chat('b', ['hello', words])
+  place.store.message('b', 'b3', { type: 1, text: words, createdAt: minute(9) })
+  place.store.chat('b', { name: 'B', fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
+  place.pass()
+  expect(place.messages('b')).toEqual(['b1', 'b3'])
 })

@@ -10,7 +10,7 @@ import { bytesBelow } from '../helpers/oracle/canaries.ts'
 import { expectAnswers } from '../helpers/oracle/compare.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
 
-// A Friday. Any other hour must do as well.
+// A Friday. Any other time must work as well.
 const nowMs = Date.UTC(2026, 4, 15, 13, 30)
 const DAY_MS = 86_400_000
 
@@ -78,10 +78,10 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-test('a second reading of the sample expects what is answered of it', async () => {
+test('the answers for the sample match an independent reading of it', async () => {
   const { chats: expected } = readExpected(home.globalPath)
   expect(expected.size).toBeGreaterThan(40)
-  // It knows fewer of the fields that attachments and diffs stand in: those have a test of their own.
+  // That reading knows fewer fields of attachments and diffs. They have a test of their own.
   const partsOf = new Map(messages.map(({ id, parts }) => [id, parts]))
   const withFiles = [...expected].map(([id, chat]): [string, ExpectedChat] => {
     const known = chat.messages.map((message) => {
@@ -95,7 +95,7 @@ test('a second reading of the sample expects what is answered of it', async () =
   await expectAnswers(daemon, new Map(withFiles))
 })
 
-test('it has five projects and more, one over SSH, one of several roots, one with two workspaces', () => {
+test('it has at least five projects: one over SSH, one with several roots, one with two workspaces', () => {
   expect(projects.length).toBeGreaterThanOrEqual(5)
   expect(projects.map(({ remote }) => remote)).toContainEqual({ kind: 'ssh', host: 'build-01' })
   expect(projects.filter(({ path }) => path.endsWith('.code-workspace'))).toHaveLength(1)
@@ -103,14 +103,14 @@ test('it has five projects and more, one over SSH, one of several roots, one wit
   expect(Math.min(...projects.map(({ chatCount }) => chatCount))).toBeGreaterThanOrEqual(4)
 })
 
-test('it has more than forty chats in every shape of the store, and one of them without a project', () => {
+test('it has more than forty chats in every format of the store, one of them without a project', () => {
   expect(chats.length).toBeGreaterThan(40)
   expect(chats.filter(({ messageCount }) => messageCount < 2)).toEqual([])
   expect(new Set(chats.map(({ format }) => format))).toEqual(new Set(['split', 'inline', 'map']))
   expect(chats.filter(({ project }) => project === null)).toHaveLength(1)
 })
 
-test('its chats lie in the last twelve months, in nearly each of them, and none ahead of the hour', () => {
+test('its chats are spread over nearly all of the last twelve months, and none is in the future', () => {
   const days = chats.map(({ createdAt }) => (nowMs - Date.parse(createdAt)) / DAY_MS)
   expect(Math.max(...days)).toBeLessThan(367)
   expect(Math.max(...days)).toBeGreaterThan(350)
@@ -118,12 +118,12 @@ test('its chats lie in the last twelve months, in nearly each of them, and none 
   expect(new Set(chats.map(({ createdAt }) => createdAt.slice(0, 7))).size).toBeGreaterThanOrEqual(10)
 })
 
-test('its messages hold every kind of part', () => {
+test('its messages have every kind of part', () => {
   const kinds = new Set(messages.flatMap(({ parts }) => parts.map(({ kind }) => kind)))
   expect(kinds).toEqual(new Set(['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error']))
 })
 
-test('whole files and selected lines are attached to what was asked', () => {
+test('whole files and selected lines are attached to questions', () => {
   const attached = messages.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'attachment'))
   expect(attached).toContainEqual({
     kind: 'attachment',
@@ -138,14 +138,14 @@ test('whole files and selected lines are attached to what was asked', () => {
   })
 })
 
-test('what a call of a new build changed stands beside it as a diff', () => {
+test('an edit of a new build has a diff beside it', () => {
   const diffs = messages.flatMap(({ parts }) => parts.filter(({ language }) => language === 'diff'))
   expect(diffs.length).toBeGreaterThan(10)
   const text = '-    greeting = f"Hello {get_user_name(user)}"\n+    greeting = f"Hello {display_name(user)}"'
   expect(diffs).toContainEqual({ kind: 'code', language: 'diff', path: 'app/mail.py', text })
 })
 
-test('its tools are those of old builds and of new ones, completed, failed, rejected and cancelled', () => {
+test('its tools are those of old and new builds, completed, failed, rejected and cancelled', () => {
   const tools = messages.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'tool'))
   const names = new Set(tools.map(({ name }) => name))
   for (const name of ['read_file', 'edit_file', 'run_terminal_cmd', 'grep_search', 'grep'])
@@ -155,21 +155,21 @@ test('its tools are those of old builds and of new ones, completed, failed, reje
   expect(endings).toEqual(new Set(['completed', 'error', 'rejected', 'cancelled']))
 })
 
-test('tokens are recorded in some old messages and in no new one', () => {
+test('some old messages have recorded tokens; no new one has', () => {
   const recorded = messages.filter(({ tokens }) => tokens?.source === 'recorded')
   expect(recorded.length).toBeGreaterThan(10)
   const newestMs = Math.max(...recorded.map(({ createdAt }) => Date.parse(createdAt ?? '')))
   expect(newestMs).toBeLessThan(nowMs - 150 * DAY_MS)
 })
 
-test('a subagent stands under its parent', () => {
+test('a subagent is listed under its parent', () => {
   const child = chats.find(({ isSubagent }) => isSubagent)
   const parent = chats.find(({ id }) => id === child?.parentChatId)
   expect(parent?.childChatIds).toEqual([child?.id])
   expect(child?.project).toEqual(parent?.project)
 })
 
-test('there are orphans, a chat that was deleted, and a message of which only the place is left', async () => {
+test('there are orphans, a deleted chat, and a message without a row', async () => {
   expect(messages.filter(({ isOrphan }) => isOrphan)).toHaveLength(3)
   expect(chats.filter(({ deletedInCursor }) => deletedInCursor)).toHaveLength(1)
   expect(await daemon.get('/api/status')).toMatchObject({ state: 'ready', issues: { 'null-value': 2 } })
@@ -190,7 +190,7 @@ test.each([
   expect(hits.map((hit) => hit.project?.name)).toContain(project)
 })
 
-test('drafts, the rows of other things and the token of the account stay where they are', () => {
+test('drafts, other rows and the account’s token are not mirrored', () => {
   const kept = bytesBelow(daemon.dataDir)
   expect(kept).toContain('getUserName')
   for (const secret of ['sample-token-that-nobody-may-read', 'unsent words', 'You are an agent.']) {
@@ -206,7 +206,7 @@ function rowsOf(path: string): unknown[] {
   return rows
 }
 
-test('the same seed and hour make the same rows, another seed others', () => {
+test('the same seed and hour give the same rows, another seed gives others', () => {
   const again = writeDemoHome(join(root, 'again'), { seed: 'demo', nowMs })
   const other = writeDemoHome(join(root, 'other'), { seed: 'another', nowMs })
   expect(rowsOf(again.globalPath)).toEqual(rowsOf(home.globalPath))
@@ -214,7 +214,7 @@ test('the same seed and hour make the same rows, another seed others', () => {
 })
 
 test.each(['2026-01-01T00:00:00Z', '2026-03-02T06:10:00Z', '2027-02-28T23:59:59Z'])(
-  'begun at %s, nothing lies ahead of the hour',
+  'created at %s, nothing is in the future',
   (iso) => {
     const atMs = Date.parse(iso)
     const { globalPath } = writeDemoHome(join(root, iso.replaceAll(':', '-')), { seed: 'demo', nowMs: atMs })

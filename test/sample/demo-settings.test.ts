@@ -12,7 +12,7 @@ function settingsFor(flags: Flags, env: Readonly<Record<string, string>> = {}, c
   return demoSettings({ ...surroundings, flags, env, configText }, folders)
 }
 
-test('every folder is of the demonstration, whatever flags, environment and config file name', () => {
+test('the demo uses only its own folders, regardless of flags, environment and config file', () => {
   const config =
     '{ "dataDir": "/c", "cursor": { "userDirs": ["/c/User"], "homes": ["/c/home"] }, "archives": { "dir": "/c/a" } }'
   const env = { CURSORDEX_CURSOR_USER_DIRS: '/e/User', CURSORDEX_CURSOR_HOMES: '/e/home' }
@@ -22,7 +22,7 @@ test('every folder is of the demonstration, whatever flags, environment and conf
   expect(settings.archives.dir).toBe('/tmp/demo/data/archives')
 })
 
-test('a data folder named by a flag or the environment stands, the flag before the environment', () => {
+test('a data folder from a flag or the environment is used, the flag first', () => {
   expect(settingsFor({ dataDir: 'mine' }).dataDir).toBe('/home/ada/code/mine')
   expect(settingsFor({}, { CURSORDEX_DATA_DIR: '/e' })).toMatchObject({
     dataDir: '/e',
@@ -32,12 +32,12 @@ test('a data folder named by a flag or the environment stands, the flag before t
   expect(settingsFor({}, { CURSORDEX_DATA_DIR: '' }).dataDir).toBe('/tmp/demo/data')
 })
 
-test('the port is any free one unless a flag names it', () => {
+test('the port is any free one, unless a flag names one', () => {
   expect(settingsFor({}, {}, '{ "http": { "port": 4999 } }').http.port).toBe(0)
   expect(settingsFor({ port: '4871' }).http.port).toBe(4871)
 })
 
-test('what is no folder is kept, and judged as ever', () => {
+test('other settings are kept and validated as usual', () => {
   expect(settingsFor({ logLevel: 'debug', auth: true })).toMatchObject({
     log: { level: 'debug' },
     auth: { required: true },
@@ -50,26 +50,26 @@ test.each([
   ['darwin', "/tmp/it's/data", String.raw`--data-dir '/tmp/it'\''s/data'`],
   ['linux', '/tmp/cursordex-demo-1/data', '--data-dir /tmp/cursordex-demo-1/data'],
   ['win32', String.raw`C:\My Temp\data`, String.raw`--data-dir "C:\My Temp\data"`],
-] as const)('on %s the folder %s is one word of the commands', (platform, folder, words) => {
+] as const)('on %s the folder %s is one word in the commands', (platform, folder, words) => {
   const greeting = demoGreeting(null, folder, platform)
   expect(greeting.match(/^ {2}npx cursordex .*$/gm)).toHaveLength(3)
   expect(greeting.split(words)).toHaveLength(4)
 })
 
-test('a demo that was started from elsewhere tells where its commands work', () => {
+test('a demo that was started elsewhere shows where its commands work', () => {
   expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('In another terminal, in this folder:')
   expect(demoGreeting(null, '/tmp/d', 'linux', '/home/ada/cursordex')).toContain(
     'In another terminal, in /home/ada/cursordex:',
   )
 })
 
-test('a demo in a folder that was named does not tell that the mirror there is removed', () => {
+test('a demo in a named folder does not say that it removes the mirror', () => {
   const greeting = demoGreeting(null, '/tmp/d', 'linux', 'this folder', true)
   expect(greeting).toContain('removes the sample; the mirror stays in /tmp/d.')
   expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes what was made for it.')
 })
 
-test('who has no Cursor is told of the demonstration', () => {
+test('users without Cursor are told about the demo', () => {
   expect(startupWarnings([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
 })
 

@@ -60,7 +60,7 @@ const seen = Array.from({ length: 150 }, (_, index) => play(moves.next().value, 
 const firstChat = seen.filter(({ chatKey }) => chatKey === seen[0]?.chatKey)
 const writesOf = (key: string): Seen[] => seen.filter((each) => each.key === key)
 
-test('an answer is rewritten ten times in one to two seconds, longer each time and in a row of its own', () => {
+test('an answer is rewritten ten times in one to two seconds, each time longer and as a new row', () => {
   const streamed = [...new Set(seen.map(({ key }) => key))].map(writesOf).filter(([first, , third]) => {
     return first?.message.type === 2 && third !== undefined
   })
@@ -76,7 +76,7 @@ test('an answer is rewritten ten times in one to two seconds, longer each time a
   }
 })
 
-test('a call of a tool comes without its result first', () => {
+test('a tool call is first written without its result', () => {
   const calls = seen.filter(({ message }) => message.toolFormerData !== undefined)
   expect(calls.length).toBeGreaterThan(10)
   for (const [loading, completed] of [...new Set(calls.map(({ key }) => key))].slice(0, -1).map(writesOf)) {
@@ -87,7 +87,7 @@ test('a call of a tool comes without its result first', () => {
   }
 })
 
-test('a message follows the one before it within two to four seconds, and the list of the chat grows with it', () => {
+test('a message follows the former one after two to four seconds, and the chat’s list grows', () => {
   const begun = seen.filter(({ key }, index) => seen.findIndex((each) => each.key === key) === index)
   const pauses = begun.slice(1).map(({ afterMs }) => afterMs)
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(2000)
@@ -96,13 +96,13 @@ test('a message follows the one before it within two to four seconds, and the li
   expect(ofFirst.map(({ headers }) => headers)).toEqual(ofFirst.map((_, index) => index + 1))
 })
 
-test('a chat runs until its last word is written; then the next one begins', () => {
+test('a chat continues to its last message; then the next one begins', () => {
   expect(new Set(seen.map(({ chatKey }) => chatKey)).size).toBeGreaterThanOrEqual(3)
   expect(firstChat.map(({ isRunning }) => isRunning)).toEqual(firstChat.map((_, index) => index < firstChat.length - 1))
   expect(seen.findIndex(({ chatKey }) => chatKey !== firstChat[0]?.chatKey)).toBe(firstChat.length)
 })
 
-test('the process that writes goes on when the terminal is interrupted, and ends when it is let go', async () => {
+test('the writing process ignores Ctrl-C and ends when the daemon ends it', async () => {
   const other = new CursorHome()
   const path = fileURLToPath(new URL('../../dist/sample/grow-child.js', import.meta.url))
   const child = fork(path, [other.root, 'seed'], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] })
@@ -112,7 +112,7 @@ test('the process that writes goes on when the terminal is interrupted, and ends
     const count = (): number => {
       if (!existsSync(other.globalPath)) return 0
       const db = new Database(other.globalPath, { readonly: true })
-      // The file is there before its table.
+      // The file exists before its table.
       const isMade = db.prepare(`select 1 from sqlite_master where name = 'cursorDiskKV'`).get() !== undefined
       if (!isMade) db.close()
       if (!isMade) return 0

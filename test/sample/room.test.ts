@@ -17,24 +17,24 @@ test.each([
   ['src/cli/a.ts', `import { b } from '../sample/b.ts'`],
   ['src/sample/a.ts', `import { b } from '../model/b.ts'`],
   ['src/sample/chats/a.ts', `import { b } from '../script.ts'`],
-])('%s may hold %s', (path, line) => {
+])('%s may contain %s', (path, line) => {
   expect(complaints(rules.layers, path, line)).toBe(0)
 })
 
-test('the sample speaks as Cursor does, and the command line still may not', () => {
+test('the sample may use Cursor’s terms, but the command line may not', () => {
   const line = `const key = 'composerData:1'`
   expect(complaints(rules.words, 'src/sample/a.ts', line)).toBe(0)
   expect(complaints(rules.words, 'src/cli/a.ts', line)).toBe(1)
 })
 
-test('of the sample, only the writer of stores and what people say in chats hold SQL', () => {
+test('in the sample, only the writer of stores and the dialogues contain SQL', () => {
   const line = `const all = 'select id from chats'`
   expect(complaints(rules.sql, 'src/sample/a.ts', line)).toBe(1)
   expect(complaints(rules.sql, 'src/sample/cursor-home.ts', line)).toBe(0)
   expect(complaints(rules.sql, 'src/sample/chats/a.ts', line)).toBe(0)
 })
 
-test('of the sample, only the process that writes waits and asks the clock', () => {
+test('in the sample, only the writing process waits and reads the clock', () => {
   for (const line of ['setTimeout(act, 10)', 'const nowMs = Date.now()']) {
     expect(complaints(rules.time, 'src/sample/a.ts', line)).toBe(1)
     expect(complaints(rules.time, 'src/sample/grow-child.ts', line)).toBe(0)

@@ -21,7 +21,7 @@ const places: readonly [name: string, Place, userDir: string, dataDir: string, c
     '/c/cursordex/config.json',
   ],
   [
-    'Linux with XDG folders that are empty or relative',
+    'Linux with empty or relative XDG folders',
     ['linux', { XDG_CONFIG_HOME: '', XDG_DATA_HOME: 'd' }, '/home/a'],
     '/home/a/.config/Cursor/User',
     '/home/a/.local/share/cursordex',
@@ -59,7 +59,7 @@ test.each(places)('the folders of %s are where that system has them', (_, place,
 const found = (present: readonly string[]) =>
   discoverCursorUserDirs('linux', {}, '/home/a', (path) => present.includes(path)).slice(1)
 
-test('other channels are found where they exist, the stable one is named even where it does not', () => {
+test('other channels are found if they exist; the stable one is always listed', () => {
   const nightly = '/home/a/.config/Cursor Nightly/User'
   const insiders = '/home/a/.config/Cursor - Insiders/User'
   expect(found([])).toEqual([])
@@ -69,7 +69,7 @@ test('other channels are found where they exist, the stable one is named even wh
 
 afterEach(() => vi.unstubAllEnvs())
 
-test.each(['', 'somewhere'])('a HOME of %j makes no mirror in the folder where one stands', (home) => {
+test.each(['', 'somewhere'])('a HOME of %j does not create a mirror in the working folder', (home) => {
   vi.stubEnv('HOME', home)
   expect(isAbsolute(realSurroundings().homeDir)).toBe(true)
 })

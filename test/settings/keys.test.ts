@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { knownKeys } from '../../src/settings/known-keys.ts'
+import { knownKeys } from '../../src/settings/schema.ts'
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8')) as unknown
@@ -32,17 +32,17 @@ function described(schema: Described, name: string): [string, Described][] {
 
 const schema = read('schema.json') as Described
 
-test('the shipped defaults give every key that the settings know', () => {
+test('the shipped defaults contain every key of the settings', () => {
   expect(keysOfValue(read('default.json'), '').sort()).toEqual(knownKeys().sort())
 })
 
-test('the JSON schema describes every key that the settings know, and no other', () => {
+test('the JSON schema describes exactly the keys of the settings', () => {
   const keys = described(schema, '')
   expect(keys.map(([key]) => key).sort()).toEqual(knownKeys().sort())
   expect(keys.filter(([, { description }]) => !/^[A-Z].*\.$/s.test(description ?? ''))).toEqual([])
 })
 
-test('the JSON schema refuses unknown keys wherever the settings do', () => {
+test('the JSON schema rejects unknown keys wherever the settings do', () => {
   const groups = [['', schema] as const, ...described(schema, '')].filter(([, each]) => each.properties !== undefined)
   expect(groups.filter(([, group]) => group.additionalProperties !== false)).toEqual([])
 })

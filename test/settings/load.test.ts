@@ -24,7 +24,7 @@ function troubleOf(act: () => unknown): UserError {
   throw new Error('Nothing was thrown.')
 }
 
-test('with nothing given, the documented defaults hold', () => {
+test('without any input, the documented defaults apply', () => {
   expect(load()).toEqual({
     cursor: {
       userDirs: ['/home/ada/.config/Cursor/User'],
@@ -71,7 +71,7 @@ interface Layered {
   readonly env: Readonly<Record<string, string>>
   readonly flags: SettingsInput['flags']
   readonly read: (settings: Settings) => unknown
-  /** As the file, the environment and the flags have it. */
+  /** The values of the file, the environment and the flags. */
   readonly expected: readonly [unknown, unknown, unknown]
 }
 
@@ -137,11 +137,11 @@ const layered: readonly Layered[] = [
 describe.each(layered)('$name', ({ file, env, flags, read, expected }) => {
   const configText = JSON.stringify(file)
   test('is taken from the file', () => expect(read(load({ configText }))).toEqual(expected[0]))
-  test('of the environment wins over the file', () => expect(read(load({ configText, env }))).toEqual(expected[1]))
-  test('of the flags wins over both', () => expect(read(load({ configText, env, flags }))).toEqual(expected[2]))
+  test('from the environment overrides the file', () => expect(read(load({ configText, env }))).toEqual(expected[1]))
+  test('from the flags overrides both', () => expect(read(load({ configText, env, flags }))).toEqual(expected[2]))
 })
 
-test('keys without a flag are taken from the file, which may hold comments and trailing commas', () => {
+test('keys without a flag are read from the file, which may contain comments and trailing commas', () => {
   const settings = loadText(`{
     // a comment
     "$schema": "./schema.json",
@@ -166,7 +166,7 @@ test('keys without a flag are taken from the file, which may hold comments and t
   ])
 })
 
-test('the archives follow the data folder', () => {
+test('the archive folder is inside the data folder', () => {
   expect(load({ flags: { dataDir: '/d' } }).archives.dir).toBe('/d/archives')
 })
 
@@ -179,13 +179,13 @@ test.each([
   expect(cursor).toEqual({ userDirs: [], userDirsExplicit: true, homes: [], homesExplicit: true })
 })
 
-test('null in the file, and an empty variable, leave the default', () => {
+test('null in the file and an empty variable keep the default', () => {
   const configText = '{"cursor": {"userDirs": null}, "dataDir": null}'
   const settings = load({ configText, env: { CURSORDEX_PORT: '', CURSORDEX_DATA_DIR: '', CURSORDEX_CONFIG: '' } })
   expect(settings).toEqual(load())
 })
 
-test('paths come out absolute: from the working folder, from the file’s folder, from the home folder', () => {
+test('paths become absolute: from the working folder, the file’s folder or the home folder', () => {
   expect(load({ flags: { dataDir: 'data' } }).dataDir).toBe('/start/data')
   expect(load({ env: { CURSORDEX_DATA_DIR: '~/data' } }).dataDir).toBe('/home/ada/data')
   expect(load({ env: { CURSORDEX_CURSOR_HOMES: '~:b' } }).cursor.homes).toEqual(['/home/ada', '/start/b'])
@@ -216,7 +216,7 @@ test.each([
   expect(load({ env: { CURSORDEX_AUTH: word } }).auth.required).toBe(expected)
 })
 
-test('the config file is found by flag, by environment, in its default place, and may be missing only there', () => {
+test('the config file is named by a flag or the environment, or has its default path; only there it may be missing', () => {
   const one = join(folder, 'one.json')
   const two = join(folder, 'two.json')
   writeFileSync(one, '{"http": {"port": 1}}')
@@ -234,7 +234,7 @@ test('the config file is found by flag, by environment, in its default place, an
   expect(trouble.message).toContain(missing)
 })
 
-test('a config “file” that is a folder is refused by name', () => {
+test('a folder as config file is refused, with its path in the error', () => {
   const trouble = troubleOf(() => load({ flags: { config: folder } }))
   expect(trouble).toMatchObject({ code: 'config-unreadable', exitCode: 2 })
   expect(trouble.message).toContain(folder)
@@ -249,36 +249,36 @@ test.each([
 
 const refused: readonly [name: string, input: Partial<SettingsInput>, message: RegExp, hint: RegExp][] = [
   [
-    'a misspelt key',
+    'a misspelled key',
     { configText: '{\n  "http": {\n    "prot": 1 }\n}' },
-    /^http\.prot is no setting .*config\.json:3:5\)/,
+    /^http\.prot is not a setting .*config\.json:3:5\)/,
     /mean http\.port\?/,
   ],
-  ['a key in the wrong group', { configText: '{"port": 1}' }, /^port is no setting .*:1:2\)/, /mean http\.port\?/],
-  ['a key like nothing', { configText: '{"xylophone": 1}' }, /^xylophone is no/, /Allowed there: .*dataDir/],
+  ['a key in the wrong group', { configText: '{"port": 1}' }, /^port is not a setting .*:1:2\)/, /mean http\.port\?/],
+  ['a key unlike all others', { configText: '{"xylophone": 1}' }, /^xylophone is no/, /Allowed there: .*dataDir/],
   [
-    'a key with a dot, as the manual names it,',
+    'a dotted key, as in the manual,',
     { configText: '{"http.port": 4871}' },
-    /^http\.port is no setting .*:1:2\)/,
-    /^One key stands within the other: "http": \{ "port": … \}\.$/,
+    /^http\.port is not a setting .*:1:2\)/,
+    /^Nest the keys: "http": \{ "port": … \}\.$/,
   ],
   [
-    'a key with a dot in its group',
+    'a dotted key inside its group',
     { configText: '{"sources": {"composer-kv.enabled": false}}' },
-    /^sources\.composer-kv\.enabled is no setting/,
-    /other: "composer-kv": \{ "enabled": … \}\.$/,
+    /^sources\.composer-kv\.enabled is not a setting/,
+    /keys: "composer-kv": \{ "enabled": … \}\.$/,
   ],
-  ['__proto__', { configText: '{"__proto__": {"a": 1}}' }, /^__proto__ is no setting/, /Allowed there/],
-  ['constructor', { configText: '{"http": {"constructor": 1}}' }, /^http\.constructor is no setting/, /http\.host/],
+  ['__proto__', { configText: '{"__proto__": {"a": 1}}' }, /^__proto__ is not a setting/, /Allowed there/],
+  ['constructor', { configText: '{"http": {"constructor": 1}}' }, /^http\.constructor is not a setting/, /http\.host/],
   [
     'an unknown key of a job',
     { configText: '{"archives": {"jobs": [{"nam": "x"}]}}' },
     /^archives\.jobs\[0\]\.nam .*:1:25\)/,
     /mean archives\.jobs\[\]\.name\?/,
   ],
-  ['a source that is none', { configText: '{"sources": {"tabs": {}}}' }, /^sources\.tabs/, /sources\.composer-kv/],
+  ['an unknown source', { configText: '{"sources": {"tabs": {}}}' }, /^sources\.tabs/, /sources\.composer-kv/],
   ['an unknown variable', { env: { CURSORDEX_PROT: '1' } }, /environment variable CURSORDEX_PROT/, /CURSORDEX_PORT\?/],
-  ['a port that is text', { flags: { port: 'abc' } }, /^http\.port is "abc" \(flag --port\)/, /0 to 65535/],
+  ['a port that is a word', { flags: { port: 'abc' } }, /^http\.port is "abc" \(flag --port\)/, /0 to 65535/],
   [
     'a port too high',
     { env: { CURSORDEX_PORT: '65536' } },
@@ -303,7 +303,7 @@ const refused: readonly [name: string, input: Partial<SettingsInput>, message: R
     /list of paths/,
   ],
   ['a path with a NUL', { configText: '{"dataDir": "/a\\u0000b"}' }, /^dataDir/, /a path/],
-  ['a whole that is a list', { configText: '[]' }, /no object but array .*:1:1\)/, /keys/],
+  ['a config file that is a list', { configText: '[]' }, /its type is array .*:1:1\)/, /keys/],
   [
     'a deadline too short',
     { configText: '{"search": {"deadlineMs": 49}}' },
@@ -327,7 +327,7 @@ const refused: readonly [name: string, input: Partial<SettingsInput>, message: R
   ['an unclosed string', { configText: '{"a": "b' }, /config\.json:1:7: /, /comments/],
 ]
 
-test.each(refused)('%s is refused with its place and what is allowed', (_, input, message, hint) => {
+test.each(refused)('%s is refused, with its place and the allowed values', (_, input, message, hint) => {
   const trouble = troubleOf(() => load(input))
   expect(trouble.exitCode).toBe(2)
   expect(trouble.message).toMatch(message)
@@ -339,10 +339,10 @@ const goodJob = { name: 'a', schedule: '0 3 * * *', keep: { daily: 1, weekly: 1,
 const badJobs: readonly [name: string, jobs: readonly object[], message: RegExp, hint: RegExp][] = [
   ['a name with a slash', [{ ...goodJob, name: '../x' }], /^archives\.jobs\[0\]\.name is "\.\.\/x"/, /1 to 64/],
   ['a name too long', [{ ...goodJob, name: 'x'.repeat(65) }], /jobs\[0\]\.name/, /1 to 64/],
-  ['a name twice', [goodJob, goodJob], /^archives\.jobs\[1\]\.name is "a"/, /no other job/],
-  ['a schedule that is none', [{ ...goodJob, schedule: '61 * * * *' }], /jobs\[0\]\.schedule is "61/, /cron/],
-  ['a zone that is none', [{ ...goodJob, timezone: 'Mars/Olympus' }], /timezone is "Mars/, /IANA/],
-  ['a zone that is an offset', [{ ...goodJob, timezone: '+01:00' }], /timezone/, /IANA/],
+  ['a duplicate name', [goodJob, goodJob], /^archives\.jobs\[1\]\.name is "a"/, /no other job/],
+  ['an invalid schedule', [{ ...goodJob, schedule: '61 * * * *' }], /jobs\[0\]\.schedule is "61/, /cron/],
+  ['an unknown time zone', [{ ...goodJob, timezone: 'Mars/Olympus' }], /timezone is "Mars/, /IANA/],
+  ['an offset as time zone', [{ ...goodJob, timezone: '+01:00' }], /timezone/, /IANA/],
   ['a scope that is a list', [{ ...goodJob, scope: [] }], /scope is \[\]/, /a search/],
   ['a negative count', [{ ...goodJob, keep: { daily: -1, weekly: 0, monthly: 0 } }], /keep\.daily is -1/, /0 or more/],
   ['a missing count', [{ ...goodJob, keep: { daily: 1, weekly: 0 } }], /keep\.monthly is missing/, /0 or more/],
@@ -361,6 +361,6 @@ test.each(badJobs)('an archive job with %s is refused', (_, jobs, message, hint)
   expect(trouble.hint).toMatch(hint)
 })
 
-test('no archive jobs is a choice', () => {
+test('an empty list of archive jobs is allowed', () => {
   expect(loadText('{"archives": {"jobs": []}}').archives.jobs).toEqual([])
 })

@@ -15,8 +15,8 @@ const tool = (changes: Partial<ToolPart>): ToolPart => ({
   ...changes,
 })
 
-describe('the parts of a message fall into columns', () => {
-  test('each kind into its own, todos and errors into the text', () => {
+describe('the columns of a message', () => {
+  test('each kind of part has its own column; todos and errors belong to the text', () => {
     const parts: Part[] = [
       { kind: 'text', text: 'first' },
       { kind: 'thinking', text: 'hm', durationMs: 1 },
@@ -38,7 +38,7 @@ describe('the parts of a message fall into columns', () => {
     expect(parts.map((part) => columnOf(part.kind))).toEqual(['text', 'thinking', 'code', 'attachment', 'text', 'text'])
   })
 
-  test('of a tool call the strings are kept in order, without keys and numbers', () => {
+  test('a tool call gives its strings in order, without keys and numbers', () => {
     const part = tool({
       paths: ['/p/a.ts'],
       input: { pattern: 'needle', limit: 7, deep: { list: ['one', { k: 'two' }, null, true] } },
@@ -52,18 +52,18 @@ describe('the parts of a message fall into columns', () => {
     ['input of a tool', [tool({ input: 'x'.repeat(65_537) })]],
     ['output of a tool in pieces', [tool({ output: ['y'.repeat(65_000), 'z'.repeat(1000)] })]],
     ['text', [{ kind: 'text', text: 'x'.repeat(2_097_153) }]],
-  ])('too much %s is capped, and told', (_, parts) => {
+  ])('too much %s is cut and reported', (_, parts) => {
     const { columns, isCapped } = searchColumns(parts)
     expect(isCapped).toBe(true)
     expect(columns.tool.length).toBeLessThanOrEqual(65_600)
     expect(columns.text.length).toBeLessThanOrEqual(2_097_152)
   })
 
-  test('what just fits is not capped', () => {
+  test('content that just fits is not cut', () => {
     expect(searchColumns([tool({ input: 'x'.repeat(65_536), output: 'y'.repeat(65_536) })]).isCapped).toBe(false)
   })
 
-  test('a value nested thousands deep is walked to a depth, and told', () => {
+  test('a value nested thousands deep is read to a limit, and the cut is reported', () => {
     let value: Json = 'bottom'
     for (let depth = 0; depth < 50_000; depth += 1) value = [value]
     const { columns, isCapped } = searchColumns([tool({ input: ['top', value] })])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { countText } from '../helpers/estimate-all.ts'
 
 const plain = { disallowedSpecial: new Set<string>() }
-/** The library takes a byte order mark off what it looks up, and then does not find it. */
+/** The library removes a byte order mark before the lookup, so it does not find its token. */
 const noMark = (text: string): boolean => !text.includes('\ufeff')
 
 const words = fc.constantFrom(
@@ -24,7 +24,7 @@ const words = fc.constantFrom(
   '<|endoftext|>',
 )
 
-test('a text of one piece has as many tokens as the library finds', () => {
+test('a text of one piece has as many tokens as the library counts', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 250 }),
     fc.string({ unit: 'grapheme', maxLength: 100 }),
@@ -38,7 +38,7 @@ test('a text of one piece has as many tokens as the library finds', () => {
   )
 })
 
-test('a byte order mark was counted as its bytes', () => {
-  // By the list of the encoding its three bytes are a token, of the rank 5574.
+test('a byte order mark counts as one token, not as its bytes', () => {
+  // In the encoding's list its three bytes are one token, of rank 5574.
   expect(countText('\ufeff')).toBe(1)
 })

@@ -8,7 +8,7 @@ const codeIn = (text: string): readonly string[] | null =>
     ?.filter(({ isCode }) => isCode)
     .map(({ start, end }) => text.slice(start, end)) ?? null
 
-describe('what stands between fences is code', () => {
+describe('text between fences is code', () => {
   test.each([
     ['a block', lines('so:', '```ts', 'a()', '```', 'done'), ['```ts\na()\n```']],
     ['two blocks', lines('```', 'a', '```', 'and', '~~~', 'b', '~~~'), ['```\na\n```', '~~~\nb\n~~~']],
@@ -20,7 +20,7 @@ describe('what stands between fences is code', () => {
     ['a line of its own', lines('so', '```a()```', 'b'), ['```a()```']],
     ['a line as far as it is closed', lines('so', '```a()``` is b', 'c'), ['```a()```']],
     [
-      'a block on the line of a list',
+      'a block on the line of a list item',
       lines('- ```sh', '  a', '  ```', '1. ```', 'b', '```'),
       ['- ```sh\n  a\n  ```', '1. ```\nb\n```'],
     ],
@@ -35,7 +35,7 @@ describe('what stands between fences is code', () => {
     expect(stretchesOf(text)).toBeNull()
   })
 
-  test('the stretches are all of a text, in order', () => {
+  test('the stretches cover all of a text, in order', () => {
     const piece = fc.constantFrom('```', '~~~', '````', '\n', ' ', 'a', 'ts', '\r\n', '`', '世')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
@@ -48,16 +48,16 @@ describe('what stands between fences is code', () => {
     )
   })
 
-  // The signs at which a line begins for a regular expression, and those that it takes for blanks.
+  // Characters at which a line begins for a regular expression, and characters that it treats as blanks.
   test.each(['\r', '\u2028', '\u2029', '\r' + ' '.repeat(60), '\n' + ' '.repeat(60), '> ', '- '])(
-    'a pasted text of %j without end, beside a fence, held up whoever read it',
+    'a very long text of %j beside a fence is read quickly',
     (piece) => {
       const text = `\`\`\`\na\n\`\`\`\n${piece.repeat(Math.ceil(2_000_000 / piece.length))}end`
       expect(stretchesOf(text)).toHaveLength(2)
     },
   )
 
-  test('a text of nothing but fences is read once', () => {
+  test('a text of only fences is scanned once', () => {
     const text = '```a\n'.repeat(200_000)
     expect(stretchesOf(text)).toEqual([{ start: 0, end: text.length, isCode: true }])
     expect(stretchesOf('```\n'.repeat(200_000))).toHaveLength(200_000)

@@ -11,7 +11,7 @@ test.each([
   ['gpt-5-fast', 'gpt-5'],
   ['gemini-3-pro-preview', 'gemini-3-pro'],
   ['auto', 'default'],
-])('%s and %s are one model', (one, other) => {
+])('%s and %s are the same model', (one, other) => {
   expect(modelFamily(one)).toBe(modelFamily(other))
 })
 
@@ -25,7 +25,7 @@ test.each([
   ['grok-4', 'grok-4-fast'],
   ['kimi-k2', 'kimi-k2-thinking'],
   ['mistral', 'mistral-medium'],
-])('%s and %s are two', (one, other) => {
+])('%s and %s are different models', (one, other) => {
   expect(modelFamily(one)).not.toBe(modelFamily(other))
 })
 
@@ -37,7 +37,7 @@ test.each([
   ['kimi-k2-thinking', 'kimi-k2-thinking'],
   ['grok-4-fast', 'grok-4-fast'],
   ['mistral-medium', 'mistral-medium'],
-  // A faster answer is dearer, and no list says how much.
+  // Faster answers have a higher price, which no list contains.
   ['gpt-5-fast', null],
   ['auto', null],
   ['default', null],
@@ -45,9 +45,9 @@ test.each([
   expect(listedModel(name)).toBe(listed)
 })
 
-test('a model that nobody named is labelled as such', () => {
+test('an unknown or chosen model is labelled as such', () => {
   expect([modelLabel(null), modelLabel('auto'), modelLabel('gpt-5')]).toEqual([
-    'model not told',
+    'unknown model',
     'auto (chosen by Cursor)',
     'gpt-5',
   ])

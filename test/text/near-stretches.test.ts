@@ -51,7 +51,7 @@ const phrase = fc.record({
   isPrefix: fc.boolean(),
 })
 
-/** Ends of what a phrase is found in, out of all terms of the text. */
+/** Ends of the matches of a phrase, computed from all terms of the text. */
 function endsOf(
   all: readonly { readonly term: string; readonly end: number }[],
   { terms: wanted, isPrefix }: TermPhrase,
@@ -64,7 +64,7 @@ function endsOf(
   })
 }
 
-/** The same without leaving anything out. */
+/** The same over the whole text. */
 function plainEnds(written: string, wanted: TermPhrase): readonly number[] {
   const ends = endsOf(tokenize(written), wanted)
   visitLoweredWords(written, (word, _, end) => {
@@ -73,8 +73,8 @@ function plainEnds(written: string, wanted: TermPhrase): readonly number[] {
   return ends
 }
 
-describe('the stretches of a text near what is looked for', () => {
-  test('hold all that is found in the whole text', () => {
+describe('the stretches of a text near searched terms', () => {
+  test('contain all matches of the whole text', () => {
     fc.assert(
       fc.property(text, phrase, (written, wanted) => {
         const found = createMatcher([wanted]).find(written)
@@ -84,13 +84,13 @@ describe('the stretches of a text near what is looked for', () => {
     )
   })
 
-  test('are few where a word is rare', () => {
+  test('are few if a word is rare', () => {
     const written = `${'filler words here '.repeat(1000)}one needle${' and filler'.repeat(1000)}`
     const stretches = nearStretches(written, ['needle'], 1)
     expect(stretches.map(({ start, end }) => written.slice(start, end))).toEqual(['one needle'])
   })
 
-  test('are the whole text where its lower case is longer', () => {
+  test('are the whole text if its lower case has another length', () => {
     expect(nearStretches('İ needle', ['needle'], 0)).toEqual([{ start: 0, end: 8 }])
   })
 })

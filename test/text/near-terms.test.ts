@@ -11,7 +11,7 @@ const seekIn =
     return list.find((word) => byCodePoints(word, from) >= 0)
   }
 
-/** The whole table, for one pair: letters added, dropped, replaced, or two neighbours swapped. */
+/** The complete distance table for one pair: letters added, dropped, replaced, or two neighbours swapped. */
 function slips(left: string, right: string): number {
   const a = Array.from(left)
   const b = Array.from(right)
@@ -43,7 +43,7 @@ describe('the words near a word', () => {
     ['kittén', 'kitten', 1],
     ['nïave', 'naïve', 1],
     ['😀bc', '😁bc', 1],
-  ])('%s is %s with %i slips', (typed, word, distance) => {
+  ])('%s and %s have the distance %i', (typed, word, distance) => {
     expect(nearTerms(typed, seekIn([word]), { distanceMax: 2 })).toEqual([{ term: word, distance }])
     expect(nearTerms(typed, seekIn([word]), { distanceMax: distance - 1 })).toEqual([])
   })
@@ -51,7 +51,7 @@ describe('the words near a word', () => {
   const sign = fc.constantFrom('a', 'b', 'c', 'd', 'é', '数', '😀', '\ue001', '\uffff')
   const word = fc.string({ unit: sign, maxLength: 7 })
 
-  test('are all that a table of each pair finds, in order', () => {
+  test('are the same as with a distance table for each pair, in order', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 3 }), (words, typed, most) => {
         const list = sorted(words)
@@ -64,7 +64,7 @@ describe('the words near a word', () => {
     )
   })
 
-  test('of one that is not finished are those that begin nearly so', () => {
+  test('of an unfinished word are those with a near beginning', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 2 }), (words, typed, most) => {
         const list = sorted(words)
@@ -81,7 +81,7 @@ describe('the words near a word', () => {
     )
   })
 
-  test('are found without looking at most of the others', () => {
+  test('are found without reading most other words', () => {
     const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
     const list = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => `${a}${b}${c}word`)))
     const asked: string[] = []
@@ -89,7 +89,7 @@ describe('the words near a word', () => {
     expect(asked.length).toBeLessThan(400)
   })
 
-  test('are no more than asked for, and none when time is over', () => {
+  test('are at most as many as requested, and none when the time is over', () => {
     const list = ['word', 'wore', 'worn']
     expect(nearTerms('wor', seekIn(list), { distanceMax: 1, foundMax: 2 })).toHaveLength(2)
     expect(nearTerms('wor', seekIn(list), { distanceMax: 1, isOver: () => true })).toEqual([])

@@ -2,33 +2,37 @@ import { describe, expect, test } from 'vitest'
 import { withoutEscapes, withoutOrders } from '../../src/text/passages/readable.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 
-describe('what a terminal reads is left out', () => {
+describe('terminal sequences are removed', () => {
   test.each([
     ['colours', '\u001b[31mfailed\u001b[39m at \u001b[1;36msrc/a.ts\u001b[0m:12', 'failed at src/a.ts:12'],
     ['colours inside a word', 'get\u001b[01;31m\u001b[KUser\u001b[m\u001b[KName', 'getUserName'],
-    ['orders to the cursor part words', 'building\u001b[2K\u001b[1Gdone', 'building  done'],
-    ['what is not ended stays', 'a \u001b[31', 'a \u001b[31'],
+    ['cursor movements separate words', 'building\u001b[2K\u001b[1Gdone', 'building  done'],
+    ['an unfinished sequence stays', 'a \u001b[31', 'a \u001b[31'],
     ['plain text stays', '[31mfailed', '[31mfailed'],
   ])('%s', (_, text, expected) => {
     expect(withoutOrders(text)).toBe(expected)
   })
 })
 
-describe('escapes of JSON are what they stand for', () => {
+describe('JSON escapes are decoded', () => {
   test.each([
     ['line ends and tabs', String.raw`{"body":"Steps:\nopen\tsettings\r\n"}`, '{"body":"Steps:\nopen\tsettings\n\n"}'],
     ['letters', String.raw`["Pr\u00fcfung \u6570\u636e \ud83d\ude80"]`, '["Prüfung 数据 🚀"]'],
-    ['a folder is none', String.raw`[{"path":"C:\\new\\table"}]`, String.raw`[{"path":"C:\\new\\table"}]`],
+    [
+      'a backslash in a path is not an escape',
+      String.raw`[{"path":"C:\\new\\table"}]`,
+      String.raw`[{"path":"C:\\new\\table"}]`,
+    ],
     ['a quoted quote stays', String.raw`{"a":"say \"no\""}`, String.raw`{"a":"say \"no\""}`],
     ['cut off', String.raw`{"a":"x\ny\u00`, '{"a":"x\ny\\u00'],
-    ['a path of Windows', String.raw`C:\new\table`, String.raw`C:\new\table`],
+    ['a Windows path', String.raw`C:\new\table`, String.raw`C:\new\table`],
     ['code', String.raw`printf("a\nb")`, String.raw`printf("a\nb")`],
   ])('%s', (_, text, expected) => {
     expect(withoutEscapes(text)).toBe(expected)
   })
 })
 
-test('time grows with the length of hostile text', () => {
+test('the time for hostile text is linear', () => {
   const cpuMs = startCpuClock()
   for (const piece of ['\u001b[', '\u001b[1;', ' ', '{\\', '[', '{"\\u', '\u001b'])
     withoutOrders(withoutEscapes(piece.repeat(500_000)))

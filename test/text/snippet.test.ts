@@ -12,14 +12,14 @@ const prefix = (...terms: string[]) => ({ terms, isPrefix: true })
 
 describe('a snippet', () => {
   test.each([
-    ['marks a word as it was spelt', 'The Needle lies', [word('needle')], 'The <mark>Needle</mark> lies'],
+    ['marks a word in its original spelling', 'The Needle lies', [word('needle')], 'The <mark>Needle</mark> lies'],
     ['marks parts of an identifier', 'call getUserName()', [word('user', 'name')], 'call get<mark>UserName</mark>()'],
-    ['marks an identifier whole', 'get_user_name', [word('get', 'user', 'name')], '<mark>get_user_name</mark>'],
+    ['marks a whole identifier', 'get_user_name', [word('get', 'user', 'name')], '<mark>get_user_name</mark>'],
     ['marks each word of a phrase', 'user name', [word('user', 'name')], '<mark>user</mark> <mark>name</mark>'],
-    ['does not mark parts that stand apart', 'user of name', [word('user', 'name')], 'user of name'],
+    ['does not mark separate parts', 'user of name', [word('user', 'name')], 'user of name'],
     ['marks the whole word for a prefix', 'configuration', [prefix('conf')], '<mark>configuration</mark>'],
-    ['marks signs inside unspaced text', '我的数据库很大', [word('数据', '据库')], '我的<mark>数据库</mark>很大'],
-    ['marks one sign alone', '数据库很大', [prefix('库')], '数据<mark>库</mark>很大'],
+    ['marks characters inside unspaced text', '我的数据库很大', [word('数据', '据库')], '我的<mark>数据库</mark>很大'],
+    ['marks a single character', '数据库很大', [prefix('库')], '数据<mark>库</mark>很大'],
     ['marks across an accent', 'Un Étudiant', [word('etudiant')], 'Un <mark>Étudiant</mark>'],
     [
       'merges overlapping marks',
@@ -34,8 +34,8 @@ describe('a snippet', () => {
       '&lt;<mark>b</mark> title=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/<mark>b</mark>&gt;',
     ],
     ['escapes inside a mark', 'user<name', [word('user', 'name')], '<mark>user&lt;name</mark>'],
-    ['blanks control characters, not line breaks', 'a\u001b[31m\tb\nc\u0007', [], 'a [31m\tb\nc '],
-    ['is empty for nothing', '', [word('a')], ''],
+    ['replaces control characters, but not line breaks', 'a\u001b[31m\tb\nc\u0007', [], 'a [31m\tb\nc '],
+    ['is empty for an empty text', '', [word('a')], ''],
   ])('%s', (_, text, phrases, html) => {
     expect(snippetOf(text, createMatcher(phrases))).toBe(html)
   })
@@ -47,14 +47,14 @@ describe('a snippet', () => {
     expect(snippet.startsWith('…') && snippet.endsWith('…')).toBe(true)
   })
 
-  test('finds a word behind a megabyte of others within three seconds', () => {
+  test('finds a word after a megabyte of others within three seconds', () => {
     const text = `${'some filler words and getUserName here '.repeat(27_000)} needle at the end`
     const cpuMs = startCpuClock()
     expect(snippetOf(text, createMatcher([word('needle')]))).toContain('<mark>needle</mark> at the end')
     expect(cpuMs()).toBeLessThan(3000)
   })
 
-  test('never cuts a sign in two', () => {
+  test('never splits a character', () => {
     const sign = fc.constantFrom('👩‍👩‍👧', 'é', '👍🏽', '𠀀', 'a', ' ', 'x́')
     fc.assert(
       fc.property(fc.array(sign, { minLength: 1, maxLength: 80 }), fc.integer({ min: 5, max: 60 }), (signs, length) => {
@@ -67,7 +67,7 @@ describe('a snippet', () => {
     )
   })
 
-  test('whatever the text and the query, only marks are markup', () => {
+  test('for any text and query, the only markup is `<mark>`', () => {
     const piece = fc.oneof(fc.constantFrom('<', '>', '"', '&', 'a', 'ab ', "'", '<mark>', '…'), fc.string())
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.integer({ min: 1, max: 80 }), (pieces, length) => {
@@ -79,7 +79,7 @@ describe('a snippet', () => {
     )
   })
 
-  test('of words that lie apart shows each, in order', () => {
+  test('shows each of several distant words, in order', () => {
     const filler = ' filler'.repeat(60)
     const text = `first comes alpha here${filler} then beta there${filler} and gamma last${filler}`
     const snippet = snippetOf(text, createMatcher([word('gamma'), word('beta'), word('alpha')]))
@@ -88,7 +88,7 @@ describe('a snippet', () => {
     )
   })
 
-  test('of two spellings of one word shows one', () => {
+  test('shows one of two spellings of a word', () => {
     const text = `JavaScript ${'filler '.repeat(100)} javascript`
     const spellings = [
       { ...word('java', 'script'), word: 'javascript' },
@@ -97,7 +97,7 @@ describe('a snippet', () => {
     expect(snippetOf(text, createMatcher(spellings))).not.toContain(' … ')
   })
 
-  test('shows a line of code from its beginning, and its breaks as they are', () => {
+  test('shows a line of code from its beginning, with its line breaks', () => {
     const code = Array.from({ length: 40 }, (_, at) => `  const value${at} = compute(input, ${at})`)
     code[20] = '  const result = await retryWithBackoff(fetchTotals, { attempts: 5 })'
     const snippet = snippetOf(code.join('\n'), createMatcher([word('backoff')]))
@@ -109,7 +109,7 @@ describe('a snippet', () => {
     expect(lines.slice(0, -1).filter((line) => !code.includes(line))).toEqual([])
   })
 
-  test('shows a line of its own from its beginning where the one before is too long to show', () => {
+  test('begins at a line start if the former line is too long', () => {
     const text = `${'x = 1; '.repeat(100)}\n\treturn needle(${'argument, '.repeat(30)})`
     expect(snippetOf(text, createMatcher([word('needle')]))).toMatch(/^…\treturn <mark>needle<\/mark>/)
   })
@@ -117,26 +117,26 @@ describe('a snippet', () => {
   test.each([
     [`alpha alpha ${'word '.repeat(44)}alpha beta ${'word '.repeat(20)}`, ['alpha', 'beta']],
     [`alphaBeta alpha ${'word '.repeat(43)}beta alpha ${'word '.repeat(20)}`, ['alphabeta', 'alpha', 'beta']],
-  ])('no rest of a word that was cut off is marked as if it had been looked for: %j', (text, wholes) => {
+  ])('the rest of a cut word is not marked: %j', (text, wholes) => {
     const snippet = snippetOf(text, createMatcher([word('alpha'), word('beta')]))
     const marks = [...snippet.matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, mark]) => mark?.toLowerCase())
     expect(new Set(marks)).toEqual(new Set(wholes))
   })
 
-  test('of one word longer than what is shown the beginning is marked', () => {
+  test('marks the beginning of a word that is longer than the snippet', () => {
     const text = `so ${'long'.repeat(12)} it is`
     const snippet = snippetOf(text, createMatcher([word('long'.repeat(12))]), 30)
     expect(snippet).toMatch(/<mark>(?:long){4}/)
   })
 
-  test('marks a word only in the kind of part in which it counts', () => {
+  test('marks a word only in the columns in which it counts', () => {
     const matcher = createMatcher([{ ...word('needle'), columns: ['code'] }, word('thread')])
     const shown = ['code', 'text'].map((column) => makeSnippet('needle thread', matcher.find('needle thread', column)))
     expect(shown).toEqual(['<mark>needle</mark> <mark>thread</mark>', 'needle <mark>thread</mark>'])
   })
 })
 
-describe('whatever the text and the query', () => {
+describe('for any text and query', () => {
   const queries = [word('alpha'), word('beta'), prefix('gam'), word('数据')]
   const piece = fc.oneof(
     { weight: 2, arbitrary: fc.constantFrom('alpha', 'Beta', 'gamma', 'game', 'α', '我的数据很', 'alphaBeta') },
@@ -158,12 +158,12 @@ describe('whatever the text and the query', () => {
   const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
   const plain = (html: string): string =>
     html.replaceAll(/<\/?mark>/g, '').replaceAll(/&(#39|\w+);/g, (_, name: string) => entities[name] ?? '?')
-  // What cannot be shown as it is, as the snippet shows it.
+  // Replaces characters like the snippet does.
   // oxlint-disable-next-line no-control-regex
   const shownAs = (text: string): string => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
   const fragmentsOf = (snippet: string): readonly string[] => snippet.replaceAll(/^…|…$/g, '').split(' … ')
 
-  test('what is shown stands in the text, in order, no stretch twice, and is no longer than asked for', () => {
+  test('the passages are in the text, in order, without overlap and within the length limit', () => {
     let inPieces = 0
     fc.assert(
       fc.property(texts, lengths, (text, length) => {
@@ -183,7 +183,7 @@ describe('whatever the text and the query', () => {
     expect(inPieces).toBeGreaterThan(200)
   })
 
-  test('each of four words that a text holds is shown, and every mark is one of them', () => {
+  test('each of four words in a text is shown, and every mark is one of them', () => {
     const isWanted = (term: string): boolean => /^(?:alpha|beta|gam.*|数|数据|据)$/.test(term)
     fc.assert(
       fc.property(texts, (text) => {
@@ -198,7 +198,7 @@ describe('whatever the text and the query', () => {
     )
   })
 
-  test('no sign is cut in two', () => {
+  test('no character is split', () => {
     const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
     const clustersOf = (text: string): readonly string[] =>
       Array.from(segmenter.segment(text), ({ segment }) => segment)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { GAP_TERM } from '../../src/text/terms/lowered-words.ts'
 import { indexTerms, isUnspacedSign, tokenize } from '../../src/text/terms/terms.ts'
 
-describe('a text is cut into terms', () => {
+describe('splitting a text into terms', () => {
   test.each([
     ['getUserName', 'get user name'],
     ['get_user_name', 'get user name'],
@@ -47,7 +47,7 @@ describe('a text is cut into terms', () => {
     expect(indexTerms(text).split(` ${GAP_TERM} `)[0]).toBe(terms)
   })
 
-  test('a term is cut to 64 units, never inside a sign', () => {
+  test('a term is cut to 64 units, never inside a character', () => {
     expect(indexTerms('x'.repeat(100))).toBe('x'.repeat(64))
     // Gothic letters take two units each: an odd start would put the cut between them.
     expect(indexTerms(`a${'\u{10330}'.repeat(50)}`)).toBe(`a${'\u{10330}'.repeat(31)}`)
@@ -72,28 +72,28 @@ describe('a text is cut into terms', () => {
     ['⚠\ufe0fGitHub 🖥\ufe0fGitHub', '⚠ git hub 🖥 git hub', ['github']],
     ['葛\u{e0100}GitHub', '葛 git hub', ['github']],
     ['n\u0303aBc ñaBc aBcé', 'na bc na bc a bce', []],
-  ])('%j also stands as it is spelt in lower case', (text, terms, lowered) => {
+  ])('%j is also indexed in lower case', (text, terms, lowered) => {
     expect(indexTerms(text).split(` ${GAP_TERM} `)).toEqual([terms, ...lowered])
   })
 
-  test('the quick way through ASCII gives the lower-case spellings that the other way gives', () => {
+  test('the fast path for ASCII gives the same lower-case spellings as the general one', () => {
     const piece = fc.oneof(fc.string(), fc.constantFrom('aB', 'ABc', 'a1B', 'utf8Name', 'JavaScript', '0xABcd12', ' '))
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const text = pieces.join('')
-        // A dash beyond ASCII, set apart, changes no word and takes the other way.
+        // A separate non-ASCII dash changes no word and leads to the general path.
         expect(indexTerms(text)).toBe(indexTerms(`${text} —`))
       }),
       { numRuns: 1000 },
     )
   })
 
-  test('voicing marks and vowels are kept apart', () => {
+  test('voicing marks and vowels stay significant', () => {
     expect(indexTerms('が')).not.toBe(indexTerms('か'))
     expect(indexTerms('ที่')).not.toBe(indexTerms('ท'))
   })
 
-  test('the two ways of cutting agree on any string', () => {
+  test('both ways of splitting give the same terms for any string', () => {
     const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('é', '数据', 'aB', '12', '—'))
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -112,13 +112,13 @@ describe('a text is cut into terms', () => {
     )
   })
 
-  test('offsets name the original spelling', () => {
+  test('offsets refer to the original text', () => {
     const text = 'see getÜserName in 数据库'
     const spellings = tokenize(text).map(({ start, end }) => text.slice(start, end))
     expect(spellings).toEqual(['see', 'get', 'Üser', 'Name', 'in', '数据', '据库', '库'])
   })
 
-  test('only one sign of an unspaced script is an unspaced sign', () => {
+  test('only a single character of an unspaced script is an unspaced sign', () => {
     expect(['库', '𠀀', 'あ', '数据', 'a', 'é', '🚀'].map(isUnspacedSign)).toEqual([
       true,
       true,

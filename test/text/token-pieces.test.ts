@@ -10,7 +10,7 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   ['one letter', 'a'.repeat(LONG)],
   ['spaces', ' '.repeat(LONG)],
   ['line ends', '\n'.repeat(LONG)],
-  ['tabs and spaces in turn', '\t '.repeat(LONG / 2)],
+  ['alternating tabs and spaces', '\t '.repeat(LONG / 2)],
   ['unspaced Chinese', '数据库连接池'.repeat(LONG / 6)],
   ['digits', '1234567890'.repeat(LONG / 10)],
   ['one mark', '='.repeat(LONG)],
@@ -23,21 +23,21 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   ['humps', 'getUserName'.repeat(LONG / 11)],
 ]
 
-test.each(hostile)('200,000 characters of %s are counted in a moment', (_, text) => {
+test.each(hostile)('200,000 characters of %s are counted quickly', (_, text) => {
   count('a warm tokenizer')
   const before = process.cpuUsage()
   const tokens = count(text)
   const { user, system } = process.cpuUsage(before)
   expect(tokens).toBeGreaterThan(0)
-  // Without borders one letter takes 55 s.
+  // Without splitting, one repeated letter takes 55 s.
   expect((user + system) / 1000).toBeLessThan(3000)
 })
 
-test('the marks of a tokenizer are words as any others', () => {
+test('special tokens of a tokenizer count as ordinary text', () => {
   expect(count('before <|endoftext|> after')).toBeGreaterThan(4)
 })
 
-test('the pieces are the text, short, and cut no sign in two', () => {
+test('the pieces cover the text, are short, and split no character', () => {
   const texts = oneof(string({ unit: 'binary', maxLength: 20_000 }), constantFrom(...hostile.map(([, text]) => text)))
   assert(
     property(texts, (text) => {
@@ -50,7 +50,7 @@ test('the pieces are the text, short, and cut no sign in two', () => {
   )
 })
 
-test('every blank sign that JavaScript knows is one here: two kinds in turn were taken for words and borders', () => {
+test('every white space character of JavaScript counts as white space', () => {
   const blanks = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((sign) =>
     /\s/.test(sign),
   )
@@ -66,13 +66,13 @@ test.each([
   'config/schema.json',
   'package-lock.json',
   'docs/terminal.svg',
-])('an ordinary text is counted as the tokenizer alone counts it: %s', (path) => {
+])('an ordinary text has the same count as without splitting: %s', (path) => {
   const text = readFileSync(path, 'utf8')
   const plain = countTokens(text)
   expect(Math.abs(count(text) - plain) / plain).toBeLessThan(0.03)
 })
 
-test('a text without any long stretch is counted exactly', () => {
+test('a text without a long stretch is counted exactly', () => {
   const text = readFileSync('src/daemon/main.ts', 'utf8')
   expect(count(text) - countTokens(text)).toBeLessThanOrEqual(Math.ceil(text.length / 4096))
 })

@@ -9,7 +9,7 @@ const rankIn = (list: Buffer, count: number, token: string): number => {
   return readTokenRanks(list, count).rankOf(bytes, 2, bytes.length - 2)
 }
 
-test('each token is found by its bytes, wherever they lie, and nothing else is', () => {
+test('each token is found by its bytes at any offset, and nothing else is found', () => {
   const tokens = Array.from({ length: 5000 }, (_, index) => index.toString(36))
   const known = readTokenRanks(listOf(...tokens), tokens.length)
   const rankOf = (token: string): number => known.rankOf(Buffer.from(`-${token}`), 1, token.length + 1)
@@ -17,22 +17,22 @@ test('each token is found by its bytes, wherever they lie, and nothing else is',
   expect(['', 'zzzz', '-', '1 '].map(rankOf)).toEqual(Array(4).fill(NO_TOKEN))
 })
 
-test('a list may lack its last line end', () => {
+test('the last line of a list may have no line end', () => {
   expect(rankIn(listOf('a', 'bc').subarray(0, -1), 2, 'bc')).toBe(1)
 })
 
 test.each([
-  ['a rank that was left out', 'YQ== 0\nYg== 2\n', 2],
+  ['a missing rank', 'YQ== 0\nYg== 2\n', 2],
   ['no rank', 'YQ== 0\nYg==\n', 2],
-  ['no token', ' 0\n', 1],
-  ['a page of a proxy', '<html>', 1],
-])('a list with %s is refused, and the line named', (_, list, line) => {
+  ['a line without a token', ' 0\n', 1],
+  ['an HTML page', '<html>', 1],
+])('a list with %s is refused, and the error names the line', (_, list, line) => {
   expect(() => readTokenRanks(Buffer.from(list), 2)).toThrow(`line ${line} is not a token in base64`)
 })
 
 test.each([
-  ['that was cut short at the end of a line', 'YQ== 0\n', 1],
+  ['that was cut at the end of a line', 'YQ== 0\n', 1],
   ['that is empty', '', 0],
-])('by a list %s every text had several times its tokens', (_, list, found) => {
-  expect(() => readTokenRanks(Buffer.from(list), 2)).toThrow(`it holds ${found} in place of 2`)
+])('a list %s is refused', (_, list, found) => {
+  expect(() => readTokenRanks(Buffer.from(list), 2)).toThrow(`it has ${found} tokens instead of 2`)
 })

@@ -39,7 +39,7 @@ export interface PurgeReport {
   }
   /** What is left to be done later, in a sentence; null where nothing is. */
   readonly left: string | null
-  /** The search of all bytes at the end; null for a dry run. */
+  /** The search of all files at the end; null for a dry run, and for a purge that is not of a text alone. */
   readonly check: {
     readonly files: number
     readonly bytes: number

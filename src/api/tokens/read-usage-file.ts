@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { UsageEvent } from '../../mirror/usage/usage-event.ts'
+import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'

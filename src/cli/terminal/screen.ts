@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import pc from 'picocolors'
 import type { Environment } from '../../settings.ts'
-import { wantsColours } from '../../text/terminal.ts'
+import { wantsColours } from '../../text/printable.ts'
 
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 

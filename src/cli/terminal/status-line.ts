@@ -1,4 +1,4 @@
-import { lineWipe } from '../../text/terminal.ts'
+import { lineWipe } from '../../text/printable.ts'
 import type { Environment } from '../../settings.ts'
 import type { Output } from './screen.ts'
 

@@ -2,8 +2,7 @@ import { Writable } from 'node:stream'
 import { pino, type Logger } from 'pino'
 import pc from 'picocolors'
 import { realSurroundings } from '../../settings.ts'
-import { printable } from '../../text/printable.ts'
-import { lineWipe, wantsColours } from '../../text/terminal.ts'
+import { printable, lineWipe, wantsColours } from '../../text/printable.ts'
 
 export type { Logger }
 

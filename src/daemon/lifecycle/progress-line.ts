@@ -1,6 +1,6 @@
 import type { Progress } from '../../api/http/world.ts'
 import { realSurroundings, type Surroundings } from '../../settings.ts'
-import { lineWipe } from '../../text/terminal.ts'
+import { lineWipe } from '../../text/printable.ts'
 
 const BAR_WIDTH = 24
 const USUAL_COLUMNS = 80

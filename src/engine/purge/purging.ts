@@ -1,11 +1,10 @@
-import type { ArchiveSurvey, DamagedArchive } from '../../api/archives/purge/survey-archive.ts'
+import type { DamagedArchive } from '../../api/archives/purge/survey-archive.ts'
 import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
+import type { MirrorPlan } from '../../mirror/purge/plan-purge.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
-import type { ChatId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Readers } from '../writer/maintenance.ts'
-import type { DoPurgeTask, MirrorPlan, MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-orders.ts'
-import type { RawOutcome } from './byte-scan.ts'
+import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome, PurgeTask, PurgeTasks } from './purge-orders.ts'
 
 export interface PurgingSetup {
   readonly dataDir: string
@@ -14,37 +13,36 @@ export interface PurgingSetup {
 }
 
 export interface PurgingWorld {
-  /** Reads all that is new: what is not known yet could not be kept out. */
+  /** Reads all that is new in Cursor: what is not known yet cannot be kept out. */
   sync(): Promise<unknown>
-  /** Asks the mirror's one writer. */
+  /** Asks the mirror's only writer. */
   mirror(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
-  /** Does something while nobody else is at work on the archive. */
+  /** Runs something while nothing else works on the archives. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome>
   doTask: DoPurgeTask
   readonly readers: Readers
-  /** Has whoever reads the mirror forget what he remembers of it. */
+  /** Makes the readers of the mirror forget what they have cached. */
   renewReaders(): void
-  /** Takes a text out of what is remembered of archives. */
+  /** Removes a text from the notes about archives. */
   forgetScopes(match: string): void
-  /** Names of the archives that were made, where there is no folder of them to look through. */
+  /** Names of archives that were made, if their folder is missing. */
   outOfReach(): readonly string[]
   say(level: 'info' | 'warn', sentence: string): void
-  /** Not given to a command, which is gone by then: the daemon's next start does what is left. */
+  /** Missing in a command: then the daemon's next start does what is left. */
   later?(act: () => void, delayMs: number): void
 }
 
 const LEFT = {
   nothing: null,
   'disk-full':
-    'The rows are gone, but there is no room to write the mirror’s file anew: bytes of them may be left in it. It is done when there is room, or when you purge again.',
+    'The rows are removed, but there is no room to rewrite the mirror’s file: it may contain bytes of them until there is room, or until you purge again.',
   reader:
-    'The rows are gone, but another program reads the mirror: bytes of them may be left in its write-ahead log. It is emptied later, or when you purge again.',
+    'The rows are removed, but another program reads the mirror: its write-ahead log may contain bytes of them. It is emptied later, or when you purge again.',
 }
 const RETRY_MS = 10 * 60_000
-const IN_TEN_MINUTES = 'It is tried again in ten minutes.'
-const AT_NEXT_START = 'It is tried again at the next start of the daemon.'
+const HINT = 'Make sure that the archive folder can be written to, and purge again.'
 
-/** One purge at a time, from what is asked for to the search of every byte at its end. */
+/** Runs one purge at a time, from the request to the search of all files. */
 export class Purging implements PurgeActs {
   readonly #setup: PurgingSetup
   readonly #world: PurgingWorld
@@ -67,202 +65,151 @@ export class Purging implements PurgeActs {
 
   async purge({ scope, isDryRun }: PurgeRequest): Promise<PurgeReport> {
     if (this.#doing !== null) {
-      throw new UserError('purge-busy', `A purge is at work already: ${this.#doing}.`, 'Ask again when it is done.')
+      throw new UserError('purge-busy', `A purge is running already: ${this.#doing}.`, 'Try again when it is done.')
     }
-    this.#doing = 'waiting for archives that are being made'
-    try {
-      return await this.#world.alone(() => (isDryRun ? this.#look(scope) : this.#purge(scope)))
-    } finally {
-      this.#doing = null
-    }
+    return this.#alone('waiting for archives that are being made', async () => {
+      if (!isDryRun) {
+        this.#doing = 'reading what is new in Cursor first'
+        await this.#world.sync()
+      }
+      const { report, archived } = await this.#plan(scope)
+      return isDryRun ? report : this.#purge(scope, report, archived)
+    })
   }
 
-  /** Ends what was begun and cut short. To be called once the mirror is sound. */
+  /** Finishes purges that were interrupted. Call it when the mirror is sound. */
   async resume(): Promise<void> {
-    if (this.#doing !== null || this.#stop.signal.aborted) return
+    if (this.#stop.signal.aborted) return
+    if (this.#doing !== null) return this.#resumeLater()
     try {
       const { unfinished } = await this.#world.mirror({ act: 'resume' })
       if (!unfinished.archives && !unfinished.bytes) return
-      // Another began meanwhile.
+      // Another purge began in the meantime.
       if (this.#doing !== null) return this.#resumeLater()
-      await this.#end(unfinished)
+      const left = await this.#alone('finishing a purge that was interrupted', async () => {
+        if (unfinished.archives) await this.#rewriteArchives(null)
+        return this.#compact()
+      })
+      if (left === null) return this.#world.say('info', 'An interrupted purge is finished.')
+      this.#world.say('warn', left)
     } catch (error) {
       if (this.#stop.signal.aborted) return
-      this.#world.say('warn', `A purge that was cut short could not be ended: ${whyOf(error)} ${this.#whenAgain}`)
+      this.#world.say('warn', `An interrupted purge could not be finished: ${whyOf(error)} ${this.#whenAgain}`)
       this.#resumeLater()
     }
   }
 
-  async #end({ archives }: MirrorPurgeOutcome['unfinished']): Promise<void> {
-    this.#doing = 'ending a purge that was cut short'
+  async #alone<Outcome>(doing: string, act: () => Promise<Outcome>): Promise<Outcome> {
+    this.#doing = doing
     try {
-      const left = await this.#world.alone(async () => {
-        if (archives) await this.#rewriteArchives(null)
-        return this.#compact()
-      })
-      if (left === 'nothing') return this.#world.say('info', 'A purge that was cut short is done.')
-      this.#world.say('warn', LEFT[left] ?? '')
-      this.#resumeLater()
+      return await this.#world.alone(act)
     } finally {
       this.#doing = null
     }
   }
 
-  /** Once, however many purges leave something to be done. */
+  /** Plans one retry, however many purges have something left to do. */
   #resumeLater(): void {
     if (this.#isRetryPlanned) return
     this.#isRetryPlanned = true
     this.#world.later?.(() => {
       this.#isRetryPlanned = false
-      if (this.#doing === null) void this.resume()
-      else this.#resumeLater()
+      void this.resume()
     }, RETRY_MS)
   }
 
   get #whenAgain(): string {
-    return this.#world.later === undefined ? AT_NEXT_START : IN_TEN_MINUTES
+    const when = this.#world.later === undefined ? 'at the next start of the daemon' : 'in ten minutes'
+    return `It is tried again ${when}.`
   }
 
-  async #look(scope: PurgeScope): Promise<PurgeReport> {
-    const { plan, survey } = await this.#plan(scope)
-    const { objects, messages, runs } = survey
-    const damaged = [...survey.damaged, ...this.#tellOutOfReach()]
-    return { ...told(plan, survey), archives: { objects, messages, runs, damaged }, left: null, check: null }
-  }
-
-  async #plan(scope: PurgeScope): Promise<{ plan: MirrorPlan; survey: ArchiveSurvey }> {
+  async #plan(scope: PurgeScope) {
     const { archiveDir: dir, mirrorPath } = this.#setup
-    const plan = await this.#planMirror(scope, [])
-    this.#doing = 'looking through the archives'
-    const order = { dir, mirrorPath, scope, chatIds: plan.wholeChatIds }
-    const survey = await this.#world.doTask('survey', order, this.#stop.signal)
-    const { goingOn } = survey.targets
-    return { plan: goingOn.length === 0 ? plan : await this.#planMirror(scope, goingOn), survey }
+    this.#doing = 'looking for what to remove'
+    const { plan } = await this.#world.mirror({ act: 'plan', scope })
+    if (plan === null) throw new Error('the writer sent no plan')
+    this.#doing = 'searching the archives'
+    const { wholeChatIds, ...planned } = plan
+    const survey = await this.#do('survey', { dir, mirrorPath, scope, chatIds: wholeChatIds })
+    const { objects, messages, runs, targets } = survey
+    const report: PurgeReport = {
+      ...planned,
+      dryRun: true,
+      unknownChats: plan.unknownChats.filter((id) => !survey.chatIds.includes(id)),
+      archives: { objects, messages, runs, damaged: [...survey.damaged, ...this.#describeOutOfReach()] },
+      left: null,
+      check: null,
+    }
+    return { report, archived: targets }
   }
 
-  #tellOutOfReach(): readonly DamagedArchive[] {
+  #do<Task extends PurgeTask>(task: Task, order: PurgeTasks[Task]['order']): Promise<PurgeTasks[Task]['outcome']> {
+    return this.#world.doTask(task, order, this.#stop.signal)
+  }
+
+  #describeOutOfReach(): readonly DamagedArchive[] {
     const why = `there is no archive in ${this.#setup.archiveDir}`
     return this.#world.outOfReach().map((name) => ({ kind: 'run', name, chatId: null, why }))
   }
 
-  async #planMirror(scope: PurgeScope, goingOn: readonly ChatId[]): Promise<MirrorPlan> {
-    this.#doing = 'looking for what is to go'
-    const { plan } = await this.#world.mirror({ act: 'plan', scope, goingOn })
-    if (plan === null) throw new Error('a plan was not told')
-    return plan
-  }
-
-  async #purge(scope: PurgeScope): Promise<PurgeReport> {
-    this.#doing = 'reading what is new in Cursor first'
-    await this.#world.sync()
-    const { plan, survey } = await this.#plan(scope)
-    const struck = await this.#strikeScopes(scope.match)
-    this.#doing = 'removing rows and words from the mirror'
-    const removed = await this.#remove(scope, survey)
-    this.#world.renewReaders()
-    this.#doing = 'rewriting the archives'
-    const rewritten = await this.#orSayHalf(plan, () => this.#rewriteArchives(scope.match))
-    const { objects, messages } = rewritten
-    const damaged = [...rewritten.damaged, ...this.#tellOutOfReach()]
-    const runs = [...new Set([...struck, ...rewritten.runs])].toSorted()
-    this.#doing = 'writing the mirror’s file anew'
-    const left = await this.#compact()
-    if (left !== 'nothing') this.#resumeLater()
-    this.#doing = 'searching every byte for what is gone'
-    const check = await this.#search(scope, removed)
-    const done = { ...told(plan, survey), dryRun: false, setAside: removed.setAside }
-    const { facts, chatCount } = plan
-    this.#world.say(
-      'info',
-      `A purge removed ${plan.messages} messages of ${chatCount} chats, and ${facts} facts; ${check.found.length} places hold something of it still.`,
-    )
-    return { ...done, archives: { objects, messages, runs, damaged }, left: LEFT[left], check }
-  }
-
-  /**
-   * Before anything is noted that will be removed whatever happens: who ends a purge that was cut short does not know the
-   * words. @returns the names of the runs that were asked for by them
-   */
-  async #strikeScopes(match: string | null): Promise<readonly string[]> {
-    if (match === null) return []
-    this.#doing = 'striking the text out of what archives were asked for'
-    this.#world.forgetScopes(match)
+  async #purge(
+    scope: PurgeScope,
+    planned: PurgeReport,
+    archived: PurgeTasks['survey']['outcome']['targets'],
+  ): Promise<PurgeReport> {
+    if (scope.match !== null) this.#world.forgetScopes(scope.match)
     try {
-      return await this.#world.doTask('strike', { dir: this.#setup.archiveDir, match }, this.#stop.signal)
+      this.#doing = 'removing rows and words from the mirror'
+      const { setAside } = await this.#world.mirror({ act: 'remove', scope, archived })
+      this.#world.renewReaders()
+      this.#doing = 'rewriting the archives'
+      const archives = await this.#rewriteArchives(scope.match).catch((error: unknown) => {
+        throw halfDone(planned, error, this.#whenAgain)
+      })
+      this.#doing = 'rewriting the mirror’s file'
+      const left = await this.#compact()
+      this.#doing = 'searching all files for what was removed'
+      const check = await this.#check(scope)
+      const found = check === null ? '' : ` ${check.found.length} files still contain the text.`
+      const { messages, chatCount, facts } = planned
+      this.#world.say('info', `A purge removed ${messages} messages of ${chatCount} chats, and ${facts} facts.${found}`)
+      return { ...planned, dryRun: false, setAside, archives, left, check }
     } catch (error) {
-      if (error instanceof UserError && error.code === 'archive-busy') throw error
-      throw nothingDone(error)
-    }
-  }
-
-  /** What is removed stays so: whoever asked is told that it is, and what is not. */
-  async #orSayHalf<Outcome>(plan: MirrorPlan, act: () => Promise<Outcome>): Promise<Outcome> {
-    try {
-      return await act()
-    } catch (error) {
-      this.#resumeLater()
-      throw halfDone(plan, error, this.#whenAgain)
-    }
-  }
-
-  async #remove(scope: PurgeScope, { targets: archived }: ArchiveSurvey): Promise<MirrorPurgeOutcome> {
-    try {
-      return await this.#world.mirror({ act: 'remove', scope, archived })
-    } catch (error) {
-      // What was noted is removed, if not now.
+      // What was noted is removed later.
       this.#resumeLater()
       throw error
     }
   }
 
-  async #rewriteArchives(match: string | null) {
+  async #rewriteArchives(match: string | null): Promise<PurgeReport['archives']> {
     const { archiveDir: dir, mirrorPath } = this.#setup
-    const rewritten = await this.#world.doTask('rewrite', { dir, mirrorPath, match }, this.#stop.signal)
+    const { objects, messages, runs, damaged } = await this.#do('rewrite', { dir, mirrorPath, match })
     await this.#world.mirror({ act: 'archived' })
-    return rewritten
+    return { objects, messages, runs, damaged: [...damaged, ...this.#describeOutOfReach()] }
   }
 
-  async #compact(): Promise<MirrorPurgeOutcome['left']> {
-    const { left } = await this.#world.mirror({ act: 'compact' })
-    if (left !== 'reader') return left
-    this.#world.readers.shut()
-    try {
-      return (await this.#world.mirror({ act: 'compact' })).left
-    } finally {
-      this.#world.readers.reopen()
+  /** @returns what is left to do, as a sentence */
+  async #compact(): Promise<string | null> {
+    let { left } = await this.#world.mirror({ act: 'compact' })
+    if (left === 'reader') {
+      this.#world.readers.shut()
+      try {
+        ;({ left } = await this.#world.mirror({ act: 'compact' }))
+      } finally {
+        this.#world.readers.reopen()
+      }
     }
+    if (left !== 'nothing') this.#resumeLater()
+    return LEFT[left]
   }
 
-  async #search(scope: PurgeScope, { terms, pieces }: MirrorPurgeOutcome): Promise<NonNullable<PurgeReport['check']>> {
+  /** Other chats may contain the text if the purge was limited, so only a purge of a text alone is checked. */
+  async #check(scope: PurgeScope): Promise<PurgeReport['check']> {
+    if (!isOfText(scope) || scope.match === null) return null
     const { dataDir, archiveDir } = this.#setup
-    // What stays of other chats, or of another time, may hold the text still.
-    const match = isOfText(scope) ? scope.match : null
-    const order = { folders: [dataDir, archiveDir], match, terms, pieces }
-    const outcome = await this.#world.doTask('search', order, this.#stop.signal)
-    const { files, bytes, unread } = outcome
-    const found = await this.#withoutHeld(outcome)
-    return { files, bytes, found: found.map(({ file, times, at }) => ({ file, times, at })), unread }
-  }
-
-  /** Of pieces of messages those count that nothing holds which is left. */
-  async #withoutHeld({ found }: RawOutcome): Promise<RawOutcome['found']> {
-    const pieces = [...new Set(found.flatMap(({ piece }) => piece ?? []))]
-    if (pieces.length === 0) return found
-    const held = new Set((await this.#world.mirror({ act: 'held', pieces })).pieces)
-    return found.filter(({ piece }) => piece === null || !held.has(piece))
+    return this.#do('search', { folders: [dataDir, archiveDir], match: scope.match })
   }
 }
-
-const told = (plan: MirrorPlan, { chatIds }: ArchiveSurvey) => ({
-  dryRun: true,
-  chats: plan.chats,
-  chatCount: plan.chatCount,
-  messages: plan.messages,
-  inCursor: plan.inCursor,
-  facts: plan.facts,
-  unknownChats: plan.unknownChats.filter((id) => !chatIds.includes(id)),
-  setAside: plan.setAside,
-})
 
 /** As a sentence. */
 function whyOf(error: unknown): string {
@@ -270,18 +217,12 @@ function whyOf(error: unknown): string {
   return /[.!?]$/.test(why) ? why : `${why}.`
 }
 
-const HINT = 'See to it that the archive folder can be written to, and purge again.'
-
-const nothingDone = (cause: unknown): UserError =>
-  new UserError(
-    'purge-undone',
-    `Nothing was removed: archives that were asked for by the text cannot be written anew. ${whyOf(cause)}`,
-    HINT,
-    { cause },
-  )
-
-function halfDone({ messages, chatCount, facts }: MirrorPlan, cause: unknown, whenAgain: string): UserError {
-  const done = `Half of it is done. ${messages} messages of ${chatCount} chats, and ${facts} facts, are removed from the mirror and stay out.`
-  const left = 'The archives may hold them still, and so may unused places of the mirror’s file'
+function halfDone(
+  { messages, chatCount, facts }: Pick<MirrorPlan, 'messages' | 'chatCount' | 'facts'>,
+  cause: unknown,
+  whenAgain: string,
+): UserError {
+  const done = `Half of the purge is done. ${messages} messages of ${chatCount} chats, and ${facts} facts, are removed from the mirror and stay out.`
+  const left = 'The archives may still contain them, and so may unused parts of the mirror’s file'
   return new UserError('purge-half-done', `${done} ${left}: ${whyOf(cause)} ${whenAgain}`, HINT, { cause })
 }

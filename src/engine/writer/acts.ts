@@ -1,6 +1,6 @@
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
-import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { saveEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'

@@ -4,14 +4,13 @@ import { identityAt } from '../../indexer/open-safely/file-identity.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../../mirror/salvage/salvage.ts'
 import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../../mirror/salvage/set-aside.ts'
-import { notePurged } from '../../mirror/purge/note-purged.ts'
 import { readUnfinished } from '../../mirror/purge/state.ts'
-import { endRemoval } from '../../mirror/purge/run-purge.ts'
+import { endRemoval } from '../../mirror/purge/remove-targets.ts'
 import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../../mirror/maintenance/check-pages.ts'
 import { mendTerms } from '../../mirror/maintenance/mend-terms.ts'
 import { rebuildTerms } from '../../mirror/maintenance/rebuild-terms.ts'
 import { lastDone, noteDone } from '../../mirror/maintenance/upkeep-times.ts'
-import { countWaiting } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { UpkeepOutcome, UpkeepTask } from './messages.ts'
 
 const TERMS_REBUILT =
@@ -114,7 +113,7 @@ export class MirrorMaintenance {
     const isSalvaged = yield* this.#salvagePending()
     if (isSalvaged) news.push(...this.#tellSalvages().slice(-1))
     // Before anything is read: what a purge noted may not come in again in parts.
-    yield* this.#endPurges(isSalvaged)
+    yield* this.#endPurges()
     if (task === 'check-terms') return yield* this.#checkTerms(suspected)
     if (task === 'salvage') return this.#outcome('none', news)
     const found = isSalvaged ? 'none' : yield* findDamage(this.db)
@@ -139,10 +138,9 @@ export class MirrorMaintenance {
     return isSalvaged
   }
 
-  *#endPurges(isSalvaged: boolean): Generator<void> {
-    if (isSalvaged) notePurged(this.db, this.#now())
+  *#endPurges(): Generator<void> {
     if (!readUnfinished(this.db).rows) return
-    yield* endRemoval(this.db, { nowMs: this.#now(), pieces: null })
+    yield* endRemoval(this.db, this.#now())
     this.close()
   }
 

@@ -20,7 +20,7 @@ import { needsMerge, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
 import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts'
-import { countWaiting, workOffSome } from '../../mirror/fulltext/waiting.ts'
+import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 /**

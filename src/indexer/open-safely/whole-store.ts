@@ -1,14 +1,14 @@
 import type {
   ChatFacts,
   EvidenceWrite,
-  HeadWrite,
+  ChatMetadata,
   MessageDraft,
   PathsWrite,
   WorkspaceWrite,
 } from '../../mirror/write/batch.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
-import type { Placeholders } from '../../model/placeholder.ts'
+import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
 
 /** A chat as one piece of a store holds it, whole. */
@@ -34,7 +34,7 @@ export interface Piece {
   readonly checksum: number | null
   readonly chats: readonly WholeChat[]
   readonly evidence: readonly EvidenceWrite[]
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   /** Where its chats belong failing all else. */
   readonly paths?: readonly PathsWrite[]
   /**

@@ -1,18 +1,17 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { DigestWords } from './digest-words.ts'
-import { makeDigest, writeDigest, type CountedMessage } from './write-digest.ts'
+import { makeDigest, writeDigest, listCounted, DigestWords } from './write-digest.ts'
 
 const COUNT = `select count(*) as count from undigested`
 
-/** How many chats wait for their digest. */
+/** How many chats have no digest yet. */
 export const countUndigested = (db: Mirror): number => prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
 
-/** What one transaction digests: their bodies are read for it. */
+/** Chats per transaction. A digest needs the bodies of all messages of the chat. */
 const CHATS_MAX = 20
 const TAKE = `select chat from undigested order by chat desc limit ${CHATS_MAX}`
 
-/** Digests the newest of the chats that wait, in one transaction. @returns how many; 0 when none waits */
+/** Writes the digests of the newest waiting chats in one transaction. @returns how many; 0 if none waits */
 export function digestBacklog(db: Mirror): number {
   return db.transaction(() => {
     const chats = prepared<{ chat: number }>(db, TAKE).all()
@@ -22,18 +21,7 @@ export function digestBacklog(db: Mirror): number {
   })()
 }
 
-const LIST_THREAD = `
-select body, role, model, created_at, created_at_source, is_orphan, tool_calls
-from messages where chat = ? and is_orphan = 0
-order by position, key
-`
-
-export function listCounted(db: Mirror, chatNum: number): CountedMessage[] {
-  const rows = prepared<CountedMessage['columns'] & { readonly body: number }>(db, LIST_THREAD).all(chatNum)
-  return rows.map(({ body, ...columns }) => ({ body, columns, calls: null }))
-}
-
-/** The digest of a chat that waits for it, for whoever cannot write. @param words gives names numbers of its own */
+/** The digest of a chat that has none stored, for a reader that cannot write. @param words assigns its own numbers */
 export const digestOf = (db: Mirror, chatNum: number, words: Pick<DigestWords, 'numOf'>): Buffer =>
   makeDigest(db, words, chatNum, listCounted(db, chatNum))
 
@@ -42,7 +30,7 @@ insert into undigested (chat) select num from chats where num not in (select cha
 on conflict do nothing
 `
 
-/** Has every chat without a digest wait for one. */
+/** Puts every chat without a digest on the waiting list. */
 export function noteUndigested(db: Mirror): void {
   prepared(db, NOTE_ALL).run()
 }

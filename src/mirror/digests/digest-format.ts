@@ -1,16 +1,38 @@
-import { toolStatuses, type ToolStatus } from '../../model/part.ts'
+import { toolStatuses, type ToolStatus, type Part } from '../../model/part.ts'
+
+/** One tool call, with the facts that statistics count. */
+export interface CallFact {
+  readonly name: string
+  readonly status: ToolStatus
+  /** Files and folders that the call names, without duplicates. */
+  readonly paths: readonly string[]
+}
+
+const noCalls: readonly CallFact[] = []
+/** A call with more paths than this lists files; it does not work on each of them. */
+const PATHS_MAX = 100
+
+export function callsOf(parts: readonly Part[]): readonly CallFact[] {
+  // Most messages have no tool call. They share one empty list.
+  if (!parts.some((part) => part.kind === 'tool')) return noCalls
+  return parts.flatMap((part) => {
+    if (part.kind !== 'tool') return []
+    const { name, status, paths } = part
+    return [{ name, status, paths: paths.length < 2 ? paths : [...new Set(paths)].slice(0, PATHS_MAX) }]
+  })
+}
 
 /**
- * A chat's digest is a row of 32-bit numbers: seven for the chat, then five for each message of its thread, and behind
- * each message two for each of its calls, with one more for each file that the call names:
+ * A chat's digest is an array of 32-bit integers: 7 for the chat, then 5 for each message of its thread. After each
+ * message come 2 for each tool call, plus 1 for each file that the call names:
  *
- *   chat | how many numbers | messages with a time | first time, in two halves | last time, in two halves
+ *   chat | length of the digest | messages with a time | first time, in two halves | last time, in two halves
  *   time, in two halves | body | model | flags and the number of calls
  *   tool | status and the number of files | file...
  *
- * Names are numbers of `digest_words`, 0 for none. Each digest says where it ends, so that those of all chats can be
- * read as one value: half a million messages are 13 MB, and a value of that size costs less than fifty thousand small
- * ones.
+ * Names are stored as numbers of `digest_words`; 0 means none. Each digest contains its own length, so the digests of all
+ * chats can be read as one concatenated value. Half a million messages take 13 MB, and one value of that size is cheaper
+ * to read than fifty thousand small ones.
  */
 const CHAT_WORDS = 7
 const MESSAGE_WORDS = 5
@@ -25,21 +47,21 @@ const STATUS_MASK = 7
 const HALF = 2 ** 32
 
 export interface DigestMessage {
-  /** Number of its body, by which it is known again. */
+  /** Number of the message's body. It identifies the message. */
   readonly body: number
   /** Epoch milliseconds. */
   readonly atMs: number | null
-  /** False where the time is a neighbour's or the chat's. */
+  /** False if the time was taken from a neighbour or from the chat. */
   readonly hasOwnTime: boolean
   readonly isUser: boolean
   readonly model: number
   readonly callCount: number
-  /** As `packCall` gives them, one after the other. */
+  /** The results of `packCall`, concatenated. */
   readonly calls: readonly number[]
 }
 
 export function packCall(tool: number, status: ToolStatus, paths: readonly number[]): number[] {
-  // What a damaged body says is none of the five counts as it does where calls are listed.
+  // A damaged body may contain an unknown status. It counts as the first one, as in the list of calls.
   const code = Math.max(0, toolStatuses.indexOf(status))
   return [tool, (paths.length << STATUS_BITS) | code, ...paths]
 }
@@ -66,7 +88,7 @@ export function packDigest(chat: number, messages: readonly DigestMessage[]): Bu
   return Buffer.from(words.buffer)
 }
 
-/** @returns the place behind it */
+/** @returns the index after the message */
 function putMessage(words: Int32Array, at: number, message: DigestMessage): number {
   const { body, atMs, hasOwnTime, isUser, model, callCount, calls } = message
   if (atMs !== null) putTime(words, at, atMs)
@@ -79,9 +101,9 @@ function putMessage(words: Int32Array, at: number, message: DigestMessage): numb
 }
 
 /**
- * One message of a chat's digest for another, known by its body. The chat's first and last time stay.
- * @param message as it is now, at the time that it had
- * @returns null where the digest does not have it
+ * Replaces one message in a chat's digest, found by its body. The chat's first and last time stay the same.
+ * @param message the new state of the message; its time must be unchanged
+ * @returns null if the digest does not contain the message
  */
 export function replaceInDigest(digest: Buffer, message: DigestMessage): Buffer | null {
   const walk = new DigestWalk(digest)
@@ -104,7 +126,7 @@ function putTime(words: Int32Array, at: number, ms: number): void {
   words[at + 1] = ms - upper * HALF
 }
 
-/** Walks digests, chat by chat, message by message and call by call, and makes nothing that must be collected again. */
+/** Walks digests by chat, message and call. It allocates no objects, so it causes no garbage collection. */
 export class DigestWalk {
   readonly #words: Int32Array
   #chat = 0
@@ -112,8 +134,8 @@ export class DigestWalk {
   #at = 0
   #next = 0
   #call = 0
-  // What is asked of every message is read once, into plain fields: the search processes run without inlining.
-  /** Epoch milliseconds; means nothing unless `hasTime`. */
+  // Facts that every message is asked for are decoded once into plain fields: the search processes run without inlining.
+  /** Epoch milliseconds; undefined in meaning unless `hasTime` is true. */
   atMs = 0
   hasTime = false
   hasOwnTime = false
@@ -121,13 +143,13 @@ export class DigestWalk {
   model = 0
   callCount = 0
 
-  /** @param digests one or several, one behind the other */
+  /** @param digests one digest, or several concatenated */
   constructor(digests: Buffer) {
     const bytes = digests.byteOffset % 4 === 0 ? digests : new Uint8Array(digests)
     this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / 4))
   }
 
-  /** On to the next chat, before its first message. @returns false behind the last one */
+  /** Moves to the next chat, before its first message. @returns false after the last chat */
   nextChat(): boolean {
     this.#chat = this.#chatEnd
     const length = this.#word(this.#chat + 1)
@@ -141,7 +163,7 @@ export class DigestWalk {
     return this.#word(this.#chat)
   }
 
-  /** How many of its messages have a time; of none the two below mean nothing. */
+  /** How many messages have a time. If 0, `firstMs` and `lastMs` have no meaning. */
   get timed(): number {
     return this.#word(this.#chat + 2)
   }
@@ -156,7 +178,7 @@ export class DigestWalk {
     return this.#time(this.#chat + 5)
   }
 
-  /** On to the chat's next message, before its first call. @returns false behind the last one */
+  /** Moves to the chat's next message, before its first call. @returns false after the last message */
   next(): boolean {
     this.#at = this.#next
     if (this.#at >= this.#chatEnd) return false
@@ -175,7 +197,7 @@ export class DigestWalk {
     return true
   }
 
-  /** On to the chat's message of this body. @returns where it stands among the numbers; null where there is none */
+  /** Moves to the chat's message with this body. @returns its range in the array; null if there is none */
   find(body: number): { readonly words: Int32Array; readonly start: number; readonly end: number } | null {
     while (this.next()) if (this.body === body) return { words: this.#words, start: this.#at, end: this.#next }
     return null
@@ -185,17 +207,17 @@ export class DigestWalk {
     return this.#word(this.#at + 2) >>> 0
   }
 
-  /** The numbers of the message's calls, to be written again. */
+  /** The message's calls in their packed form. */
   get calls(): number[] {
     return [...this.#words.subarray(this.#at + MESSAGE_WORDS, this.#next)]
   }
 
-  /** The call that is looked at; at first the message's first one. */
+  /** Tool of the current call. After `next`, that is the message's first call. */
   get tool(): number {
     return this.#word(this.#call)
   }
 
-  /** A place in `toolStatuses`. */
+  /** Index into `toolStatuses`. */
   get status(): number {
     return this.#word(this.#call + 1) & STATUS_MASK
   }
@@ -208,7 +230,7 @@ export class DigestWalk {
     return this.#word(this.#call + CALL_WORDS + index)
   }
 
-  /** On to the message's next call; there are `callCount`. */
+  /** Moves to the message's next call. There are `callCount` calls. */
   nextCall(): void {
     this.#call += CALL_WORDS + this.pathCount
   }

@@ -1,9 +1,10 @@
 import { noteLooseRows } from './merge-terms.ts'
-import { fillTitles } from '../write/chats/fill-titles.ts'
+import { fillTitles } from '../write/chats/chat-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { listingTerms } from '../write/write-dictionary.ts'
-import { cutParts, writeTerms, type MessageTerms } from './write-terms.ts'
+import { listingTerms, writeDictionary } from '../write/write-dictionary.ts'
+import { cutParts, writeTerms, type MessageTerms, addTerms } from './write-terms.ts'
+import { countUndigested, digestBacklog } from '../digests/digest-backlog.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
 const TAKE = `delete from unindexed where key = ?`
@@ -13,36 +14,36 @@ export function noteUnindexed(db: Mirror, key: number): void {
   prepared(db, NOTE).run(key)
 }
 
-/** @returns whether the message waited in the backlog */
+/** @returns whether the message was in the backlog */
 export function takeFromBacklog(db: Mirror, key: number): boolean {
   return prepared(db, TAKE).run(key).changes > 0
 }
 
-/** How many messages can be read and are not yet found. */
+/** How many messages are stored but not yet in the full-text index. */
 export function countBacklog(db: Mirror): number {
   return prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
 }
 
 /**
- * What one transaction indexes: enough that FTS5 writes large segments and seldom merges them, and no more than memory
- * should hold, or those who write meanwhile should wait for.
+ * Limits of one indexing transaction. They are large enough that FTS5 writes large segments and rarely merges them, and
+ * small enough for the memory and for other writers that wait.
  */
 const MESSAGES_MAX = 4000
 const LENGTH_MAX = 8 * 1024 * 1024
 
 /**
- * Works off the newest part of the backlog, in one transaction: killed at any moment, each message has its row or still
- * waits for it.
- * @returns how many messages can be found now; 0 when none waits
+ * Indexes the newest part of the backlog in one transaction. If the process is killed, each message either has its
+ * full-text row or is still in the backlog.
+ * @returns how many messages were indexed; 0 if the backlog is empty
  */
 export function indexBacklog(db: Mirror): number {
   return listingTerms(db, () => {
     const cut = cutNewest(db)
     const last = cut.at(-1)
     if (last === undefined) return 0
-    // A migration that makes the index anew leaves titles without a row, too.
+    // A migration that rebuilds the index leaves titles without a row, too.
     fillTitles(db)
-    // FTS5 writes out what it has gathered at each rowid that is less than the one before.
+    // FTS5 flushes its buffer at each rowid that is less than the previous one.
     for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))
     noteLooseRows(db, cut.length)
@@ -57,7 +58,7 @@ from unindexed cross join messages on messages.key = unindexed.key cross join bo
 order by unindexed.key desc limit ?
 `
 
-/** The newest messages that wait and their terms, newest first: at least one, where one waits. */
+/** The newest messages of the backlog with their terms, newest first. At least one, unless the backlog is empty. */
 function cutNewest(db: Mirror): { readonly key: number; readonly terms: MessageTerms }[] {
   const cut: { key: number; terms: MessageTerms }[] = []
   let length = 0
@@ -68,3 +69,47 @@ function cutNewest(db: Mirror): { readonly key: number; readonly terms: MessageT
   }
   return cut
 }
+
+const NOTE_UNLISTED = `insert into unlisted (key) values (?) on conflict do nothing`
+const COUNT_UNLISTED = `select count(*) as count from unlisted`
+
+/** Indexes a message. `listSome` adds its terms to the list of terms later. */
+export function writeUnlisted(db: Mirror, key: number, terms: MessageTerms): void {
+  addTerms(db, key, terms)
+  prepared(db, NOTE_UNLISTED).run(BigInt(key))
+}
+
+/** How many messages are indexed, but may have terms that are not in the list of terms yet. */
+const countUnlisted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_UNLISTED).get()?.count ?? 0
+
+/** Messages per transaction; they take about 100 ms. */
+const LISTED_MAX = 500
+/** A message that was moved or removed since has no row under its former key. */
+const LIST_UNLISTED = `
+select unlisted.key, bodies.parts
+from unlisted left join messages on messages.key = unlisted.key left join bodies on bodies.num = messages.body
+order by unlisted.key limit ${LISTED_MAX}
+`
+const TAKE_LISTED = `delete from unlisted where key <= ?`
+
+/**
+ * Adds the terms of some waiting messages to the list of terms, in one transaction. If the process is killed, each
+ * message either has its terms in the list or still waits.
+ * @returns how many messages; 0 if none waits
+ */
+export function listSome(db: Mirror): number {
+  return listingTerms(db, () => {
+    const waiting = prepared<{ key: number; parts: string | null }>(db, LIST_UNLISTED).all()
+    const last = waiting.at(-1)
+    if (last === undefined) return 0
+    for (const { parts } of waiting) if (parts !== null) writeDictionary(db, cutParts(parts))
+    prepared(db, TAKE_LISTED).run(BigInt(last.key))
+    return waiting.length
+  })
+}
+
+/** All deferred work: messages whose terms are not listed, messages that are not indexed, chats without a digest. */
+export const countWaiting = (db: Mirror): number => countUnlisted(db) + countBacklog(db) + countUndigested(db)
+
+/** Does some of the deferred work in one transaction, the most urgent kind first. @returns how many items; 0 if none waits */
+export const workOffSome = (db: Mirror): number => listSome(db) || indexBacklog(db) || digestBacklog(db)

@@ -2,9 +2,9 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
 /**
- * Runs a long piece of writing whose every row can be had again from where it came: commits need not reach the disk one
- * by one, and pages written many times over go home from the WAL less often. A power cut may cost some of the last
- * commits, never the order of them; what follows with `synchronous = full` makes all of them durable.
+ * Runs a long write whose rows can all be read from their source again. Commits are not synced to the disk one by one,
+ * and checkpoints are rarer, because many pages are written repeatedly. A power cut may lose the last commits but
+ * keeps their order. The next commit with `synchronous = full` makes all of them durable.
  */
 export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>): Generator<Step, End> {
   db.pragma('synchronous = normal')
@@ -12,7 +12,7 @@ export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>
   try {
     return yield* write()
   } finally {
-    // The mirror is closed when the program ends in the middle.
+    // The mirror may be closed already if the program ends in the middle.
     if (db.open) {
       db.pragma('wal_autocheckpoint = 1000')
       db.pragma('synchronous = full')
@@ -20,7 +20,7 @@ export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>
   }
 }
 
-/** Gives back the pages that bulk writing left in memory. */
+/** Frees the page cache that bulk writing filled. */
 export function shrinkMemory(db: Mirror): void {
   db.pragma('shrink_memory')
 }
@@ -29,8 +29,8 @@ const SYNCHRONOUS_FULL = 2
 const TOUCH = `update sources set num = num where num = ?`
 
 /**
- * What was just written may exist nowhere else any more: in the middle of bulk writing, too, it is on the disk before
- * anything follows. One commit that counts makes all those before it durable.
+ * Makes all former commits durable, also during bulk writing: the data just written may exist nowhere else any more. One
+ * commit with `synchronous = full` syncs all earlier ones.
  */
 export function sealCommits(db: Mirror, source: number): void {
   if (Number(db.pragma('synchronous', { simple: true })) >= SYNCHRONOUS_FULL) return

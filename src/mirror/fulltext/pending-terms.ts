@@ -1,21 +1,20 @@
-import { noteUnindexed, takeFromBacklog } from './backlog.ts'
+import { noteUnindexed, takeFromBacklog, writeUnlisted } from './backlog.ts'
 import type { Batch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
-import { writeUnlisted } from './unlisted.ts'
 import { cutParts, dropTerms, writeTerms } from './write-terms.ts'
 
-/** What of the writing of full-text rows is left for later. */
+/** Which parts of writing full-text rows are deferred. */
 type Deferral = Pick<Batch, 'isIndexedLater' | 'isListedLater'>
 
 /**
- * Full-text rows of one transaction, gathered and written in order of their keys: FTS5 writes out all that it has
- * gathered whenever a rowid is less than the one before, and newest-first reading would have it do so for every chat.
+ * Collects the full-text rows of one transaction and writes them in order of their keys. FTS5 flushes its buffer whenever
+ * a rowid is less than the previous one. Chats are read newest first, so it would flush for every chat otherwise.
  */
 export class PendingTerms {
   readonly #added = new Map<number, string>()
   readonly #dropped = new Set<number>()
 
-  /** @param partsJson the message's parts as they are kept */
+  /** @param partsJson the message's parts as stored */
   add(key: number, partsJson: string): void {
     this.#added.set(key, partsJson)
   }
@@ -26,7 +25,7 @@ export class PendingTerms {
 
   write(db: Mirror, { isIndexedLater, isListedLater }: Deferral): void {
     const write = isListedLater ? writeUnlisted : writeTerms
-    // A message that waits in the backlog has no full-text row yet.
+    // A message in the backlog has no full-text row yet.
     for (const key of inOrder(this.#dropped)) if (!takeFromBacklog(db, key)) dropTerms(db, key)
     for (const key of inOrder(this.#added.keys())) {
       if (isIndexedLater) noteUnindexed(db, key)

@@ -6,12 +6,12 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { writeDictionary } from '../write/write-dictionary.ts'
 
-/** The terms of one message, as UTF-8: for each column of `columnNames`, and its marks. */
+/** The terms of one message as UTF-8: one buffer for each column of `columnNames`, then one for its marks. */
 export type MessageTerms = readonly Buffer[]
 
 const NO_TERMS = Buffer.alloc(0)
 
-/** @param partsJson a message's parts as they are kept */
+/** @param partsJson a message's parts as stored */
 export function cutParts(partsJson: string): MessageTerms {
   const parts = JSON.parse(partsJson) as Part[]
   const { columns } = searchColumns(parts)
@@ -22,12 +22,12 @@ export function cutParts(partsJson: string): MessageTerms {
 const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)`
 const DROP_TERMS = `delete from message_terms where rowid = ?`
 
-/** Makes a message found. FTS5 takes a rowid only as an integer, and a JavaScript number is bound as a real: hence BigInt. */
+/** Indexes a message. FTS5 accepts only integer rowids, and a JavaScript number is bound as a real: hence BigInt. */
 export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
   prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
 }
 
-/** Makes a message found, and lists its terms. */
+/** Indexes a message and adds its terms to the list of terms. */
 export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
   addTerms(db, key, terms)
   writeDictionary(db, terms)

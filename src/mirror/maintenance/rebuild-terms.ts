@@ -1,4 +1,4 @@
-import { fillTitles } from '../write/chats/fill-titles.ts'
+import { fillTitles } from '../write/chats/chat-columns.ts'
 import type { Mirror } from '../open.ts'
 import { emptyMirror } from '../salvage/shapes.ts'
 import { isDamage } from './check-pages.ts'

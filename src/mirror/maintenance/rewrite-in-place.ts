@@ -7,7 +7,7 @@ import type { Place, ThreadWrite } from '../threads/place-thread.ts'
 import { prepared } from '../prepared.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'
-import { isUnplaced } from '../threads/unplaced.ts'
+import { isUnplaced } from '../threads/place-part.ts'
 
 /** A write of more is none of those that come many times a second. */
 const MESSAGES_MAX = 8

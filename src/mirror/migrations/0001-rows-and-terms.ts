@@ -1,30 +1,29 @@
 /**
  * Why: the first schema.
  *
- * - `sources` and `source_rows` say what was read from where: the position moves in the transaction that
- *   writes the rows it stands for, so a killed pass leaves neither a gap nor a double.
- * - `messages` is dense and holds no text, so that filters over many hits stay cheap; `bodies` holds the parts, in the
- *   order in which they came: reading the newest chat first, a body under its message's key would leave every page half
- *   empty.
- * - `messages.key` grows with the message's time (see `sort-key.ts`): newest-first search is then a walk down the
- *   full-text index by rowid, and a date range is a rowid range, however late a message was indexed.
- * - `unindexed` names the messages that can be read and are not yet found: a first pass over a large store writes their
+ * - `sources` and `source_rows` record what was read from where. The position and the rows that it covers are written in
+ *   one transaction, so a killed pass causes neither gaps nor duplicates.
+ * - `messages` is dense and contains no text, so filters over many hits stay cheap. `bodies` contains the parts, in the
+ *   order of writing: chats are read newest first, so bodies under their messages' keys would leave every page half empty.
+ * - `messages.key` grows with the message's time (see `key-allocator.ts`). So newest-first search walks down the full-text
+ *   index by rowid, and a date range is a rowid range, no matter how late a message was indexed.
+ * - `unindexed` lists the messages that are stored but not yet searchable. A first pass over a large store writes their
  *   full-text rows after everything else.
- * - several sources may hold one chat. `sources.rank` says whose word counts, the least first; each keeps its own rows of
- *   it, so that what one loses the other still has, and `messages.is_orphan` is 2 for one that only repeats what the
- *   thread holds already. `outlines` says of each what became of the chat's own row.
- * - `heads` keeps what every list says of a chat, the chat's own row among them, so that each can be read anew without
- *   the others; the columns of `chats` are made from it.
- * - `source_rows.missed_at` stands in rows that vanished among so many that it may be an accident: they count as held
- *   until that is confirmed. `losses` has a line for each thing that Cursor dropped, as a person would count them: a chat
- *   that went whole is one.
- * - `messages.marks` says what a message is beside its words: the kinds of its parts, its tools, its errors. The same
- *   stands in a column of the full-text table, as terms that no text holds, and so do its paths: whatever words can ask
- *   for is met there. `names` lists the tools and models there are, `terms` the terms, for what stands inside a word.
- * - the full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. Their input is
- *   already cut into terms by `text/`, so the plainest tokenizer serves: ASCII letters and digits, and everything
- *   beyond ASCII, are term characters. Pages of the index fill a page of the file; 32 MB are gathered before they are
- *   written; and merging waits for 16 segments, which halves the work of a first pass.
+ * - Several sources may have one chat. `sources.rank` gives their precedence, lowest first. Each source keeps its own rows
+ *   of the chat, so what one loses another still has. `messages.is_orphan` is 2 for a message that only repeats content of
+ *   the thread. `outlines` records the state of the chat's own row in each source.
+ * - `heads` stores the metadata that each list has of a chat, and also that of the chat's own row, so each can be read
+ *   again without the others. The columns of `chats` are computed from it.
+ * - `source_rows.missed_at` marks rows that vanished together with too many others: it may be an accident, so they count as
+ *   held until that is confirmed. `losses` has one entry for each thing that Cursor deleted, as a person would count them: a
+ *   chat that was deleted as a whole is one entry.
+ * - `messages.marks` describes a message apart from its words: the kinds of its parts, its tools, its errors. A column of
+ *   the full-text table contains the same as terms that no text contains, and also the paths. So one index answers all
+ *   conditions. `names` lists the known tools and models; `terms` lists the terms, for searches inside words.
+ * - The full-text tables are contentless: they can be dropped and rebuilt from `bodies` and `chats`. `text/` already splits
+ *   their input into terms, so the simplest tokenizer is enough: ASCII letters, digits and everything beyond ASCII are
+ *   term characters. An index page fills a page of the file; FTS5 buffers 32 MB before it writes; merging waits for 16
+ *   segments, which halves the work of a first pass.
  */
 export const rowsAndTerms = `
 create table sources (

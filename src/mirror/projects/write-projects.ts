@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
-import type { Batch, Root } from '../write/batch.ts'
-import { childrenOf } from '../write/chats/links.ts'
+import { childrenOf, type Batch, type Root } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { nextRevision, touchChat } from '../write/revision.ts'
@@ -11,7 +10,7 @@ const ADD_PROJECT = `
 insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?) returning num
 `
 
-/** The project of this root, made where there is none yet. Its id is a hash of the normalised root URI. */
+/** The project of this root; created if it does not exist. Its id is a hash of the normalised root URI. */
 function projectNum(db: Mirror, root: Root): number {
   const found = prepared<{ num: number }>(db, FIND_PROJECT).get(root.uri)
   if (found !== undefined) return found.num
@@ -43,27 +42,27 @@ where excluded.rank < rank
 
 const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and project <> ?`
 
-/** Notes evidence and moves the chats that it places elsewhere. @returns the chats that moved */
+/** Saves evidence, and moves the chats that belong to another project because of it. @returns the chats that moved */
 export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
-  const concerned = new Set<ChatId>()
+  const affected = new Set<ChatId>()
   for (const { chatId, method, rank, root, isOnly, notedAtMs = batch.nowMs } of batch.evidence) {
     const project = projectNum(db, root)
     const dropped = isOnly ? prepared(db, DROP_FORMER).run(chatId, method, project).changes : 0
     const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, notedAtMs).changes
-    if (added > 0) concerned.add(chatId)
+    if (added > 0) affected.add(chatId)
     if (added + dropped > 0) touchChat(db, chatId)
   }
   for (const chat of batch.chats) {
-    concerned.add(chat.id)
-    for (const childId of childrenOf(chat)) concerned.add(childId)
+    affected.add(chat.id)
+    for (const childId of childrenOf(chat)) affected.add(childId)
   }
-  for (const head of batch.heads) concerned.add(head.chatId)
-  return placeChats(db, [...concerned])
+  for (const head of batch.heads) affected.add(head.chatId)
+  return placeChats(db, [...affected])
 }
 
 /**
- * A chat that moved takes its subagents with it, those too that were placed already: where a chat belongs does not
- * depend on which of the two is looked at first. @returns the chats that moved
+ * Assigns chats to projects. When a chat moves, its subagents are assigned again, even if they were already. So the
+ * result does not depend on the order of the chats. @returns the chats that moved
  */
 export function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
   const moved = new Set<ChatId>()
@@ -84,15 +83,15 @@ export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
     .all(id, id)
     .map((row) => row.id)
 
-/** Where a parent belongs outranks the weakest evidence of one's own. */
+/** The parent's project beats own evidence of this rank or a higher number. */
 const PARENT_RANK = 75
 
-/** The least rank decides; among equals the newest evidence, for a chat can move on; then the roots themselves. */
+/** The lowest rank decides; then the newest evidence, because a chat can move to another project; then the root's URI. */
 const BEST_EVIDENCE = `
 select project, method from evidence where chat_id = ? and rank >= ? and rank < ?
 order by rank, noted_at desc, (select uri from projects where num = project) desc limit 1
 `
-/** Of several parents the one that the chat itself names, then by their ids: numbers tell only which was written first. */
+/** Of several parents, the one that the chat itself names; then by id. Numbers only tell which one was written first. */
 const PARENT_PROJECT = `
 select parents.project, 'parent' as method from chats parents
 where parents.project is not null and parents.id <> @id and parents.id in (
@@ -119,6 +118,6 @@ update chats set project = ?, project_source = ?, revision = ?
 where id = ? and (project is not ? or project_source is not ?)
 `
 
-/** @returns whether it was elsewhere before */
+/** @returns whether the chat's project or its method changed */
 export const moveChat = (db: Mirror, chatId: ChatId, project: number, method: string): boolean =>
   prepared(db, MOVE_CHAT).run(project, method, nextRevision(db), chatId, project, method).changes > 0

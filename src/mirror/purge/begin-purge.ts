@@ -1,21 +1,18 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
+import { addTitleTerms } from '../write/chats/chat-columns.ts'
+import { nextRevision } from '../write/revision.ts'
 import type { PurgeTargets } from './find-targets.ts'
-import { removedTexts } from './removed-texts.ts'
+import { matchingTexts, removedTexts, type MessageText, type RemovedText } from './message-texts.ts'
 import { needlesOf, type PurgeScope } from './scope.ts'
-import { scrubFacts } from './scrub-facts.ts'
-import { targetName } from './target-name.ts'
-import { addTombstones, type RemovedText } from './tombstones.ts'
+import { addTombstones } from './tombstones.ts'
 
-/** What an archive holds of what is to go, and the mirror does not. */
+/** What an archive has of what is removed, and the mirror does not have. */
 export interface ArchivedTargets {
   readonly chatIds: readonly ChatId[]
-  /** Chats that would go whole by what the mirror holds, and in which more was said by then, as the archive knows. */
-  readonly goingOn: readonly ChatId[]
   readonly messages: readonly { readonly chatId: ChatId; readonly id: MessageId }[]
-  /** Texts of theirs, and of their chats, that hold the text that is looked for. */
+  /** Texts of these messages and of their chats that contain the text. */
   readonly texts: readonly RemovedText[]
 }
 
@@ -26,7 +23,7 @@ select messages.chat, messages.id, chats.id as chatId, bodies.parts
 from messages join chats on chats.num = messages.chat join bodies on bodies.num = messages.body
 where messages.key = ?
 `
-const IS_HELD = `select 1 from chats where id = ?`
+const IS_IN_MIRROR = `select 1 from chats where id = ?`
 
 interface MessageRow {
   readonly chat: number
@@ -35,9 +32,12 @@ interface MessageRow {
   readonly parts: string
 }
 
+/** Names a message to be removed. Not by its key: that changes with its time if a pass writes in between. */
+export const targetName = (chat: number, id: MessageId | string): string => JSON.stringify([chat, id])
+
 /**
- * Notes, in one transaction, what goes: from then on it cannot come back, and will be removed whatever happens. Nothing is
- * removed by it but what lists say of chats.
+ * Notes, in one transaction, what is removed: from then on it cannot come back, and is removed even after a crash. Only
+ * the names and other facts of chats are removed here.
  */
 export function beginPurge(
   db: Mirror,
@@ -49,27 +49,53 @@ export function beginPurge(
   const needles = scope.match === null ? null : needlesOf(scope.match)
   db.transaction(() => {
     prepared(db, ADD_PURGE).run(nowMs)
-    const time = { until: scope.beforeMs === null ? nowMs : scope.beforeMs - 1, sparesUntimed: scope.beforeMs !== null }
     const target = prepared(db, ADD_TARGET)
-    const gone = archived.chatIds.filter((id) => prepared(db, IS_HELD).get(id) === undefined)
-    addTombstones(db, {
-      chats: [...targets.chatIds, ...gone],
-      messages: archived.messages,
-      texts: archived.texts,
-      ...time,
-    })
+    const gone = archived.chatIds.filter((id) => prepared(db, IS_IN_MIRROR).get(id) === undefined)
+    addTombstones(db, { ...archived, chats: [...targets.chatIds, ...gone] })
     for (const id of targets.chatIds) target.run('chat', id)
-    for (const keys of targets.messages.values()) {
-      for (const key of keys) {
-        const row = prepared<MessageRow>(db, READ_MESSAGE).get(BigInt(key))
-        if (row === undefined) continue
-        target.run('message', targetName(row.chat, row.id))
-        const texts = needles === null ? [] : removedTexts(partsOf(row), row.chatId, needles, scope)
-        addTombstones(db, { chats: [], messages: [row], texts, ...time })
-      }
+    for (const key of [...targets.messages.values()].flatMap((keys) => [...keys])) {
+      const row = prepared<MessageRow>(db, READ_MESSAGE).get(BigInt(key))
+      if (row === undefined) continue
+      target.run('message', targetName(row.chat, row.id))
+      const texts = needles === null ? [] : removedTexts(row.chatId, matchingTexts(row.parts, needles), scope)
+      addTombstones(db, { messages: [row], texts })
     }
-    scrubFacts(db, targets.facts, scope)
+    for (const [id, texts] of targets.facts) {
+      addTombstones(db, { texts: removedTexts(id, texts, scope) })
+      removeFacts(db, id, texts)
+      // The title follows from the facts: `removeTargets` derives it again.
+      target.run('facts', id)
+    }
   })()
 }
 
-const partsOf = ({ parts }: MessageRow): readonly Part[] => JSON.parse(parts) as readonly Part[]
+const REMOVE_FACT = [
+  `update heads set name = null where chat_id = ? and name = ?`,
+  `update heads set branch = null where chat_id = ? and branch = ?`,
+  `delete from chat_paths where chat_id = ? and uri = ?`,
+]
+const READ_CHAT = `select num, title, summary, todos from chats where id = ?`
+const SAVE_CHAT = `update chats set summary = ?, todos = ?, revision = ? where num = ?`
+const DROP_TITLE = `delete from chat_terms where rowid = ?`
+
+interface ChatTexts {
+  readonly num: number
+  readonly title: string
+  readonly summary: string | null
+  readonly todos: string | null
+}
+
+function removeFacts(db: Mirror, id: ChatId, facts: readonly MessageText[]): void {
+  const texts = new Set(facts.map(({ text }) => text))
+  for (const text of texts) for (const sql of REMOVE_FACT) prepared(db, sql).run(id, text)
+  const chat = prepared<ChatTexts>(db, READ_CHAT).get(id)
+  if (chat === undefined) return
+  const summary = chat.summary !== null && texts.has(chat.summary) ? null : chat.summary
+  const all = JSON.parse(chat.todos ?? '[]') as readonly { readonly content: string }[]
+  const left = all.filter(({ content }) => !texts.has(content))
+  const todos = left.length === all.length ? chat.todos : left.length === 0 ? null : JSON.stringify(left)
+  if (summary === chat.summary && todos === chat.todos) return
+  prepared(db, SAVE_CHAT).run(summary, todos, nextRevision(db), chat.num)
+  prepared(db, DROP_TITLE).run(BigInt(chat.num))
+  addTitleTerms(db, chat.num, { title: chat.title, summary, todos })
+}

@@ -17,18 +17,18 @@ const IS_STILL_NAMED = `select 1 from messages where chat = ? and id = ? limit 1
 const DROP_ASKS = `delete from asks where chat = ? and message_id = ?`
 const DROP_LOSSES = `delete from losses where chat = ? and message_id = ?`
 
-/** Removes a message: its row, its body, its full-text row or its place in the backlog, and all that names it. */
+/** Removes a message: its row, its body, its full-text row or its place in the backlog, and whatever refers to it. */
 export function dropMessage(db: Mirror, { key, chat, id, body, isShadowed }: GoingMessage): void {
   if (isShadowed === 0 && !takeFromBacklog(db, key)) dropTerms(db, key)
   prepared(db, DROP_MESSAGE).run(BigInt(key))
   prepared(db, DROP_BODY).run(body)
-  // Another source may have a row of the same message, which stays: asks and losses are told by the id.
+  // Another source may have a row of the same message, which stays. Asks and losses go by the id.
   if (prepared(db, IS_STILL_NAMED).get(chat, id) !== undefined) return
   prepared(db, DROP_ASKS).run(chat, id)
   prepared(db, DROP_LOSSES).run(chat, id)
 }
 
-/** What names a chat by its number; digests go with the chat by themselves. */
+/** Rows that refer to a chat by its number. */
 const BY_NUM = [
   `delete from asks where chat = ?`,
   `delete from losses where chat = ?`,
@@ -47,7 +47,7 @@ const BY_ID = [
 ]
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
 
-/** Removes a chat that has no messages any more. */
+/** Removes a chat that has no messages left. */
 export function dropChat(db: Mirror, num: number): void {
   prepared(db, DROP_TITLE).run(BigInt(num))
   for (const sql of BY_NUM) prepared(db, sql).run(num)
@@ -63,11 +63,11 @@ delete from projects where num = @num
   and not exists (select 1 from chats where project = @num)
 `
 
-/** Removes what is said of a chat under its id, whether there is such a chat or not, by whatever `act` removes beside. */
+/** Removes whatever refers to a chat by its id, whether the chat exists or not. @param act removes the chat itself */
 export function dropSayings(db: Mirror, id: string, act: () => void): void {
   const projects = prepared<{ project: number }>(db, PROJECTS_OF).all({ id })
   act()
   for (const sql of BY_ID) prepared(db, sql).run(id)
-  // A project that only this chat told of.
+  // A project that only this chat was evidence of.
   for (const { project } of projects) prepared(db, DROP_PROJECT).run({ num: BigInt(project) })
 }

@@ -1,53 +1,93 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { findChats, withSubagents, type ScopedChat } from './find-chats.ts'
-import { findCopiesOf, findPromptsOf } from './find-copies-of.ts'
-import { findFacts, type FactTexts } from './find-facts.ts'
-import { isMatching } from './said.ts'
-import { needlesOf, type PurgeScope } from './scope.ts'
+import { PROMPTS } from '../write/chats/prompt-chats.ts'
+import { splitTextKeys } from '../write/messages/text-key.ts'
+import { matchingTexts, type MessageText } from './message-texts.ts'
+import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
 
-/** What of a mirror a purge removes. */
+/** What a purge removes from a mirror. */
 export interface PurgeTargets {
-  /** Chats that go whole, known to the mirror or not: nothing of them comes in again. */
+  /** Chats that are removed as a whole, whether the mirror has them or not. */
   readonly chatIds: ReadonlySet<ChatId>
   /** Keys of single messages, by the number of their chat. */
   readonly messages: ReadonlyMap<number, ReadonlySet<number>>
-  readonly facts: FactTexts
+  /** Names, branches, summaries, todos and paths of chats that contain the text. */
+  readonly facts: ReadonlyMap<ChatId, readonly MessageText[]>
 }
 
-/** Bodies that are looked through between two signs of life. */
-const BODIES_MAX = 500
-
-/**
- * Looks for what a scope asks for, a bounded step at a time. Writes nothing.
- * @param goingOn chats in which more was said than is held here: of these single messages go
- */
-export function* findTargets(
-  db: Mirror,
-  scope: PurgeScope,
-  goingOn: ReadonlySet<ChatId> = new Set(),
-): Generator<void, PurgeTargets> {
+/** Looks for what a scope names, in bounded steps. Writes nothing. */
+export function* findTargets(db: Mirror, scope: PurgeScope): Generator<void, PurgeTargets> {
   const chats = findChats(db, scope)
-  const whole = scope.match === null ? chats.filter(({ id, isEarlier }) => isEarlier && !goingOn.has(id)) : []
+  const whole = chats.filter(({ isEarlier }) => scope.match === null && isEarlier === 1)
   const nums = new Set(whole.map(({ num }) => num))
-  const chatIds = new Set([...whole.map(({ id }) => id), ...unknownIds(db, scope)])
-  const rest = chats.filter(({ num }) => !nums.has(num))
-  const found = yield* findMessages(db, scope, rest)
+  const rest = new Set(chats.flatMap(({ num }) => (nums.has(num) ? [] : [num])))
   const messages = new Map<number, Set<number>>()
-  const add = (chat: number, key: number): void => {
+  const add = ({ chat, key }: Found): void => {
     messages.set(chat, (messages.get(chat) ?? new Set()).add(key))
   }
-  for (const { chat, key } of found) add(chat, key)
-  for (const [chat, going] of messages) for (const key of findCopiesOf(db, chat, going)) going.add(key)
-  for (const { chat, key } of findPrompts(db, nums, messages)) add(chat, key)
-  return { chatIds, messages, facts: factsOf(db, scope, chats) }
+  for (const found of yield* findMessages(db, scope, rest)) add(found)
+  for (const [chat, going] of messages) for (const key of findCopies(db, chat, going)) going.add(key)
+  for (const found of findPrompts(db, nums, messages)) add(found)
+  const { chatIds: named, projectUris, beforeMs, match } = scope
+  // A chat that is named is removed even if only a list names it, or if it comes later.
+  const isNamedOnly = named !== null && projectUris === null && beforeMs === null && match === null
+  const chatIds = new Set(isNamedOnly ? withSubagents(db, named) : whole.map(({ id }) => id))
+  return { chatIds, messages, facts: findFacts(db, scope, new Set(chats.map(({ id }) => id))) }
 }
 
-/** A chat that is named goes, be it that only a list names it, or that it comes later. */
-function unknownIds(db: Mirror, { chatIds, projectUris, beforeMs, match }: PurgeScope): readonly ChatId[] {
-  if (chatIds === null || projectUris !== null || beforeMs !== null || match !== null) return []
-  return withSubagents(db, chatIds)
+const FAMILY = `
+with recursive family (id) as (
+  select value from json_each(@ids)
+  union
+  select chats.id from chats join family on chats.parent_chat_id = family.id
+  union
+  select chat_links.child_id from chat_links join family on chat_links.parent_id = family.id
+)
+select id from family
+`
+
+/** These chats and their subagents, at any depth, whether the mirror has them or not. */
+const withSubagents = (db: Mirror, ids: readonly ChatId[]): ChatId[] =>
+  prepared<ChatId>(db, FAMILY)
+    .pluck()
+    .all({ ids: JSON.stringify(ids) })
+
+interface ScopedChat {
+  readonly num: number
+  readonly id: ChatId
+  /** 1 if the scope has no time, or all activity in the chat is earlier. */
+  readonly isEarlier: number | null
+}
+
+const SCOPED = `
+select num, id,
+  @before is null or (
+    coalesce(last_activity_at, created_at) < @before
+    and not exists (select 1 from messages where messages.chat = chats.num and messages.created_at >= @before)
+  ) as isEarlier
+from chats
+where (@ids is null or id in (select value from json_each(@ids)))
+  and (@uris is null or project in (select num from projects where uri in (select value from json_each(@uris))))
+order by num
+`
+
+/** The chats that the ids and projects of a scope leave. */
+const findChats = (db: Mirror, { chatIds, projectUris, beforeMs }: PurgeScope): ScopedChat[] =>
+  prepared<ScopedChat>(db, SCOPED).all({
+    ids: chatIds === null ? null : JSON.stringify(withSubagents(db, chatIds)),
+    uris: projectUris === null ? null : JSON.stringify(projectUris),
+    before: beforeMs,
+  })
+
+const IN_PROJECTS = `
+select project in (select num from projects where uri in (select value from json_each(?))) as isIn from chats where id = ?
+`
+
+/** Whether a chat is in one of the projects with these roots; null if the mirror has no such chat. */
+export function isInProjects(db: Mirror, id: ChatId, uris: readonly string[]): boolean | null {
+  const row = prepared<{ isIn: number | null }>(db, IN_PROJECTS).get(JSON.stringify(uris), id)
+  return row === undefined ? null : row.isIn === 1
 }
 
 interface Found {
@@ -55,37 +95,26 @@ interface Found {
   readonly key: number
 }
 
-const LIST_EARLIER = `select chat, key from messages where created_at < @before and chat = @chat`
+const LIST_EARLIER = `select chat, key from messages where created_at < ? and chat = ?`
 const LIST_BODIES = `
 select messages.key, chat, created_at as createdAtMs, parts
 from messages join bodies on bodies.num = messages.body
-where messages.key > ? order by messages.key limit ${BODIES_MAX}
+where messages.key > ? order by messages.key limit 500
 `
 
 function* findMessages(
   db: Mirror,
   { beforeMs, match }: PurgeScope,
-  chats: readonly ScopedChat[],
-): Generator<void, Found[]> {
-  if (match !== null) return yield* findMatching(db, match, beforeMs, new Set(chats.map(({ num }) => num)))
-  return beforeMs === null
-    ? []
-    : chats.flatMap(({ num }) => prepared<Found>(db, LIST_EARLIER).all({ before: beforeMs, chat: num }))
-}
-
-function* findMatching(
-  db: Mirror,
-  match: string,
-  beforeMs: number | null,
   chats: ReadonlySet<number>,
 ): Generator<void, Found[]> {
+  if (match === null) return [...chats].flatMap((chat) => prepared<Found>(db, LIST_EARLIER).all(beforeMs, chat))
   const needles = needlesOf(match)
   const found: Found[] = []
   for (let after = -1; ;) {
     const rows = prepared<Found & { createdAtMs: number | null; parts: string }>(db, LIST_BODIES).all(BigInt(after))
     for (const { key, chat, createdAtMs, parts } of rows) {
       const isEarly = beforeMs === null || (createdAtMs !== null && createdAtMs < beforeMs)
-      if (isEarly && chats.has(chat) && isMatching(parts, needles)) found.push({ chat, key })
+      if (isEarly && chats.has(chat) && matchingTexts(parts, needles).length > 0) found.push({ chat, key })
     }
     const last = rows.at(-1)
     if (last === undefined) return found
@@ -94,32 +123,87 @@ function* findMatching(
   }
 }
 
-const LIST_WORDS = `select user_text as words from messages where chat = ? and user_text is not null`
-const WORDS_OF = `select user_text as words from messages where key = ? and user_text is not null`
-const CHAT_OF = `select chat, key from messages where key = ?`
-
-function findPrompts(
-  db: Mirror,
-  whole: ReadonlySet<number>,
-  messages: ReadonlyMap<number, ReadonlySet<number>>,
-): Found[] {
-  const wordsIn = (sql: string, bound: number): number[] =>
-    prepared<{ words: number }>(db, sql)
-      .all(BigInt(bound))
-      .map(({ words }) => words)
-  const single = [...messages.values()].flatMap((keys) => [...keys])
-  const words = [
-    ...[...whole].flatMap((chat) => wordsIn(LIST_WORDS, chat)),
-    ...single.flatMap((key) => wordsIn(WORDS_OF, key)),
-  ]
-  const isGoing = ({ key, chat }: Found): boolean => whole.has(chat) || messages.get(chat)?.has(key) === true
-  const keys = findPromptsOf(db, words, isGoing)
-  return keys.flatMap((key) => prepared<Found>(db, CHAT_OF).get(BigInt(key)) ?? []).filter((prompt) => !isGoing(prompt))
+interface CopyRow {
+  readonly key: number
+  readonly id: string
+  readonly isOrphan: number
+  readonly textKeys: string | null
+  readonly toolCalls: number
 }
 
-function factsOf(db: Mirror, scope: PurgeScope, chats: readonly ScopedChat[]): FactTexts {
-  if (scope.match === null || scope.beforeMs !== null) return new Map()
-  const ids = new Set(chats.map(({ id }) => id))
-  const isAll = scope.chatIds === null && scope.projectUris === null
-  return findFacts(db, needlesOf(scope.match), (id) => isAll || ids.has(id))
+const LIST_COPIES = `
+select key, id, is_orphan as isOrphan, text_keys as textKeys, tool_calls as toolCalls from messages where chat = ?
+`
+
+/**
+ * Messages of a chat that repeat what is removed, as another store has them: they would take its place in the thread.
+ * @param going keys of messages of this chat
+ */
+function findCopies(db: Mirror, chat: number, going: ReadonlySet<number>): number[] {
+  const rows = prepared<CopyRow>(db, LIST_COPIES).all(chat)
+  const ids = new Set(rows.filter(({ key }) => going.has(key)).map(({ id }) => id))
+  const staying = rows.filter(({ key, isOrphan }) => isOrphan !== 2 && !going.has(key))
+  const words = new Set(staying.flatMap(({ textKeys }) => splitTextKeys(textKeys)))
+  const hasTools = staying.some(({ toolCalls }) => toolCalls > 0)
+  const isCopyOfStaying = ({ textKeys }: CopyRow): boolean => {
+    const keys = splitTextKeys(textKeys)
+    return keys.length === 0 ? hasTools : keys.every((key) => words.has(key))
+  }
+  return rows
+    .filter((row) => !going.has(row.key) && (ids.has(row.id) || (row.isOrphan === 2 && !isCopyOfStaying(row))))
+    .map(({ key }) => key)
+}
+
+const WORDS_OF_CHAT = `select user_text from messages where chat = ? and user_text is not null`
+const WORDS_OF_MESSAGE = `select user_text from messages where key = ? and user_text is not null`
+const LIST_SAME_WORDS = `
+select messages.chat, messages.key, user_text as words, chats.format = '${PROMPTS}' as isPrompt
+from messages join chats on chats.num = messages.chat
+where user_text in (select value from json_each(?))
+`
+
+/** Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. */
+function findPrompts(db: Mirror, whole: Iterable<number>, messages: PurgeTargets['messages']): Found[] {
+  const chats = new Set(whole)
+  const wordsIn = (sql: string, bound: number): number[] => prepared<number>(db, sql).pluck().all(BigInt(bound))
+  const words = new Set([
+    ...[...chats].flatMap((chat) => wordsIn(WORDS_OF_CHAT, chat)),
+    ...[...messages.values()].flatMap((keys) => [...keys].flatMap((key) => wordsIn(WORDS_OF_MESSAGE, key))),
+  ])
+  const same = prepared<Found & { words: number; isPrompt: number }>(db, LIST_SAME_WORDS).all(
+    JSON.stringify([...words]),
+  )
+  const staying = same.filter(({ chat, key }) => !chats.has(chat) && messages.get(chat)?.has(key) !== true)
+  const elsewhere = new Set(staying.flatMap(({ words: each, isPrompt }) => (isPrompt === 1 ? [] : [each])))
+  return staying.filter(({ words: each, isPrompt }) => isPrompt === 1 && !elsewhere.has(each))
+}
+
+const LIST_FACTS = `
+select chat_id as id, name as text, 1 as isWords from heads where name is not null
+union all select chat_id, branch, 1 from heads where branch is not null
+union all select chat_id, uri, 0 from chat_paths
+union all select id, summary, 1 from chats where summary is not null
+union all select chats.id, todo.value ->> 'content', 1 from chats, json_each(chats.todos) todo where todos is not null
+`
+
+interface FactRow {
+  readonly id: ChatId
+  readonly text: string | null
+  readonly isWords: number
+}
+
+/** @param scoped the chats that the ids and projects of the scope leave */
+function findFacts(db: Mirror, scope: PurgeScope, scoped: ReadonlySet<ChatId>): PurgeTargets['facts'] {
+  const { chatIds, projectUris, beforeMs, match } = scope
+  const found = new Map<ChatId, MessageText[]>()
+  if (match === null || beforeMs !== null) return found
+  const needles = needlesOf(match)
+  const isAll = chatIds === null && projectUris === null
+  for (const { id, text, isWords } of prepared<FactRow>(db, LIST_FACTS).iterate()) {
+    if (text === null || !(isAll || scoped.has(id)) || !holdsAny(text, needles)) continue
+    const texts = found.get(id) ?? []
+    if (texts.every((other) => other.text !== text)) texts.push({ text, isWords: isWords === 1 })
+    found.set(id, texts)
+  }
+  return found
 }

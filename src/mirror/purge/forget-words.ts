@@ -1,42 +1,28 @@
-import { DigestWalk } from '../digests/digest-format.ts'
+import { digestBacklog, noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
-import { Names } from '../write/names.ts'
+import { Names } from '../write/write-tools.ts'
 
-/** Pages of the index that one step of merging writes at most. */
-const MERGE_PAGES = 500
 const TABLES = ['message_terms', 'chat_terms'] as const
-const COUNT_CHANGES = `select total_changes() as changes`
-/** By SQLite's documentation: fewer changes mean that there is nothing left to merge. */
-const CHANGES_MIN = 2
 
 /**
- * Takes out of the lists of words whatever no message and no chat holds any more: terms, names of tools and models, the
- * words of digests. Full-text rows that were removed leave their terms in the index until its segments are merged: so
- * they are, into one.
+ * Removes from the lists of words whatever no message and no chat contains any more: terms, and names of tools and models.
+ * Digests and their words are rebuilt. The index keeps the terms of removed rows until its segments are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
-  for (const table of TABLES) yield* mergeAll(db, table)
+  for (const table of TABLES) {
+    db.exec(`insert into ${table} (${table}) values ('optimize')`)
+    yield
+  }
   forgetTerms(db)
   yield
   db.transaction(() => {
     forgetNames(db)
-    forgetDigestWords(db)
+    db.exec(`delete from chat_digests; delete from digest_words`)
+    noteUndigested(db)
   })()
-  yield
-}
-
-function* mergeAll(db: Mirror, table: (typeof TABLES)[number]): Generator<void> {
-  const merge = `insert into ${table} (${table}, rank) values ('merge', ?)`
-  const changes = (): number => prepared<{ changes: number }>(db, COUNT_CHANGES).get()?.changes ?? 0
-  // Less than nothing begins a merge of everything.
-  for (let pages = -MERGE_PAGES; ; pages = MERGE_PAGES) {
-    const before = changes()
-    prepared(db, merge).run(BigInt(pages))
-    if (changes() - before < CHANGES_MIN) return
-    yield
-  }
+  while (digestBacklog(db) > 0) yield
 }
 
 const OPEN_VOCABULARY = TABLES.map(
@@ -49,7 +35,7 @@ delete from terms where term not in (
 )
 `
 
-/** A message that waits to be indexed lists its terms when it is. */
+/** A message that waits to be indexed adds its terms later. */
 function forgetTerms(db: Mirror): void {
   for (const sql of OPEN_VOCABULARY) db.exec(sql)
   try {
@@ -67,32 +53,5 @@ function forgetNames(db: Mirror): void {
   const names = new Names(db)
   for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
     names.write(marks, model)
-  }
-}
-
-const LIST_DIGESTS = `select entries from chat_digests`
-const LIST_WORDS = `select num from digest_words`
-const DROP_WORD = `delete from digest_words where num = ?`
-
-function forgetDigestWords(db: Mirror): void {
-  const used = new Set<number>()
-  for (const { entries } of prepared<{ entries: Buffer }>(db, LIST_DIGESTS).iterate()) {
-    for (const word of wordsOf(entries)) used.add(word)
-  }
-  for (const { num } of prepared<{ num: number }>(db, LIST_WORDS).all()) {
-    if (!used.has(num)) prepared(db, DROP_WORD).run(BigInt(num))
-  }
-}
-
-function* wordsOf(digest: Buffer): Generator<number> {
-  const walk = new DigestWalk(digest)
-  while (walk.nextChat()) {
-    while (walk.next()) {
-      yield walk.model
-      for (let left = walk.callCount; left > 0; left -= 1, walk.nextCall()) {
-        yield walk.tool
-        for (let at = 0; at < walk.pathCount; at += 1) yield walk.path(at)
-      }
-    }
   }
 }

@@ -1,22 +1,19 @@
 import type { ChatId } from '../../model/ids.ts'
 import { emptyBatch } from '../write/batch.ts'
-import { listCounted } from '../digests/digest-backlog.ts'
-import { DigestWords } from '../digests/digest-words.ts'
-import { writeDigest } from '../digests/write-digest.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { writeBatch } from '../write/write-batch.ts'
 import { listChildren } from '../projects/write-projects.ts'
-import { targetName } from './target-name.ts'
+import { targetName } from './begin-purge.ts'
 import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
-import type { Pieces } from './pieces.ts'
+import { forgetWords } from './forget-words.ts'
+import { noteStage, readUnfinished } from './state.ts'
 
-/** Messages that one transaction removes, and chats. */
+/** How much one transaction removes. */
 const MESSAGES_MAX = 1000
 const CHATS_MAX = 100
 
-const LIST_CHATS = `select name as id from purge_targets where kind = 'chat' limit ${CHATS_MAX}`
-const LIST_FACTS = `select name as id from purge_targets where kind = 'facts' limit ${CHATS_MAX}`
+const LIST_TARGETS = `select name from purge_targets where kind = ? limit ${CHATS_MAX}`
 const LIST_MESSAGES = `
 select messages.key, messages.chat, messages.id, messages.body, messages.is_shadowed as isShadowed
 from purge_targets
@@ -27,11 +24,10 @@ order by messages.chat, messages.key limit ${MESSAGES_MAX}
 const LIST_OF_CHAT = `
 select key, chat, id, body, is_shadowed as isShadowed from messages where chat = ? limit ${MESSAGES_MAX}
 `
-const READ_PARTS = `select parts from bodies where num = ?`
 const FIND_CHAT = `select num, id, source from chats where id = ?`
-const CHAT_OF_NUM = `select num, id, source from chats where num = ?`
+const ID_OF_CHAT = `select id from chats where num = ?`
 const DROP_TARGET = `delete from purge_targets where kind = ? and name = ?`
-const TELL_LATER = `insert into purge_targets (kind, name) values ('facts', ?) on conflict do nothing`
+const UPDATE_LATER = `insert into purge_targets (kind, name) values ('facts', ?) on conflict do nothing`
 const IS_LEFT = `select 1 from messages where chat = ? and id = ? limit 1`
 const DROP_STRAYS = `delete from purge_targets where kind = 'message'`
 
@@ -41,101 +37,82 @@ interface ChatRow {
   readonly source: number
 }
 
-interface Removing {
-  readonly db: Mirror
-  readonly nowMs: number
-  /** Hears of every body before it goes; null where nobody will look for it. */
-  readonly pieces: Pieces | null
-}
-
 /**
- * Removes what `beginPurge` noted, in transactions of bounded size: killed between two of them it goes on where it stood.
- * What follows from what is removed (titles, counts, order, places, digests) is made anew with it.
+ * Removes from the mirror whatever any purge noted: the rows, and the words that nothing contains any more. It works in
+ * transactions of bounded size and continues after a crash. Then only unused places of the file can contain bytes of
+ * what was removed: see `endCompaction`.
  */
-export function* removeTargets(removing: Removing): Generator<void, void> {
-  const { db } = removing
-  // What is removed is overwritten, in the pages that stay too.
+export function* endRemoval(db: Mirror, nowMs: number): Generator<void, void> {
+  if (!readUnfinished(db).rows) return
+  // Overwrites removed content also in pages that stay in use.
   db.pragma('secure_delete = on')
-  // Pages as they were would lie in a temporary file for as long as a statement runs.
+  // Keeps former pages out of temporary files.
   db.pragma('temp_store = memory')
-  for (const step of [removeChats, removeMessages, tellFactsAnew]) {
-    while (db.transaction(() => step(removing))()) yield
+  for (const step of [removeChats, removeMessages, updateChats]) {
+    while (db.transaction(() => step(db, nowMs))()) yield
   }
+  yield* forgetWords(db)
+  noteStage(db, 'rows', nowMs)
 }
 
-function removeChats(removing: Removing): boolean {
-  const { db } = removing
-  const ids = prepared<{ id: ChatId }>(db, LIST_CHATS).all()
+const listTargets = (db: Mirror, kind: 'chat' | 'facts'): ChatId[] =>
+  prepared<ChatId>(db, LIST_TARGETS).pluck().all(kind)
+
+function removeChats(db: Mirror): boolean {
+  const ids = listTargets(db, 'chat')
   let left = MESSAGES_MAX
-  for (const { id } of ids) {
+  for (const id of ids) {
     const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
     if (chat !== undefined) {
       const messages = prepared<GoingMessage>(db, LIST_OF_CHAT).all(chat.num)
-      for (const message of messages) drop(removing, message)
+      for (const message of messages) dropMessage(db, message)
       left -= messages.length
-      // The rest of a long one goes with the next transaction.
+      // The next transaction removes the rest of a long chat.
       if (messages.length === MESSAGES_MAX) return true
     }
-    const children = listChildren(db, id)
+    // A child may no longer count as a subagent without this chat.
+    for (const child of listChildren(db, id)) prepared(db, UPDATE_LATER).run(child)
     dropSayings(db, id, () => {
       if (chat !== undefined) dropChat(db, chat.num)
     })
-    // What was a subagent because this chat said so may be one no more.
-    for (const child of children) prepared(db, TELL_LATER).run(child)
     prepared(db, DROP_TARGET).run('chat', id)
     if (left <= 0) return true
   }
   return ids.length > 0
 }
 
-function removeMessages(removing: Removing): boolean {
-  const { db } = removing
+function removeMessages(db: Mirror): boolean {
   const messages = prepared<GoingMessage>(db, LIST_MESSAGES).all()
   for (const message of messages) {
-    drop(removing, message)
+    dropMessage(db, message)
     // Another source may have a row of the same message.
     if (prepared(db, IS_LEFT).get(message.chat, message.id) !== undefined) continue
     prepared(db, DROP_TARGET).run('message', targetName(message.chat, message.id))
   }
-  // Not before all of them are gone: telling a chat anew may give its messages other keys.
+  // Updating a chat may change the keys of its messages, so it waits until all of them are removed.
   for (const num of new Set(messages.map(({ chat }) => chat))) {
-    const chat = prepared<ChatRow>(db, CHAT_OF_NUM).get(num)
-    if (chat !== undefined) prepared(db, TELL_LATER).run(chat.id)
+    const id = prepared<ChatId>(db, ID_OF_CHAT).pluck().get(num)
+    if (id !== undefined) prepared(db, UPDATE_LATER).run(id)
   }
   if (messages.length === 0) prepared(db, DROP_STRAYS).run()
   return messages.length > 0
 }
 
-function tellFactsAnew(removing: Removing): boolean {
-  const ids = prepared<{ id: ChatId }>(removing.db, LIST_FACTS)
-    .all()
-    .map(({ id }) => id)
-  tellAnew(removing, ids)
-  for (const id of ids) prepared(removing.db, DROP_TARGET).run('facts', id)
-  return ids.length > 0
-}
+const HAS_ROWS = `select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1`
 
-function drop({ db, pieces }: Removing, message: GoingMessage): void {
-  pieces?.take(prepared<{ parts: string }>(db, READ_PARTS).get(message.body)?.parts ?? '[]')
-  dropMessage(db, message)
-}
-
-const HAS_MESSAGES = `select 1 from messages where chat = ? limit 1`
-const HAS_ROW = `select 1 from outlines where chat = ? limit 1`
-
-/** Makes anew what follows from the messages of these chats. One of which nothing is left is removed. */
-function tellAnew({ db, nowMs }: Removing, ids: readonly ChatId[]): void {
-  const words = new DigestWords(db)
+/** Derives titles, counts and order of chats again from what is left. An empty chat is removed. */
+function updateChats(db: Mirror, nowMs: number): boolean {
+  const ids = listTargets(db, 'facts')
   for (const id of ids) {
+    prepared(db, DROP_TARGET).run('facts', id)
     const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
     if (chat === undefined) continue
-    const isLeft = [HAS_MESSAGES, HAS_ROW].some((sql) => prepared(db, sql).get(chat.num) !== undefined)
-    if (!isLeft) {
+    if (prepared(db, HAS_ROWS).get({ num: chat.num }) === undefined) {
       dropSayings(db, id, () => dropChat(db, chat.num))
       continue
     }
     const write = { id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
     writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [write] })
-    writeDigest(db, words, chat.num, listCounted(db, chat.num))
   }
+  return ids.length > 0
 }

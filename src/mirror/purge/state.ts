@@ -1,13 +1,13 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/** What a purge that was begun has yet to do. */
+/** What purges that were begun have yet to do. */
 export interface Unfinished {
-  /** Rows are to be removed from the mirror. */
+  /** Remove rows from the mirror. */
   readonly rows: boolean
-  /** Archives are to be rewritten. */
+  /** Rewrite archives. */
   readonly archives: boolean
-  /** The mirror's file is to be written anew: until then bytes of what is gone may be left in it. */
+  /** Rewrite the mirror's file. Until then it may contain bytes of what was removed. */
   readonly bytes: boolean
 }
 
@@ -30,8 +30,34 @@ const STAGES = {
   bytes: `update purges set compacted_at = ? where compacted_at is null`,
 } as const
 
-export type PurgeStage = keyof typeof STAGES
-
-export function noteStage(db: Mirror, stage: PurgeStage, nowMs: number): void {
+export function noteStage(db: Mirror, stage: keyof typeof STAGES, nowMs: number): void {
   prepared(db, STAGES[stage]).run(nowMs)
+}
+
+/** A query ends within this time. */
+const WAIT_MS = 2000
+
+/** @returns what `compact` returns; true if there was nothing to do @throws SqliteError SQLITE_FULL */
+export function endCompaction(db: Mirror, nowMs: number): boolean {
+  if (!readUnfinished(db).bytes) return true
+  if (!compact(db)) return false
+  noteStage(db, 'bytes', nowMs)
+  return true
+}
+
+/**
+ * Rewrites the whole file and empties the WAL, so that no page contains what was removed. Readers can read meanwhile.
+ * The disk needs room for a second copy of the file.
+ * @returns false if a reader uses the WAL: try again when it is closed
+ * @throws SqliteError SQLITE_FULL if the disk is full; the rows are removed all the same
+ */
+export function compact(db: Mirror): boolean {
+  // A copy of the file does not fit into memory.
+  db.pragma('temp_store = default')
+  db.exec('vacuum')
+  const before = Number(db.pragma('busy_timeout', { simple: true }))
+  db.pragma(`busy_timeout = ${WAIT_MS}`)
+  const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
+  db.pragma(`busy_timeout = ${before}`)
+  return busy === 0
 }

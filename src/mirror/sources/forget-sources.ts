@@ -8,30 +8,30 @@ select num, id from sources
 where state = 'missing' and last_sync_at is null and kind not in ('', '${ARCHIVE}')
   and not exists (select 1 from source_rows where source = num)
 `
-const LIST_TOLD = `select num, id, path from sources where state <> 'missing' and kind not in ('', '${ARCHIVE}')`
+const LIST_PRESENT = `select num, id, path from sources where state <> 'missing' and kind not in ('', '${ARCHIVE}')`
 const MISS = `update sources set state = 'missing', detail = null where num = ?`
 const FORGET = `delete from sources where num = ?`
 
 /**
- * Forgets the sources that were never there and are not looked for any more, as those of a folder that was once
- * misspelt: they would be told as missing for ever.
- * @param looked what is looked for now
+ * Deletes sources that were never found and are not configured any more, for example those of a misspelled folder.
+ * Otherwise they would be reported as missing forever.
+ * @param current the sources that are looked for now
  */
-export function forgetUnread(db: Mirror, looked: ReadonlySet<SourceId>): void {
+export function forgetUnread(db: Mirror, current: ReadonlySet<SourceId>): void {
   for (const { num, id } of prepared<{ num: number; id: SourceId }>(db, LIST_UNREAD).all()) {
-    if (!looked.has(id)) forget(db, num)
+    if (!current.has(id)) forget(db, num)
   }
 }
 
 /**
- * Tells the sources as missing that are found no more because they are not there: a workspace or a folder of transcripts
- * that was deleted is not looked for, and would be told as it was when it was last read. What it held stays.
- * @param looked what is looked for now
- * @param isGone whether nothing lies at this path any more
+ * Marks sources as missing if their file or folder was deleted. A deleted workspace or transcript folder is no longer
+ * looked for, so its state would stay as it was at the last pass. Its content stays in the mirror.
+ * @param current the sources that are looked for now
+ * @param isGone whether nothing exists at this path any more
  */
-export function missVanished(db: Mirror, looked: ReadonlySet<SourceId>, isGone: (path: string) => boolean): void {
-  for (const { num, id, path } of prepared<{ num: number; id: SourceId; path: string }>(db, LIST_TOLD).all()) {
-    if (!looked.has(id) && isGone(path)) prepared(db, MISS).run(num)
+export function missVanished(db: Mirror, current: ReadonlySet<SourceId>, isGone: (path: string) => boolean): void {
+  for (const { num, id, path } of prepared<{ num: number; id: SourceId; path: string }>(db, LIST_PRESENT).all()) {
+    if (!current.has(id) && isGone(path)) prepared(db, MISS).run(num)
   }
 }
 
@@ -39,7 +39,7 @@ function forget(db: Mirror, num: number): void {
   try {
     prepared(db, FORGET).run(num)
   } catch (error) {
-    // Something is known of it after all.
+    // Other rows refer to the source, so it was in use after all.
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return
     throw error
   }

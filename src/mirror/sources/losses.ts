@@ -1,54 +1,54 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Loss } from '../../model/loss.ts'
+import type { Loss } from '../../model/chat.ts'
 import type { MessageColumns } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'
 
-/** A chat goes in several writes; messages that went within the hour before its last one are told by the chat. */
-const ONE_GOING_MS = 3_600_000
+/** Cursor deletes a chat in several writes. Messages lost within this time before the chat count as part of its loss. */
+const ONE_DELETION_MS = 3_600_000
 
 export interface ChatLoss {
   readonly num: number
   readonly id: ChatId
-  /** False where no source holds the chat's own row, or the word of one that never had it. */
+  /** False if no source has the chat's own row, and no source without such a row has live messages of the chat. */
   readonly isLive: boolean
-  /** Epoch milliseconds; null where it is live, or nobody knows when it went. */
+  /** Epoch milliseconds; null if the chat is live, or the time is unknown. */
   readonly deletedAtMs: number | null
-  /** All messages of the chat, of every source, as they stand now. */
+  /** The current state of all messages of the chat, from all sources. */
   readonly messages: readonly MessageColumns[]
-  /** What came out of an archive is lost where the archive says when it was. */
+  /** Whether the message comes from an archive. Such a message is lost only if the archive says when it was deleted. */
   isRemembered(message: MessageColumns): boolean
   readonly nowMs: number
 }
 
-interface Line {
+interface LossEntry {
   readonly kind: Loss['kind']
-  /** Blank for a chat. */
+  /** Empty for a chat. */
   readonly messageId: string
   readonly atMs: number
 }
 
-const LIST_LINES = `select kind, message_id as messageId, at as atMs from losses where chat = ?`
-const ADD_LINE = `insert into losses (chat, kind, message_id, at) values (?, ?, ?, ?)`
-const DROP_LINE = `delete from losses where chat = ? and kind = ? and message_id = ?`
+const LIST_ENTRIES = `select kind, message_id as messageId, at as atMs from losses where chat = ?`
+const ADD_ENTRY = `insert into losses (chat, kind, message_id, at) values (?, ?, ?, ?)`
+const DROP_ENTRY = `delete from losses where chat = ? and kind = ? and message_id = ?`
 
 /**
- * Brings the ledger to what is lost of a chat now. A line keeps the moment at which it was entered, and goes when what it
- * tells of is back. @returns what was entered
+ * Updates the ledger of losses for a chat. An entry keeps the time when it was added. It is removed when the lost chat or
+ * message is back. @returns the added losses
  */
 export function enterLosses(db: Mirror, chat: ChatLoss): Loss[] {
   const before = new Map(
-    prepared<Line>(db, LIST_LINES)
+    prepared<LossEntry>(db, LIST_ENTRIES)
       .all(chat.num)
       .map((line) => [nameOf(line), line]),
   )
-  const after = new Map(linesOf(chat, before).map((line) => [nameOf(line), line]))
+  const after = new Map(entriesOf(chat, before).map((line) => [nameOf(line), line]))
   for (const [name, { kind, messageId }] of before) {
-    if (!after.has(name)) prepared(db, DROP_LINE).run(chat.num, kind, messageId)
+    if (!after.has(name)) prepared(db, DROP_ENTRY).run(chat.num, kind, messageId)
   }
   const entered = [...after].filter(([name]) => !before.has(name)).map(([, line]) => line)
-  for (const { kind, messageId, atMs } of entered) prepared(db, ADD_LINE).run(chat.num, kind, messageId, atMs)
+  for (const { kind, messageId, atMs } of entered) prepared(db, ADD_ENTRY).run(chat.num, kind, messageId, atMs)
   return entered.map(({ kind, messageId }) => ({
     kind,
     chatId: chat.id,
@@ -56,15 +56,15 @@ export function enterLosses(db: Mirror, chat: ChatLoss): Loss[] {
   }))
 }
 
-const nameOf = ({ kind, messageId }: Pick<Line, 'kind' | 'messageId'>): string => `${kind} ${messageId}`
+const nameOf = ({ kind, messageId }: Pick<LossEntry, 'kind' | 'messageId'>): string => `${kind} ${messageId}`
 
-function linesOf(chat: ChatLoss, before: ReadonlyMap<string, Line>): Line[] {
+function entriesOf(chat: ChatLoss, before: ReadonlyMap<string, LossEntry>): LossEntry[] {
   const { nowMs } = chat
-  const wentAtMs = (message: MessageColumns): number =>
+  const lostAtMs = (message: MessageColumns): number =>
     chat.isRemembered(message) ? (message.deleted_at ?? nowMs) : nowMs
   if (!isChatLost(chat)) {
     return findLost(chat).map((message) => {
-      const line = { kind: 'message', messageId: message.id, atMs: wentAtMs(message) } as const
+      const line = { kind: 'message', messageId: message.id, atMs: lostAtMs(message) } as const
       return before.get(nameOf(line)) ?? line
     })
   }
@@ -72,12 +72,12 @@ function linesOf(chat: ChatLoss, before: ReadonlyMap<string, Line>): Line[] {
   const whole = { kind: 'chat', messageId: '', atMs: atMs ?? nowMs } as const
   const line = before.get(nameOf(whole)) ?? whole
   const earlier = [...before.values()].filter(
-    ({ kind, atMs: at }) => kind === 'message' && at < line.atMs - ONE_GOING_MS,
+    ({ kind, atMs: at }) => kind === 'message' && at < line.atMs - ONE_DELETION_MS,
   )
   return [line, ...earlier]
 }
 
-/** Of a chat that never held a message there is nothing to miss. */
+/** A chat that never had a message cannot be lost. */
 function isChatLost(chat: ChatLoss): boolean {
   const { messages } = chat
   if (chat.isLive || chat.deletedAtMs === null || messages.some(({ is_live }) => is_live === 1)) return false
@@ -86,11 +86,11 @@ function isChatLost(chat: ChatLoss): boolean {
   return known.length > 0 && known.every((message) => isGone(message, chat))
 }
 
-/** Of a message that only an archive tells of, nobody may know that Cursor dropped it. */
+/** If only an archive has a message, it may be unknown whether Cursor deleted it. */
 const isGone = (message: MessageColumns, chat: ChatLoss): boolean =>
   message.is_live === 0 && (message.deleted_at !== null || !chat.isRemembered(message))
 
-/** Messages that no source holds, neither by their id nor by their words. */
+/** Messages that no source has any more, neither under their id nor as the same text under another one. */
 function findLost(chat: ChatLoss): MessageColumns[] {
   const { messages } = chat
   const dead = messages.filter((message) => message.is_orphan !== 2 && isGone(message, chat))
@@ -106,7 +106,7 @@ function findLost(chat: ChatLoss): MessageColumns[] {
     return found
   }
   return dead.filter((one) => {
-    // Cursor wrote it anew under another id.
+    // Cursor rewrote the message under another id.
     if (one.is_shadowed === 1 && contents.has(one.content_hash)) return false
     const keys = keysOf(one)
     return keys.length === 0 || !keys.every((key) => wordsBeside(one.source).has(key))

@@ -4,12 +4,12 @@ import { countHeldRows } from './source-state.ts'
 
 const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
 
-/** These rows vanished among so many that it may be an accident: they count as held, and the moment is kept. */
+/** Marks rows that vanished together with too many others: it may be an accident. They still count as held for now. */
 export function noteMissed(db: Mirror, source: number, keys: readonly string[], nowMs: number): void {
   setMissed(db, source, keys, nowMs)
 }
 
-/** These rows are there again; nothing happened to them. */
+/** Clears the mark of rows that are back. */
 export function forgetMissed(db: Mirror, source: number, keys: readonly string[]): void {
   setMissed(db, source, keys, null)
 }
@@ -21,12 +21,12 @@ function setMissed(db: Mirror, source: number, keys: readonly string[], atMs: nu
   })()
 }
 
-/** Rows of a source that vanished at once, and are not called gone before that is confirmed. */
+/** Rows of a source that vanished at once. They do not count as deleted until a later pass confirms it. */
 export interface MissedRows {
   readonly rows: number
-  /** Of how many that the source held, they among them. */
+  /** How many rows the source held, including the missed ones. */
   readonly of: number
-  /** When the first of them was missed. */
+  /** When the first of them was missed, in epoch milliseconds. */
   readonly sinceMs: number
 }
 

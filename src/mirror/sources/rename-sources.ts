@@ -8,16 +8,16 @@ interface Known {
   readonly num: number
   readonly id: SourceId
   readonly path: string
-  /** Null where nothing was ever found in it. */
+  /** Null if the source was never read. */
   readonly identity: string | null
-  /** Epoch milliseconds; null where no pass ended well. */
+  /** Epoch milliseconds; null if no pass succeeded yet. */
   readonly lastSyncAt: number | null
 }
 
-/** The file or folder that lies at a path now. */
+/** The file or folder that is at a path now. */
 export interface Found {
   readonly identity: string
-  /** Epoch milliseconds; 0 where the file system does not tell. */
+  /** Creation time in epoch milliseconds; 0 if the file system does not report it. */
   readonly madeAtMs: number
 }
 
@@ -26,46 +26,46 @@ const LIST_ALIKE = `select num, id, path, identity, last_sync_at as lastSyncAt f
 const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, path = ? where num = ?`
 
 /**
- * A store that was read before, and is now looked for under another path, as when its folder was moved, or is named by a
- * link to it: it keeps what is known of it. As a second store, the first would be told as holding for ever all that it
- * once held, and nothing that Cursor deletes would be told as deleted.
- * @param looked what is looked for now
- * @param look at what lies at this path; null where nothing does
+ * Recognises a store under a new path, for example after its folder was moved, or if a link leads to it. The source keeps
+ * its rows and gets the new path. As a second source, the first one would hold all its rows forever, so nothing that
+ * Cursor deletes later would count as deleted.
+ * @param current the sources that are looked for now
+ * @param look examines a path; null if nothing exists there
  */
 export function renameMoved(
   db: Mirror,
-  looked: ReadonlyMap<SourceId, SourceName>,
+  current: ReadonlyMap<SourceId, SourceName>,
   look: (path: string) => Found | null,
 ): void {
-  const fresh = [...looked.values()].filter(({ id }) => prepared(db, IS_KNOWN).get(id) === undefined)
+  const fresh = [...current.values()].filter(({ id }) => prepared(db, IS_KNOWN).get(id) === undefined)
   const movedTo = new Map<string, string>()
   for (const source of fresh) {
     const found = look(source.path)
     if (found === null) continue
-    const before = findUnlooked(db, source, looked, (known) => wasRead(known, found))
+    const before = findFormer(db, source, current, (known) => wasRead(known, found))
     if (before !== undefined && isNamedAlike(before.path, source.path)) movedTo.set(before.path, source.path)
   }
-  // One file can be several sources, and not of each does the mirror know which file it was.
+  // One file can be several sources, and the mirror may know the file's identity for only some of them.
   for (const source of fresh) {
-    const before = findUnlooked(db, source, looked, ({ path }) => movedTo.get(path) === source.path)
+    const before = findFormer(db, source, current, ({ path }) => movedTo.get(path) === source.path)
     if (before !== undefined) prepared(db, RENAME).run(source.id, source.path, before.num)
   }
 }
 
-const findUnlooked = (
+const findFormer = (
   db: Mirror,
   { kind }: SourceName,
-  looked: ReadonlyMap<SourceId, SourceName>,
+  current: ReadonlyMap<SourceId, SourceName>,
   isIt: (known: Known) => boolean,
 ): Known | undefined =>
   prepared<Known>(db, LIST_ALIKE)
     .all(kind)
-    .find((known) => !looked.has(known.id) && isIt(known))
+    .find((known) => !current.has(known.id) && isIt(known))
 
-/** A file system gives the number of a deleted file to another one: that was made after the former was last read. */
+/** A file system reuses the inode of a deleted file. The new file was created after the former one was last read. */
 const wasRead = ({ identity, lastSyncAt }: Known, found: Found): boolean =>
   identity === found.identity && lastSyncAt !== null && found.madeAtMs <= lastSyncAt
 
-/** Where the file system does not tell when a file was made: that of another workspace has another folder. */
+/** A check for file systems without creation times: a file of another workspace is in a folder of another name. */
 const isNamedAlike = (a: string, b: string): boolean =>
   basename(a) === basename(b) && basename(dirname(a)) === basename(dirname(b))

@@ -1,12 +1,12 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/** The kind of the sources that hold nothing any more: what was restored out of the archives of one mirror. */
+/** The kind of sources for restored data: one for each mirror whose archives were restored. They have no live rows. */
 export const ARCHIVE = 'archive'
 
 const LIST_RANKS = `select num, rank, kind from sources`
 
-/** Whose word counts where several sources hold a chat: the least rank, then the source known for longest. */
+/** Precedence of sources that hold the same chat: the lowest rank first, then the source that was added first. */
 export class SourceRanks {
   readonly #ranks: ReadonlyMap<number, number>
   readonly #archives: ReadonlySet<number>

@@ -9,7 +9,7 @@ export interface SourceName {
   readonly id: SourceId
   readonly kind: string
   readonly path: string
-  /** Where several sources hold a chat, the least of these decides. */
+  /** If several sources hold a chat, the one with the lowest rank decides. */
   readonly rank: number
 }
 
@@ -20,7 +20,7 @@ on conflict (id) do update set kind = excluded.kind, path = excluded.path, rank 
 `
 const FIND_SOURCE = `select num from sources where id = ?`
 
-/** The number by which rows name this source; made at first sight. One that only its id was saved of is filled in. */
+/** The number of this source in other tables. Adds the source if it is new, and completes it if only its id was salvaged. */
 export function sourceNum(db: Mirror, source: SourceName): number {
   prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
   const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)
@@ -30,7 +30,7 @@ export function sourceNum(db: Mirror, source: SourceName): number {
 
 const FIRST_ID = `select coalesce(first_id, id) as id from sources where num = ?`
 
-/** The id that it had before it was known again under another path: what was named by it keeps its name. */
+/** The id that the source had before its path changed. Ids of messages that were derived from it stay the same. */
 export function firstSourceId(db: Mirror, source: number): SourceId {
   const row = prepared<{ id: SourceId }>(db, FIRST_ID).get(source)
   if (row === undefined) throw new Error(`there is no source ${source}`)
@@ -39,7 +39,7 @@ export function firstSourceId(db: Mirror, source: number): SourceId {
 
 const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
 
-/** The number of the source of this kind at this path; null before its first pass. */
+/** The number of the source with this kind and path; null before its first pass. */
 export const findSource = (db: Mirror, kind: string, path: string): number | null =>
   prepared<{ num: number }>(db, FIND_BY_PATH).get(kind, path)?.num ?? null
 
@@ -49,7 +49,7 @@ select identity, signature, watermark, watermark_key as watermarkKey,
 from sources where num = ?
 `
 
-/** `identity` is null before the first pass. `countedAtMs`: when rows were last counted against the source. */
+/** `identity` is null before the first pass. `countedAtMs` is when the rows were last compared by count with the source. */
 export interface HeldPosition extends Omit<Position, 'identity'> {
   readonly identity: string | null
   readonly countedAtMs: number | null
@@ -65,7 +65,7 @@ const SAVE_STATE = `
 update sources set state = ?, detail = ?, last_sync_at = coalesce(?, last_sync_at) where num = ?
 `
 
-/** @param syncedAtMs when a pass ended well; null leaves the last time standing */
+/** @param syncedAtMs when a pass succeeded, in epoch milliseconds; null keeps the former time */
 export function saveSourceState(
   db: Mirror,
   source: number,
@@ -78,7 +78,7 @@ export function saveSourceState(
 
 const READ_DETAIL = `select detail from sources where num = ?`
 
-/** What was told beside the state when a pass ended. */
+/** The explanation that was saved with the state. */
 export const sourceDetail = (db: Mirror, source: number): string | null =>
   prepared<{ detail: string | null }>(db, READ_DETAIL).get(source)?.detail ?? null
 
@@ -109,11 +109,11 @@ export interface HeldRow {
   readonly rowid: number
   readonly octets: number
   readonly checksum: number | null
-  /** Since when the source was seen without it, while that is not believed yet; see `missed-rows.ts`. */
+  /** Since when the row is missing, while the loss is not confirmed yet; see `missed-rows.ts`. */
   readonly missedAtMs: number | null
 }
 
-/** Rows that the source held when last read, with `after < key <= last`. */
+/** Rows that the source held at the last pass, with `after < key <= last`. */
 export function listHeldRows(db: Mirror, source: number, after: string, last: string): HeldRow[] {
   return prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
 }
@@ -122,14 +122,14 @@ export function findHeldRow(db: Mirror, source: number, key: string): HeldRow | 
   return prepared<HeldRow>(db, FIND_ROW).get(source, key)
 }
 
-/** Whether the source held this row once, and does no more. */
+/** Whether the source once held this row and no longer does. */
 export function isGoneRow(db: Mirror, source: number, key: string): boolean {
   return prepared(db, WAS_ROW).get(source, key) !== undefined
 }
 
 const LIST_ISSUES = `select key from row_issues where source = ?`
 
-/** The keys of which it was noted why they could not be read. */
+/** The keys of rows that could not be read. */
 export const listIssueKeys = (db: Mirror, source: number): readonly string[] =>
   prepared<string>(db, LIST_ISSUES).pluck().all(source)
 
@@ -137,7 +137,7 @@ const IS_KNOWN = `
 select 1 from source_rows where source = ? and key = ? union all select 1 from row_issues where source = ? and key = ?
 `
 
-/** Whether anything is known of this row: that it is held, that it was, or why it could not be read. */
+/** Whether the mirror knows this row: it is held, was held, or could not be read. */
 export const isRowKnown = (db: Mirror, source: number, key: string): boolean =>
   prepared(db, IS_KNOWN).get(source, key, source, key) !== undefined
 
@@ -149,7 +149,7 @@ const RECENT_CHATS = `
 select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?
 `
 
-/** Chats of this source in which something happened since, newest first. */
+/** Chats of this source with activity since this time, newest first. */
 export function listRecentChats(db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] {
   return prepared<{ id: ChatId }>(db, RECENT_CHATS)
     .all(source, sinceMs, limit)
@@ -162,7 +162,7 @@ insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, 'ba
 `
 const COUNT_BAD_KEYS = `select count(*) as count from row_issues where source = ? and reason = 'bad-key'`
 
-/** Rows of a chat's family whose key names no chat: told anew by each walk over all keys. */
+/** Replaces the list of rows whose key has a chat's prefix but names no chat. Each walk over all keys makes a new list. */
 export function replaceBadKeys(db: Mirror, source: number, names: readonly string[], nowMs: number): void {
   db.transaction(() => {
     prepared(db, DROP_BAD_KEYS).run(source)
@@ -179,4 +179,29 @@ const LIST_ROLES = `select messages.id, role from messages join chats on chats.n
 export function listRoles(db: Mirror, chatId: ChatId): Map<MessageId, Role> {
   const rows = prepared<{ id: MessageId; role: Role }>(db, LIST_ROLES).all(chatId)
   return new Map(rows.map(({ id, role }) => [id, role]))
+}
+
+/** Replaces the rowid of rows that an older decoder read. It differs from every real rowid, so the row is read again. */
+export const OUTDATED_ROWID = -1
+
+const READ_DECODER = `select decoder from sources where num = ?`
+const OUTDATE_ROWS = `
+update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = ? and is_live = 1
+`
+const SAVE_DECODER = `update sources set decoder = ?, signature = null, watermark = null, watermark_key = null where num = ?`
+const DROP_SWEEP = `delete from sweeps where source = ?`
+
+/**
+ * Saves the version of the decoder that reads the source from now on. If another version read it before, all its rows
+ * count as changed, and passes read them again, even if passes are interrupted.
+ * @returns whether the version changed
+ */
+export function noteDecoder(db: Mirror, source: number, version: number): boolean {
+  if (prepared<{ decoder: number }>(db, READ_DECODER).get(source)?.decoder === version) return false
+  db.transaction(() => {
+    prepared(db, OUTDATE_ROWS).run(source)
+    prepared(db, SAVE_DECODER).run(version, source)
+    prepared(db, DROP_SWEEP).run(source)
+  })()
+  return true
 }

@@ -1,17 +1,17 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/** How far the comparison of every value of a source has come. */
+/** Progress of a sweep: the comparison of every value of a source. */
 export interface Sweep {
-  /** The file's state in which every value was found equal; null before. */
+  /** State of the file when the last sweep that found every value equal began; null before the first such sweep. */
   readonly verifiedSignature: string | null
-  /** The file's state when the comparison began; null while none is under way. */
+  /** State of the file when the current sweep began; null if none is running. */
   readonly signature: string | null
-  /** Rows up to this rowid are compared. */
+  /** Rows up to this rowid are already compared. */
   readonly afterRowid: number
-  /** Moved on by every pause, so that what lies between this and the end is time at work. */
+  /** Epoch milliseconds. Every pause moves it forward, so the time from here to the end is working time only. */
   readonly startedAtMs: number
-  /** When the last comparison, or the last slice of one under way, was made; null before. */
+  /** Epoch milliseconds of the end of the last sweep, or of the current sweep's last slice; null before the first. */
   readonly endedAtMs: number | null
 }
 
@@ -26,9 +26,9 @@ on conflict (source) do update set verified_signature = excluded.verified_signat
   after_rowid = excluded.after_rowid, started_at = excluded.started_at, ended_at = excluded.ended_at
 `
 
-const unswept: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
+const noSweep: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
 
-export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? unswept
+export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? noSweep
 
 export function saveSweep(db: Mirror, source: number, sweep: Sweep): void {
   const { verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs } = sweep

@@ -8,9 +8,10 @@ interface Placed {
 }
 
 /**
- * Order: the chat's own list; without one, by time. A message that the list does not name is an orphan.
- * Times: the row's own, the list's, the request's timings, the next message with a time, the previous one, the chat's;
- * the source of each is kept.
+ * Gives the messages of a chat their order and times.
+ * Order: the chat's outline; without one, by time. A message that the outline does not name is an orphan.
+ * Times, best first: the row's own, the outline's, the request timings, the next message with a time, the previous one,
+ * the chat's. The origin of each time is returned with it.
  */
 export function arrangeThread(
   outline: Outline,
@@ -29,15 +30,15 @@ export function arrangeThread(
 
 function placeByTime(entries: readonly ThreadEntry[]): Placed[] {
   const timed = entries.map((entry) => ({ entry, atMs: ownTime(entry)?.atMs ?? Number.MAX_SAFE_INTEGER }))
-  // Ids settle a tie: random, but the same after a rebuild. A rowid would change with every rewrite.
+  // Ids break ties: random, but stable across rebuilds. Rowids would change with every rewrite.
   timed.sort((a, b) => a.atMs - b.atMs || compareText(a.entry.id, b.entry.id))
   return timed.map(({ entry }, position) => ({ entry, position, listed: null }))
 }
 
 /**
- * Entries take their place by id. After a checkpoint restore the list names other ids than the rows carry, while the
- * start times stay the same: what is left over is matched by role and start. A message whose row vanished keeps its
- * place only where no row of the source claims it.
+ * Places entries by id. After a checkpoint restore, the outline and the rows have different ids but the same start times,
+ * so the remaining entries are matched by role and start time. A message whose row vanished keeps its place only if no
+ * live row takes it.
  */
 function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadEntry[]): Placed[] {
   const taken = new Map<number, ThreadEntry>()
@@ -54,7 +55,7 @@ function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadE
     }
   }
   takeById(true)
-  // Mostly the list names every row, and nothing is left to look for.
+  // Usually the outline names every row, and no entry is left.
   if (left.size > 0) takeOtherwise(outline, taken, left, take)
   if (left.size > 0) takeById(false)
   return [...taken]
@@ -62,7 +63,7 @@ function placeByOutline(outline: NonNullable<Outline>, entries: readonly ThreadE
     .sort((a, b) => a.position - b.position)
 }
 
-/** By the other id that a row carries, and then by role and start. */
+/** Places entries by their alias, then by role and start time. */
 function takeOtherwise(
   outline: NonNullable<Outline>,
   taken: ReadonlyMap<number, ThreadEntry>,
@@ -144,7 +145,7 @@ function withTimes(placed: readonly Placed[], chatTime: ChatTime | null): Placem
   })
 }
 
-/** At each place the last time seen so far. */
+/** For each index, the last time seen so far. */
 function carry(times: readonly (Time | null)[]): (Time | null)[] {
   let last: Time | null = null
   return times.map((time) => (last = time ?? last))

@@ -1,6 +1,5 @@
 import { arrangeThread } from './arrange-thread.ts'
-import type { RecordedTokens } from '../../model/message.ts'
-import type { Placeholder } from '../../model/placeholder.ts'
+import type { RecordedTokens, Placeholder } from '../../model/message.ts'
 import type { Outline, ThreadEntry } from '../../model/thread.ts'
 import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
@@ -8,10 +7,10 @@ import { listPlaceholders } from './placeholders.ts'
 import { prepared } from '../prepared.ts'
 import type { WriteTools } from '../write/write-tools.ts'
 
-/** Tokens of messages that are not their own, by `lentKey`. */
+/** Placeholder tokens that were added to messages, by `lentKey`. */
 export type LentTokens = ReadonlyMap<string, Lent>
 
-/** A number that is not recorded is 0. */
+/** Token counts; 0 if not recorded. */
 interface Amount {
   readonly input: number
   readonly output: number
@@ -27,7 +26,7 @@ const lentKey = ({ source, id }: Receiver): string => `${source} ${id}`
 
 const LIST = `select source, id, input, output from lent_tokens where chat = ?`
 
-/** How much of the tokens of a chat's messages comes from its placeholders. */
+/** The part of the tokens of a chat's messages that comes from its placeholders. */
 export function readLent(db: Mirror, chatNum: number): LentTokens {
   const rows = prepared<Lent>(db, LIST).all(chatNum)
   return rows.length === 0 ? noneLent : new Map(rows.map((row) => [lentKey(row), row]))
@@ -35,63 +34,63 @@ export function readLent(db: Mirror, chatNum: number): LentTokens {
 
 type TokenColumns = Pick<MessageColumns, 'input_tokens' | 'output_tokens'>
 
-/** A message's tokens without those that were lent to it. */
+/** A message's own tokens, without those of placeholders. */
 export const ownTokens = (columns: Receiver & TokenColumns, lent: LentTokens): TokenColumns =>
-  shifted(columns, lent.get(lentKey(columns)) ?? nothing, nothing)
+  withShift(columns, lent.get(lentKey(columns)) ?? nothing, nothing)
 
-/** A message's own tokens with those that are lent to it. */
+/** A message's own tokens plus those of placeholders. */
 export const withLent = (columns: Receiver & TokenColumns, lent: LentTokens): TokenColumns =>
-  shifted(columns, nothing, lent.get(lentKey(columns)) ?? nothing)
+  withShift(columns, nothing, lent.get(lentKey(columns)) ?? nothing)
 
-const shifted = ({ input_tokens, output_tokens }: TokenColumns, less: Amount, more: Amount): TokenColumns => ({
+const withShift = ({ input_tokens, output_tokens }: TokenColumns, less: Amount, more: Amount): TokenColumns => ({
   input_tokens: shift(input_tokens, less.input, more.input),
   output_tokens: shift(output_tokens, less.output, more.output),
 })
 
-/** Zero is not recorded. */
+/** Zero means not recorded. */
 function shift(tokens: number | null, less: number, more: number): number | null {
   const sum = (tokens ?? 0) - less + more
   return sum > 0 ? sum : null
 }
 
-/** The order in which a chat is placed. */
+/** The order of a chat's messages. */
 interface Order {
   readonly outline: Outline
-  /** The source that gives it; null where the chat has no message. */
+  /** The source that gives it; null if the chat has no message. */
   readonly source: number | null
-  /** The messages among which it places. */
+  /** The messages that it places. */
   readonly entries: readonly ThreadEntry[]
 }
 
 type PlacedMessage<Place> = readonly [NextMessage, Place]
-type Orphanage = Pick<MessageColumns, 'is_orphan'>
+type OrphanState = Pick<MessageColumns, 'is_orphan'>
 
 interface LendingThread {
   readonly chatNum: number
-  /** What was lent before. */
+  /** The placeholder tokens that its messages have now. */
   readonly lent: LentTokens
   readonly tools: Pick<WriteTools, 'ranks'>
 }
 
 /**
- * Shares out the tokens of a chat's placeholders among the messages of its thread, in place of what was shared out
- * before. Of nearly all chats there is nothing to share.
+ * Distributes the tokens of a chat's placeholders over the messages of its thread, and removes the former distribution.
+ * Nearly all chats have no placeholders.
  */
-export function lendTokens<Place extends Orphanage>(
+export function lendTokens<Place extends OrphanState>(
   db: Mirror,
   thread: LendingThread,
   order: Order,
   placed: readonly PlacedMessage<Place>[],
 ): readonly PlacedMessage<Place>[] {
   const { chatNum, lent: before } = thread
-  const after = shareOut(thread, order, placed, listOf(db, chatNum, order, placed))
+  const after = distribute(thread, order, placed, placeholdersToCount(db, chatNum, order, placed))
   if (before.size === 0 && after.size === 0) return placed
   if (!isSame(before, after)) save(db, chatNum, after)
-  return placed.map(([message, place]) => [relent(message, before, after), place])
+  return placed.map(([message, place]) => [updateTokens(message, before, after), place])
 }
 
-/** A row that was a message once, and is held as one, is not counted twice. */
-function listOf(
+/** The chat's placeholders, without rows that are also held as messages: they would count twice. */
+function placeholdersToCount(
   db: Mirror,
   chatNum: number,
   { source }: Order,
@@ -104,13 +103,13 @@ function listOf(
 }
 
 /**
- * A placeholder's tokens go to the last message of the thread before it in its turn, which begins with the user's
- * message; else to the first one after it; else, at the end of a chat, to the last one there is.
+ * A placeholder's tokens go to the last message before it in its turn (a turn begins with the user's message). If there is
+ * none, they go to the first message after it; at the end of a chat, to the last message.
  */
-function shareOut(
+function distribute(
   { tools }: LendingThread,
   { outline, entries }: Order,
-  placed: readonly PlacedMessage<Orphanage>[],
+  placed: readonly PlacedMessage<OrphanState>[],
   placeholders: readonly Placeholder[],
 ): LentTokens {
   if (placeholders.length === 0) return noneLent
@@ -118,11 +117,11 @@ function shareOut(
     placed.flatMap(([message, { is_orphan }]) => (is_orphan === 0 ? [[message.columns.id, message]] : [])),
   )
   const lending = new Map(placeholders.map((placeholder) => [placeholder.id, placeholder]))
-  // What a placeholder holds is compared with nothing.
+  // The content of placeholders is never compared.
   const empty = placeholders.map((placeholder) => ({ ...placeholder, isLive: true, contentHash: '' }))
   const lent = new Map<string, Lent>()
   const lend = ({ columns }: NextMessage, { input, output }: RecordedTokens): void => {
-    // An archive wrote down what the message showed, with all that was lent to it.
+    // An archive stores the displayed tokens of a message, which already include those of placeholders.
     if (tools.ranks.isArchive(columns.source)) return
     const { source, id } = columns
     const sum = lent.get(lentKey(columns)) ?? nothing
@@ -133,9 +132,9 @@ function shareOut(
   let waiting: RecordedTokens[] = []
   let next = 0
   for (const { id, position } of arrangeThread(outline, [...entries, ...empty], null)) {
-    // An orphan: the chat does not name it.
+    // An orphan has no place in the thread.
     if (position === null) continue
-    // A turn may begin with a message that is not shown.
+    // The message that begins a turn may be missing in the thread.
     for (; next < position; next += 1) if (outline?.[next]?.role === 'user') inTurn = null
     next = position + 1
     const message = shown.get(id)
@@ -155,11 +154,11 @@ function shareOut(
   return lent
 }
 
-function relent(message: NextMessage, before: LentTokens, after: LentTokens): NextMessage {
+function updateTokens(message: NextMessage, before: LentTokens, after: LentTokens): NextMessage {
   const key = lentKey(message.columns)
   const [less, more] = [before.get(key) ?? nothing, after.get(key) ?? nothing]
   if (isSameAmount(less, more)) return message
-  return { ...message, columns: { ...message.columns, ...shifted(message.columns, less, more) } }
+  return { ...message, columns: { ...message.columns, ...withShift(message.columns, less, more) } }
 }
 
 const isSameAmount = (a: Amount, b: Amount): boolean => a.input === b.input && a.output === b.output

@@ -17,8 +17,8 @@ on conflict (chat, source) do update set own_row = excluded.own_row where own_ro
 `
 
 /**
- * Notes what a source says of the chat's own row. The order that was known outlives the row.
- * @returns whether it says anything new
+ * Saves what a source reports of the chat's own row. The known order stays when the row is gone.
+ * @returns whether anything changed
  */
 export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): boolean {
   if (ownRow.kind === 'unread') return false
@@ -31,7 +31,7 @@ export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: 
 
 const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
 
-/** What became of the chat's own row, in every source that ever had one. */
+/** State of the chat's own row in every source that ever had one. */
 export function readOwnRows(db: Mirror, chatNum: number): ReadonlyMap<number, OwnRowState> {
   const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chatNum)
   return new Map(rows.map(({ source, state }) => [source, state]))
@@ -41,13 +41,13 @@ const READ_STATE = `
 select own_row from outlines where chat = (select num from chats where id = ?) and source = ?
 `
 
-/** What became of the chat's own row in one source; `none` where that never had one. */
+/** State of the chat's own row in one source; `none` if the source never had one. */
 export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
   prepared<OwnRowState>(db, READ_STATE).pluck().get(id, source) ?? 'none'
 
 const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
 
-/** The order in which a source shows a chat; null where it gives none, undefined where it never had a row of the chat's own. */
+/** A source's order of a chat; null if it gives none, undefined if it never had the chat's own row. */
 export function readOutline(db: Mirror, chatNum: number, source: number): Outline | undefined {
   const row = prepared<{ entries: string }>(db, READ_OUTLINE).get(chatNum, source)
   return row === undefined ? undefined : (JSON.parse(row.entries) as Outline)

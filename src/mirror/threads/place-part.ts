@@ -5,11 +5,12 @@ import type { Mirror } from '../open.ts'
 import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
 import { prepared } from '../prepared.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
+import type { ChatId } from '../../model/ids.ts'
 
 /**
- * Messages of a chat of which more is to come, at the places that they have among each other. All that is held of a chat is
- * placed with the last of it: to do so after each part takes a long one's memory and time many times over.
- * @returns null where all messages are to be placed at once
+ * Places the messages of one part of a long chat relative to each other only. All messages of the chat are placed together
+ * with the last part: doing that after each part would multiply the memory and time for a long chat.
+ * @returns null if all messages of the chat must be placed now
  */
 export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessage, Place])[] | null {
   const { chatNum, source, write } = thread
@@ -31,7 +32,7 @@ export function placePart(db: Mirror, thread: ThreadWrite): (readonly [NextMessa
 
 const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`
 
-/** A row that holds nothing to show may never have held anything. */
+/** A vanished row counts only if it was a message: a row with nothing to show may never have been one. */
 const isAnyLost = (db: Mirror, { chatNum, write }: ThreadWrite): boolean =>
   write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
 
@@ -39,3 +40,25 @@ const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1
 
 const hasOtherSource = (db: Mirror, chatNum: number, source: number): boolean =>
   prepared(db, HAS_OTHER).get(chatNum, source) !== undefined
+
+const NOTE_UNPLACED = `insert into unplaced (chat, source) values (?, ?) on conflict do nothing`
+
+/** Notes that more of the chat will be read from this source. Its messages are placed together after the last part. */
+export function noteUnplaced(db: Mirror, chatNum: number, source: number): void {
+  prepared(db, NOTE_UNPLACED).run(chatNum, source)
+}
+
+const IS_UNPLACED = `select 1 from unplaced where chat = ?`
+
+export const isUnplaced = (db: Mirror, chatNum: number): boolean => prepared(db, IS_UNPLACED).get(chatNum) !== undefined
+
+const TAKE_PLACED = `delete from unplaced where chat = ?`
+
+/** Notes that all messages of the chat are placed. @returns whether the chat was waiting for that */
+export const takePlaced = (db: Mirror, chatNum: number): boolean => prepared(db, TAKE_PLACED).run(chatNum).changes > 0
+
+const LIST_UNPLACED = `select chats.id from unplaced join chats on chats.num = unplaced.chat where unplaced.source = ?`
+
+/** Chats whose reading was interrupted. The unread rest may be gone meanwhile, so a comparison of rows does not find them. */
+export const listUnplaced = (db: Mirror, source: number): ChatId[] =>
+  prepared<ChatId>(db, LIST_UNPLACED).pluck().all(source)

@@ -2,7 +2,6 @@ import { arrangeThread } from './arrange-thread.ts'
 import type { MessageId } from '../../model/ids.ts'
 import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
 import { tellsFacts, type ChatWrite } from '../write/batch.ts'
-import { findCopies } from './find-copies.ts'
 import { lendTokens, type LentTokens } from './lent-tokens.ts'
 import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
@@ -10,32 +9,34 @@ import { readOutline } from './outlines.ts'
 import { isPromptHeld } from '../write/chats/prompt-chats.ts'
 import type { SourceRanks } from '../sources/source-ranks.ts'
 import type { WriteTools } from '../write/write-tools.ts'
+import { splitTextKeys } from '../write/messages/text-key.ts'
 
 export interface ThreadWrite {
   readonly chatNum: number
-  /** True where the mirror held nothing of the chat. */
+  /** True if the mirror had nothing of the chat before. */
   readonly isNew: boolean
   readonly write: ChatWrite
-  /** The source whose word `write` is. */
+  /** The source from which `write` was read. */
   readonly source: number
-  /** The one whose word of the chat counts. */
+  /** The source that decides the chat's facts. */
   readonly owner: number
   readonly isPrompts: boolean
-  /** True where neither the chat's own row nor whose word counts says anything new of order and times. */
+  /** True if neither the chat's own row nor a change of its owner affects the order and the times. */
   readonly isOrderKnown: boolean
   readonly chatTime: ChatTime | null
-  /** What its messages held of its placeholders' tokens before. */
+  /** The placeholder tokens that its messages had before. */
   readonly lent: LentTokens
   readonly nowMs: number
   readonly tools: WriteTools
 }
 
-/** Where a message stands, and when. */
+/** A message's position and time. */
 export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
 
 /**
- * The best source that holds messages gives the order. A message of another source takes its place where that order
- * names it, or by its time where there is no order; what the thread holds already is a copy, and the rest are orphans.
+ * Places all messages of a chat. The best source with messages gives the order. A message of another source is placed if
+ * that order names it, or by its time if there is no order. Messages with the same text as the thread are copies. The
+ * others are orphans.
  */
 export function placeAll(
   db: Mirror,
@@ -43,61 +44,61 @@ export function placeAll(
   messages: readonly NextMessage[],
 ): readonly (readonly [NextMessage, Place])[] {
   const best = bestSource(messages, thread)
-  const { standing, repeating } = chooseById(db, messages, thread, best)
+  const { chosen, repeated } = chooseById(db, messages, thread, best)
   const outline = best === null ? null : outlineOf(db, thread, best)
   const { ranks } = thread.tools
-  // Archives of one chat, whichever mirror made them, are one source of it.
+  // All archives of a chat count as one source, even if different mirrors made them.
   const isOfArchives = best !== null && ranks.isArchive(best)
   const isBest = (source: number): boolean => source === best || (isOfArchives && ranks.isArchive(source))
-  const isOneSource = standing.every(({ columns }) => isBest(columns.source))
+  const isOneSource = chosen.every(({ columns }) => isBest(columns.source))
   const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
-  const isAtHome = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
-  const atHome = isOneSource ? standing : standing.filter(isAtHome)
-  const strangers = isOneSource
+  const isPlacedByOrder = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
+  const placedByOrder = isOneSource ? chosen : chosen.filter(isPlacedByOrder)
+  const foreign = isOneSource
     ? []
-    : standing
-        .filter((message) => !isAtHome(message))
+    : chosen
+        .filter((message) => !isPlacedByOrder(message))
         .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
-  const copies = findCopies(atHome, strangers)
-  const joining = outline === null ? strangers.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
-  const inside = new Map([...atHome, ...joining].map((message) => [message.columns.id, message]))
-  const apart = strangers.filter((one) => inside.get(one.columns.id) !== one)
-  const entries = Array.from(inside.values(), (message) => threadEntry(message.columns))
+  const copies = findCopies(placedByOrder, foreign)
+  const joining = outline === null ? foreign.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
+  const inThread = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
+  const outside = foreign.filter((one) => inThread.get(one.columns.id) !== one)
+  const entries = Array.from(inThread.values(), (message) => threadEntry(message.columns))
   const arranged = arrangeThread(outline, entries, thread.chatTime)
   return lendTokens(db, thread, { outline, entries, source: best }, [
     ...arranged.flatMap((placement) => {
-      const message = inside.get(placement.id)
+      const message = inThread.get(placement.id)
       return message === undefined ? [] : [[message, placeColumns(placement)] as const]
     }),
-    ...placeStrangers(
-      apart.filter((message) => !copies.has(message)),
-      atHome,
+    ...placeForeign(
+      outside.filter((message) => !copies.has(message)),
+      placedByOrder,
       thread,
     ),
-    ...[...apart.filter((message) => copies.has(message)), ...repeating].map(
+    ...[...outside.filter((message) => copies.has(message)), ...repeated].map(
       (message) => [message, placeCopy(message.columns)] as const,
     ),
   ])
 }
 
-/** Orphans of other sources, at the times that one of the best source would have; found where the thread says other things. */
-function placeStrangers(
-  strangers: readonly NextMessage[],
-  atHome: readonly NextMessage[],
+/** Orphans of other sources, dated like orphans of the best source. They are indexed unless the thread has the same content. */
+function placeForeign(
+  foreign: readonly NextMessage[],
+  placedByOrder: readonly NextMessage[],
   { chatTime }: ThreadWrite,
 ): (readonly [NextMessage, Place])[] {
-  const said = new Set(atHome.map(({ columns }) => columns.content_hash))
-  return strangers.flatMap((message) =>
+  const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))
+  return foreign.flatMap((message) =>
     arrangeThread([], [threadEntry(message.columns)], chatTime).map((placement) => {
-      const isShadowed = said.has(message.columns.content_hash)
+      const isShadowed = contents.has(message.columns.content_hash)
       return [message, placeColumns({ ...placement, isShadowed })] as const
     }),
   )
 }
 
 /**
- * What was just read needs not be read again. What an archive remembers is the order of its own messages, and of those of
- * a source that never had a row of the chat's own.
+ * The order to use. An outline that was just read is taken from `write`. The outline of an archive orders the archive's
+ * messages, and those of a source that never had the chat's own row.
  */
 function outlineOf(
   db: Mirror,
@@ -105,48 +106,48 @@ function outlineOf(
   best: number,
 ): Outline {
   const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
-  const told = (of: number): Outline | undefined => {
+  const outlineFrom = (of: number): Outline | undefined => {
     if (of === source && tellsFacts(write.ownRow)) return write.ownRow.outline
     return (of === source ? write.part?.outline : null) ?? readOutline(db, chatNum, of)
   }
-  return told(by) ?? (ranks.isArchive(owner) ? (told(owner) ?? null) : null)
+  return outlineFrom(by) ?? (ranks.isArchive(owner) ? (outlineFrom(owner) ?? null) : null)
 }
 
-interface Chosen {
-  readonly standing: readonly NextMessage[]
-  /** Other sources' rows of the same messages, and prompts whose words a chat holds. */
-  readonly repeating: readonly NextMessage[]
+interface ChosenRows {
+  readonly chosen: readonly NextMessage[]
+  /** Other sources' rows of the same messages, and prompts that another chat contains. */
+  readonly repeated: readonly NextMessage[]
 }
 
-/** Of several rows of one message that stands which is still held, and of those that of the best source. */
+/** Chooses one of several rows of a message: live rows first, then the row of the best source. */
 function chooseById(
   db: Mirror,
   messages: readonly NextMessage[],
   { tools, isPrompts }: ThreadWrite,
   best: number | null,
-): Chosen {
-  const standing = new Map<MessageId, NextMessage>()
-  const repeating: NextMessage[] = []
+): ChosenRows {
+  const chosen = new Map<MessageId, NextMessage>()
+  const repeated: NextMessage[] = []
   const isBetter = (one: MessageColumns, other: MessageColumns): boolean => {
     if (one.is_live !== other.is_live) return one.is_live > other.is_live
     if (other.source === best) return false
     return one.source === best || tools.ranks.best([one.source, other.source]) === one.source
   }
   for (const message of messages) {
-    const rival = standing.get(message.columns.id)
-    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeating.push(message)
-    else if (rival === undefined) standing.set(message.columns.id, message)
+    const rival = chosen.get(message.columns.id)
+    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeated.push(message)
+    else if (rival === undefined) chosen.set(message.columns.id, message)
     else if (isBetter(message.columns, rival.columns)) {
-      repeating.push(rival)
-      standing.set(message.columns.id, message)
-    } else repeating.push(message)
+      repeated.push(rival)
+      chosen.set(message.columns.id, message)
+    } else repeated.push(message)
   }
-  return { standing: [...standing.values()], repeating }
+  return { chosen: [...chosen.values()], repeated }
 }
 
 /**
- * A source that has lost all it held gives way to one that has not, unless that is a poorer one and holds less: a
- * transcript outlives its chat, and knows neither times nor what a tool gave back.
+ * A source that lost all its messages is replaced by one with live messages, unless that one has a worse rank and not more
+ * messages. For example, a transcript outlives its chat but has neither times nor tool outputs.
  */
 function bestSource(messages: readonly NextMessage[], { tools: { ranks } }: ThreadWrite): number | null {
   const live = messages.filter(isLive)
@@ -168,7 +169,8 @@ function countBySource(messages: readonly NextMessage[]): ReadonlyMap<number, nu
 }
 
 /**
- * Of several of one rank, such as two profiles or a project under its former name, the one that holds most of the chat.
+ * Of several sources with the best rank, the one with the most messages of the chat. Two profiles, or a project under its
+ * former name, have the same rank.
  */
 function fullestOfBest(counts: ReadonlyMap<number, number>, ranks: SourceRanks): number | null {
   const first = ranks.best([...counts.keys()])
@@ -211,3 +213,30 @@ export function placeColumns(placement: Placement): Place {
     is_shadowed: placement.isShadowed ? 1 : 0,
   }
 }
+
+/**
+ * The messages that only repeat texts of the thread, or of a better source. Sources use different ids and split messages
+ * differently, so texts are compared: a message is a copy if the thread contains all its texts. A message of only tool
+ * calls without outputs is a copy if the thread has tool calls.
+ */
+function findCopies(thread: readonly NextMessage[], others: readonly NextMessage[]): ReadonlySet<NextMessage> {
+  const copies = new Set<NextMessage>()
+  if (others.length === 0) return copies
+  const known = new Set(thread.flatMap(({ columns }) => keysOf(columns)))
+  const hasTools = thread.some(({ columns }) => columns.tool_calls > 0)
+  // A source is compared with those before it but not with itself: the same text can be sent twice.
+  for (const source of new Set(others.map(({ columns }) => columns.source))) {
+    const fresh: string[] = []
+    for (const message of others.filter(({ columns }) => columns.source === source)) {
+      const keys = keysOf(message.columns)
+      const isCopy =
+        keys.length === 0 ? hasTools && message.columns.text_keys === '' : keys.every((key) => known.has(key))
+      if (isCopy) copies.add(message)
+      else fresh.push(...keys)
+    }
+    for (const key of fresh) known.add(key)
+  }
+  return copies
+}
+
+const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)

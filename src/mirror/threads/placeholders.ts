@@ -1,6 +1,5 @@
 import type { MessageId } from '../../model/ids.ts'
-import { recordedTokens, type Role } from '../../model/message.ts'
-import type { Placeholder } from '../../model/placeholder.ts'
+import { recordedTokens, type Role, type Placeholder } from '../../model/message.ts'
 import type { ChatWrite } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
@@ -16,17 +15,17 @@ on conflict (chat, source, id) do update set
 `
 
 /**
- * Brings the placeholders of a chat to what was read of them. One whose row is gone stays, as a message does; one whose
- * row holds a message now, or records nothing any more, goes.
+ * Updates the placeholders of a chat. A placeholder whose row is gone stays, as a message does. It is deleted if its row
+ * now contains a message or no longer records tokens.
  */
 export function notePlaceholders(db: Mirror, chat: number, source: number, write: ChatWrite): void {
-  const told = [...(write.placeholders ?? [])]
-  if (told.length + write.messages.length === 0) return
+  const placeholders = [...(write.placeholders ?? [])]
+  if (placeholders.length + write.messages.length === 0) return
   if (prepared(db, IS_ANY_HELD).get(chat, source) !== undefined) {
     for (const { id } of write.messages) prepared(db, DROP).run(chat, source, id)
-    for (const [id, placeholder] of told) if (placeholder === null) prepared(db, DROP).run(chat, source, id)
+    for (const [id, placeholder] of placeholders) if (placeholder === null) prepared(db, DROP).run(chat, source, id)
   }
-  for (const [id, placeholder] of told) {
+  for (const [id, placeholder] of placeholders) {
     if (placeholder === null) continue
     const { alias, role, sentAtMs, startedAtMs, timingAtMs, tokens } = placeholder
     const times = [sentAtMs, startedAtMs, timingAtMs]
@@ -46,7 +45,7 @@ interface Row extends Omit<Placeholder, 'tokens'> {
   readonly output: number | null
 }
 
-/** The rows of a chat that record tokens and hold nothing to show, as one source tells them. */
+/** A source's rows of a chat that record tokens but contain nothing to show. */
 export const listPlaceholders = (db: Mirror, chat: number, source: number): Placeholder[] =>
   prepared<Row>(db, LIST)
     .all(chat, source)

@@ -1,30 +1,28 @@
 import type { MessageId } from '../../model/ids.ts'
 import type { ChatWrite } from '../write/batch.ts'
-import { updateDigest } from '../digests/update-digest.ts'
-import { writeDigest, type CountedMessage } from '../digests/write-digest.ts'
+import { writeDigest, type CountedMessage, updateDigest } from '../digests/write-digest.ts'
 import { listHeldMessages } from '../write/messages/held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
-import { placePart } from './place-part.ts'
+import { placePart, noteUnplaced, takePlaced } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from '../maintenance/rewrite-in-place.ts'
 import { saveMessage } from '../write/messages/save-message.ts'
 import { dropSuperseded } from '../write/chats/superseded.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
-import { noteUnplaced, takePlaced } from './unplaced.ts'
 
 export interface ThreadOutcome {
   readonly added: number
   readonly changed: number
   readonly gone: number
   readonly messageIds: readonly MessageId[]
-  /** Every message of the chat, of every source, as it stands now; null where what is lost of it is as it was. */
+  /** The current state of all messages of the chat, from all sources; null if no loss can have changed. */
   readonly all: readonly MessageColumns[] | null
 }
 
 /**
- * Brings the messages of one chat to what the source says, and gives all of them their place: a new list or a new
- * neighbour can move a message that was itself not touched. Where nothing can have moved, the others are left alone.
+ * Updates the messages of one chat from a source, and places all of them again: a new outline or a new neighbour can move
+ * a message that did not change itself. If no message can have moved, only the changed ones are written.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   if (thread.write.supersedes === true) return supersede(db, thread)
@@ -43,7 +41,7 @@ const digestLater: typeof writeDigest = () => {}
 
 const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
 
-/** As `writeThread`, but what the source no longer yields is removed: only an older decoder took it for a message. */
+/** Like `writeThread`, but removes messages that the source no longer yields: only an older decoder read them as messages. */
 function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const next = nextMessages(db, thread)
   const superseded = next.filter(isSuperseded)
@@ -58,13 +56,13 @@ function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   return { ...outcome, changed: outcome.changed + superseded.length }
 }
 
-/** Every message of the chat as it will stand, but for its place. */
+/** The next state of every message of the chat, except for its place. */
 function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
   const held = thread.isNew ? [] : listHeldMessages(db, thread.chatNum)
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
   for (const message of held.filter(({ source }) => source === thread.source)) {
-    own.set(message.id, { held: message, columns: keepOrLose(message, thread), partsJson: null, calls: null })
+    own.set(message.id, { held: message, columns: markIfLost(message, thread), partsJson: null, calls: null })
   }
   for (const message of thread.write.messages) {
     own.set(message.id, upsertMessage(db, thread, own.get(message.id)?.held ?? null, message))
@@ -74,7 +72,7 @@ function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
 
 const unchanged = (held: HeldMessage): NextMessage => ({ held, columns: held, partsJson: null, calls: null })
 
-/** @param placed messages with the places that they take; those that are not among them stay as they are */
+/** @param placed messages with their new places; other messages stay unchanged */
 function savePlaced(
   db: Mirror,
   thread: ThreadWrite,
@@ -86,7 +84,7 @@ function savePlaced(
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held: before, partsJson, calls } = message
-    if (before !== null && stands(message, place)) {
+    if (before !== null && isUnchanged(message, place)) {
       outcome.all.push(before)
       counted.push({ body: before.body, columns: before, calls })
       continue
@@ -106,8 +104,8 @@ function savePlaced(
   return outcome
 }
 
-/** Of a long chat in which one message was written, nearly all others: they need not be compared column by column. */
-const stands = ({ held, columns }: NextMessage, place: Place): boolean =>
+/** True for nearly all messages of a long chat after one was written. It saves comparing them column by column. */
+const isUnchanged = ({ held, columns }: NextMessage, place: Place): boolean =>
   columns === held &&
   place.position === held.position &&
   place.created_at === held.created_at &&
@@ -115,14 +113,14 @@ const stands = ({ held, columns }: NextMessage, place: Place): boolean =>
   place.is_orphan === held.is_orphan &&
   place.is_shadowed === held.is_shadowed
 
-/** A prompt whose words a chat begins or ceases to hold counts no longer, or again. */
+/** A prompt in a chat of prompts counts only while no other chat contains it, so a changed text affects those chats. */
 function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
   if (held?.user_text === columns.user_text) return
   tools.prompts.note(held?.user_text ?? null)
   tools.prompts.note(columns.user_text)
 }
 
-/** Written out: to spread one object over another is slow, and this is done for every message. */
+/** Field by field: an object spread is slow, and this runs for every message. */
 function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
   const { position, created_at, created_at_source, is_orphan, is_shadowed } = place
   return {
@@ -155,14 +153,14 @@ function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
   }
 }
 
-/** What becomes of a message that this pass did not read. */
-function keepOrLose(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
+/** The next state of a message that this pass did not read. */
+function markIfLost(held: HeldMessage, { write, nowMs }: ThreadWrite): MessageColumns {
   if (held.is_live === 0) return held
-  const isLost = held.is_embedded === 1 ? lostItsPlace(held.id, write.ownRow) : write.vanished.includes(held.id)
+  const isLost = held.is_embedded === 1 ? isNoLongerEmbedded(held.id, write.ownRow) : write.vanished.includes(held.id)
   return isLost ? { ...held, is_live: 0, deleted_at: nowMs } : held
 }
 
-function lostItsPlace(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
+function isNoLongerEmbedded(id: MessageId, ownRow: ChatWrite['ownRow']): boolean {
   if (ownRow.kind === 'gone') return true
   return ownRow.kind === 'read' && !ownRow.embeddedIds.has(id)
 }

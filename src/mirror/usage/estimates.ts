@@ -3,7 +3,7 @@ import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/** What a message was when it was counted: counts of what it is no longer are not kept. */
+/** The state of a message when its tokens were counted. Counts of a former state are discarded. */
 export interface MessageState {
   readonly key: number
   readonly role: Role
@@ -16,25 +16,25 @@ export interface Uncounted extends MessageState {
   readonly parts: readonly Part[]
 }
 
-/** Tokens of a message's own text. */
+/** Estimated tokens of a message's own text. */
 export interface Estimate extends MessageState {
   readonly input: number
   readonly output: number
 }
 
-/** A message of a thread for which nothing was recorded and nothing is estimated. */
+/** A message in a thread that has neither recorded nor estimated tokens. */
 const IS_UNCOUNTED = `
 is_orphan = 0 and estimated_input is null and ifnull(input_tokens, 0) = 0 and ifnull(output_tokens, 0) = 0
 `
 const COUNT = `select count(*) as count from messages where ${IS_UNCOUNTED}`
 const LIST = `select key from messages where key < ? and ${IS_UNCOUNTED} order by key desc limit ?`
 
-/** How many messages wait to be counted. Looks at every message. */
+/** How many messages have no token count yet. Scans all messages. */
 export function countUncounted(db: Mirror): number {
   return prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
 }
 
-/** The newest of them below a key, at most so many. */
+/** Keys of the newest uncounted messages below `belowKey`, newest first. */
 export function listUncounted(db: Mirror, belowKey: number, limit: number): number[] {
   return prepared<{ key: number }>(db, LIST)
     .all(BigInt(belowKey), limit)
@@ -47,7 +47,7 @@ from messages m join bodies b on b.num = m.body
 where m.key = ?
 `
 
-/** Null for one that is gone from its place meanwhile. */
+/** Null if no message has this key any more. */
 export function readUncounted(db: Mirror, key: number): Uncounted | null {
   const row = prepared<MessageState & { parts: string }>(db, READ).get(BigInt(key))
   return row === undefined ? null : { ...row, parts: JSON.parse(row.parts) as Part[] }
@@ -59,15 +59,15 @@ where key = @key and role = @role and body = @body and content_hash = @contentHa
 `
 
 /**
- * Keeps the counts of messages that are still what was counted, in one transaction.
- * @returns how many were kept
+ * Saves the counts of messages that did not change since they were counted, in one transaction.
+ * @returns how many were saved
  */
 export function saveEstimates(db: Mirror, estimates: readonly Estimate[]): number {
   return db.transaction(() =>
-    estimates.reduce((kept, estimate) => {
+    estimates.reduce((saved, estimate) => {
       const { key, role, body, contentHash, octets, input, output } = estimate
       const bound = { key: BigInt(key), role, body: BigInt(body), contentHash, octets, input, output }
-      return kept + prepared(db, SAVE).run(bound).changes
+      return saved + prepared(db, SAVE).run(bound).changes
     }, 0),
   )()
 }
@@ -76,7 +76,7 @@ const FORGET = `
 update messages set estimated_input = null, estimated_output = null where key = ? and estimated_input is not null
 `
 
-/** For a message whose text became another, or was found to be somebody else's. */
+/** Clears the estimate of a message whose text or role changed. */
 export function forgetEstimate(db: Mirror, key: number): void {
   prepared(db, FORGET).run(BigInt(key))
 }

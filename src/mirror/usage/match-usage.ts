@@ -1,20 +1,29 @@
 import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
 import type { Mirror } from '../open.ts'
-import { ONLY_MODEL } from '../write/chats/only-model.ts'
 import { prepared } from '../prepared.ts'
-import { sortKeyFloor } from '../write/messages/sort-key.ts'
+import { sortKeyFloor } from '../write/messages/key-allocator.ts'
 
-/** `several-users`: a chat would fit, but rows of several people do, and nobody says which of them uses this machine. */
+const named = (pick: 'min' | 'max'): string => `(
+  select ${pick}(n.model) from messages n indexed by token_counts where n.chat = c.num and n.is_orphan = 0
+)`
+
+/**
+ * SQL expression over a chat `c`: the model of its messages, if they all name the same one. The model that is selected in
+ * the chat is not used: it applies to the next message, not to former ones.
+ */
+export const ONLY_MODEL = `iif(${named('min')} = ${named('max')}, ${named('min')}, null)`
+
+/** `several-users`: a chat matches, but rows of several users match chats, and it is unknown who uses this machine. */
 export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'
 
-/** An answer is written while its request runs, or soon after; two requests of two chats are seldom so close. */
+/** An answer is written during its request or soon after. Requests of two chats are rarely this close. */
 const NEAR_MS = 5 * 60_000
-/** A key may stand later than its time where very many messages share a moment. */
+/** If very many messages have the same time, their keys can lie behind that time. */
 const KEY_SLACK = 64 * 1024 * 1024
 
-export interface MatchOutcome {
+interface MatchOutcome {
   readonly num: number
-  /** Null: its chat was found. */
+  /** Null if the chat was found. */
   readonly reason: NoMatch | null
 }
 
@@ -25,7 +34,7 @@ interface Unmatched {
   readonly user: string | null
 }
 
-/** An answer whose time is its own. */
+/** An answer with a time of its own. */
 interface Answer {
   readonly chat: number
   readonly model: string | null
@@ -43,9 +52,9 @@ const FORGET = `update usage_events set chat = null where chat is not null and u
 const SAVE = `update usage_events set chat = ? where num = ?`
 
 /**
- * Looks for the chat of every event that has none: one in which, within five minutes before or after, an answer was
- * written whose model may be the event's, if there is exactly one such chat. The chats are one person's, and a team's
- * file has rows of others who were at work in the same minutes: of those that tell their user only one user's are matched.
+ * Looks for the chat of every event that has none. A chat matches if it has an answer within five minutes of the event
+ * whose model can be the event's, and if it is the only such chat. The chats belong to one person, but a team's file also
+ * has rows of others who worked at the same time. So of rows that name a user, only those of one user are matched.
  */
 export function matchUsage(db: Mirror): MatchOutcome[] {
   const owners = matchedUsers(db)
@@ -54,16 +63,19 @@ export function matchUsage(db: Mirror): MatchOutcome[] {
     .map((event) => ({ ...event, found: findChat(db, event) }))
   const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : [user]))
   const [owner, ...others] = owners.length === 1 ? owners : new Set(fitting)
-  const mine = others.length === 0 ? owner : undefined
+  const matchedUser = others.length === 0 ? owner : undefined
   return events.map(({ num, user, found }) => {
     if (typeof found === 'string') return { num, reason: found }
-    if (user !== null && user !== mine) return { num, reason: 'several-users' }
+    if (user !== null && user !== matchedUser) return { num, reason: 'several-users' }
     prepared(db, SAVE).run(found, num)
     return { num, reason: null }
   })
 }
 
-/** Whose rows have chats. An earlier version gave chats to the rows of several: nobody knows which were right. */
+/**
+ * The users whose rows have chats. An earlier version matched rows of several users. It is unknown which matches were
+ * right, so they are all removed.
+ */
 function matchedUsers(db: Mirror): readonly string[] {
   const users = prepared<{ readonly user: string }>(db, MATCHED_USERS)
     .all()
@@ -84,7 +96,7 @@ function findChat(db: Mirror, { at, model }: Pick<Unmatched, 'at' | 'model'>): n
   return others.length === 0 ? first : 'several-chats'
 }
 
-/** A model that is not told contradicts none; one that was chosen for the user is told as such on both sides. */
+/** An unknown model fits every other one. If Cursor chose the model, both sides must say so. */
 function mayBeOne(answer: string | null, event: string | null): boolean {
   if (answer === null || event === null) return true
   if (isChosenModel(answer) || isChosenModel(event)) return isChosenModel(answer) && isChosenModel(event)

@@ -1,5 +1,5 @@
 import type { ChatId } from '../../model/ids.ts'
-import type { TrackedWrite } from '../../model/tracked.ts'
+import type { TrackedWrite } from '../../model/commit.ts'
 import type { Batch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
@@ -19,27 +19,30 @@ on conflict do update set chat_lines = excluded.chat_lines
 where chat_lines is not excluded.chat_lines
 `
 
-/** A chat to which the record can add nothing is not written anew. */
+/** True for a chat that the record can complete. Other chats need not be written again. */
 const IS_OPEN = `
 select 1 from chats where id = ? and (
   model is null or model_source = 'tracking' or cursor_created_at is null or cursor_updated_at is null
 )
 `
 
-/** Adds to what is known of each hour: what Cursor drops stays. @returns the chats of which this may tell something new */
+/**
+ * Merges new records into the known hours; what Cursor deletes stays in the mirror.
+ * @returns the chats whose facts this may change
+ */
 export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Batch): ChatId[] {
   for (const { sha, chatLines } of scoredCommits) prepared(db, SAVE_COMMIT).run(sha, source, chatLines)
-  const changed = tracked.filter((told) => saveHour(db, source, told)).map(({ chatId }) => chatId)
+  const changed = tracked.filter((write) => saveHour(db, source, write)).map(({ chatId }) => chatId)
   return changed.filter((chatId) => prepared(db, IS_OPEN).get(chatId) !== undefined)
 }
 
-function saveHour(db: Mirror, source: number, { chatId, ...told }: TrackedWrite): boolean {
-  const hour = Math.floor(told.firstAtMs / HOUR_MS)
+function saveHour(db: Mirror, source: number, { chatId, ...write }: TrackedWrite): boolean {
+  const hour = Math.floor(write.firstAtMs / HOUR_MS)
   const held = prepared<HeldHour>(db, FIND).get(chatId, source, hour)
-  const models = merged(held === undefined ? [told.models] : [parseModels(held.models), told.models])
+  const models = merged(held === undefined ? [write.models] : [parseModels(held.models), write.models])
   const next = {
-    firstAtMs: Math.min(told.firstAtMs, held?.firstAtMs ?? Infinity),
-    lastAtMs: Math.max(told.lastAtMs, held?.lastAtMs ?? 0),
+    firstAtMs: Math.min(write.firstAtMs, held?.firstAtMs ?? Infinity),
+    lastAtMs: Math.max(write.lastAtMs, held?.lastAtMs ?? 0),
     models: JSON.stringify([...models].sort(byTime)),
   }
   if (held?.firstAtMs === next.firstAtMs && held.lastAtMs === next.lastAtMs && held.models === next.models) return false
@@ -50,15 +53,15 @@ function saveHour(db: Mirror, source: number, { chatId, ...told }: TrackedWrite)
 export interface HeldHour {
   readonly firstAtMs: number
   readonly lastAtMs: number
-  /** JSON: pairs of a model and when it was last used, the latest first. */
+  /** JSON: pairs of a model and its last use in epoch milliseconds, latest first. */
   readonly models: string
 }
 
-/** What Cursor recorded of a chat, all hours and sources together. */
+/** Cursor's records of a chat, from all hours and sources. */
 export interface TrackedFacts {
   readonly firstAtMs: number
   readonly lastAtMs: number
-  /** The latest first. */
+  /** Latest first. */
   readonly models: readonly string[]
 }
 

@@ -1,79 +1,77 @@
-import type { ChatFormat } from '../../model/chat.ts'
+import type { ChatFormat, Loss } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Json } from '../../model/json.ts'
-import type { Loss } from '../../model/loss.ts'
-import type { RecordedTokens, Role } from '../../model/message.ts'
+import type { RecordedTokens, Role, Placeholders } from '../../model/message.ts'
 import type { Part, TodoItem } from '../../model/part.ts'
-import type { Placeholders } from '../../model/placeholder.ts'
 import type { Remote } from '../../model/project.ts'
 import type { Outline } from '../../model/thread.ts'
-import type { ScoredCommit, TrackedWrite } from '../../model/tracked.ts'
-import type { CallFact } from '../digests/calls-of.ts'
+import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
+import type { CallFact } from '../digests/digest-format.ts'
 
-/** What a message names and its own row leaves out. */
-export interface Ask {
-  /** `output`: what a tool call gave back. `content`: a text that the store keeps apart. */
+/** A pending reference: content that a message names, but that its row does not contain. */
+export interface PendingReference {
+  /** `output`: the result of a tool call. `content`: a text that the store keeps in another value. */
   readonly kind: 'output' | 'content'
-  /** The call's id; the SHA-256 of the content. */
+  /** The call's id, or the SHA-256 of the content. */
   readonly name: string
-  /** What the message calls the content. */
+  /** The message's name for the content. */
   readonly path: string | null
 }
 
-/** A message as its row tells it, before its chat gave it a place and a time. */
+/** A message as decoded from its row, before it gets a place and a time in its chat. */
 export interface MessageDraft {
   readonly id: MessageId
-  /** Another id by which its chat may name it, where the row carries one. */
+  /** A second id under which the chat may refer to it, if the row has one. */
   readonly alias: MessageId | null
   readonly role: Role
-  /** Epoch milliseconds, the row's own word. */
+  /** Epoch milliseconds, from the row itself. */
   readonly sentAtMs: number | null
   readonly startedAtMs: number | null
-  /** Epoch milliseconds out of the request's timings. */
+  /** Epoch milliseconds, from the request's timings. */
   readonly timingAtMs: number | null
   readonly model: string | null
-  /** As Cursor recorded them, each null where it did not; null where it recorded neither. */
+  /** As Cursor recorded them. A count that was not recorded is null; the whole is null if neither was. */
   readonly tokens: RecordedTokens | null
-  /** Never empty: a row that holds nothing to show is no message. */
+  /** Never empty: a row with nothing to show is not a message. */
   readonly parts: readonly Part[]
   readonly isSimulated: boolean
-  /** Bytes of the row; 0 for a message held in its chat's row. */
+  /** Bytes of the row; 0 for a message inside its chat's row. */
   readonly octets: number
-  /** True where the chat's own row holds the message. */
+  /** True if the message is inside the chat's own row. */
   readonly isEmbedded: boolean
-  /** Chats of subagents that its call sent out; left out where it sent none. */
+  /** Chats of subagents that its calls started; omitted if there are none. */
   readonly childChatIds?: readonly ChatId[]
-  /** What another value of the store may tell of it; left out where there is nothing to ask for. */
-  readonly asks?: readonly Ask[]
-  /** Given where it is not there now: an archive remembers it. */
+  /** Pending references: content in other values of the store; omitted if there are none. */
+  readonly asks?: readonly PendingReference[]
+  /** Set if the message comes from an archive and is not in a store now. */
   readonly remembered?: Remembered | null
 }
 
-/** Epoch milliseconds; null where nobody knows when, or whether, Cursor dropped it. */
+/** `deletedAtMs`: epoch milliseconds; null if it is unknown when, or whether, Cursor deleted it. */
 export interface Remembered {
   readonly deletedAtMs: number | null
 }
 
-/** A message ready to be written: its parts as they are kept, and what follows from them. */
+/** A message ready to be written: its parts in stored form, and the columns derived from them. */
 export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {
-  readonly asks: readonly Ask[]
+  readonly asks: readonly PendingReference[]
   readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
   readonly toolCalls: number
   readonly calls: readonly CallFact[]
-  /** Equal for two messages in which the same can be found. */
+  /** Equal for two messages with the same searchable content. */
   readonly contentHash: string
   readonly isIndexCapped: boolean
-  /** What of its texts is compared with other sources'; see `text-key.ts`. */
+  /** Hashes of its texts, to compare with other sources; see `text-key.ts`. */
   readonly textKeys: string | null
-  /** JSON: what `marksOf` says of its parts. */
+  /** JSON: the result of `marksOf` for its parts. */
   readonly marks: string
-  /** Equal for two prompts of the same words; null for what no user wrote. */
+  /** Equal for two prompts with the same words; null if the message is not the user's. */
   readonly userText: number | null
 }
 
-/** What a chat's own row says of it. */
+/** The facts in a chat's own row. */
 export interface ChatFacts {
   readonly format: ChatFormat
   readonly name: string | null
@@ -94,11 +92,11 @@ export interface ChatFacts {
   readonly filesChanged: number | null
   readonly contextTokens: { readonly used: number | null; readonly limit: number | null } | null
   readonly recordedCostCents: number | null
-  /** The branch of the repository on which it began. */
+  /** The git branch on which the chat began. */
   readonly branch?: string | null
 }
 
-/** A root folder, normalised: two spellings of one folder give one `uri`. */
+/** A root folder, normalised: all spellings of a folder have the same `uri`. */
 export interface Root {
   readonly uri: string
   readonly path: string
@@ -107,9 +105,9 @@ export interface Root {
 }
 
 /**
- * What a pass learned of the chat's own row. `unread`: nothing, what is known stays. `gone`: the source holds it no
- * more; facts and order that were known stay. `remembered`: it is not there now, and this is what an archive says of it;
- * that counts until a store tells of the row.
+ * What a pass learned of the chat's own row. `unread`: nothing; known facts stay. `gone`: the source no longer has the row;
+ * known facts and order stay. `remembered`: the row is not in a store now, and an archive has these facts; they count
+ * until a store reports the row.
  */
 export type OwnRow =
   | { readonly kind: 'unread' }
@@ -119,11 +117,11 @@ export type OwnRow =
       readonly kind: 'read'
       readonly facts: ChatFacts
       readonly outline: Outline
-      /** Every message the row holds now; an embedded message that is not among them vanished. */
+      /** All messages that the row contains now. Other embedded messages of the chat have vanished. */
       readonly embeddedIds: ReadonlySet<MessageId>
       /** Bytes of the row. */
       readonly octets: number
-      /** True where the row names a copy of the thread that is kept elsewhere. */
+      /** True if the row refers to a copy of the thread in another value. */
       readonly namesCopy?: boolean
     }
   | (Remembered & {
@@ -133,7 +131,7 @@ export type OwnRow =
       readonly octets: number
     })
 
-/** Whether it says what the chat is. */
+/** Whether the row's facts are known. */
 export const tellsFacts = (ownRow: OwnRow): ownRow is Extract<OwnRow, { facts: ChatFacts }> =>
   ownRow.kind === 'read' || ownRow.kind === 'remembered'
 
@@ -142,44 +140,53 @@ export interface ChatWrite {
   readonly id: ChatId
   readonly ownRow: OwnRow
   readonly messages: readonly MessageWrite[]
-  /** Messages whose rows the source holds no more. */
+  /** Messages whose rows are gone from the source. */
   readonly vanished: readonly MessageId[]
-  /** Left out where none was read. */
+  /** Omitted if none was read. */
   readonly placeholders?: Placeholders
-  /** Given where a chat is told in several writes. */
+  /** Set if the chat is written in several parts. */
   readonly part?: ChatPart
   /**
-   * True where the store is as it was, and a newer decoder read it: what the source no longer yields never was a message.
-   * It is removed, and is no loss.
+   * True if the store is unchanged and a newer decoder read it. Messages that the source no longer yields never were
+   * messages: they are removed and do not count as losses.
    */
   readonly supersedes?: boolean
 }
 
+/** The subagent chats of a chat: those listed in its own row, and those named by calls in its messages. */
+export function childrenOf({ id, ownRow, messages }: ChatWrite): ReadonlySet<ChatId> {
+  const children = new Set(tellsFacts(ownRow) ? ownRow.facts.childChatIds : [])
+  for (const message of messages) for (const childId of message.childChatIds) children.add(childId)
+  // A chat cannot be its own subagent: no list would show it.
+  children.delete(id)
+  return children
+}
+
 export interface ChatPart {
   readonly isLast: boolean
-  /** As its own row gives it; null where it gives none, or was not read. */
+  /** The outline in the chat's own row; null if it has none, or the row was not read. */
   readonly outline: Outline
 }
 
-/** A reason to think that a chat belongs to a project; the least rank decides. */
+/** Evidence that a chat belongs to a project. The lowest rank decides. */
 export interface EvidenceWrite {
   readonly chatId: ChatId
   readonly method: string
   readonly rank: number
   readonly root: Root
-  /** True where there can be one such evidence at a time: what it said before counts no more. */
+  /** True if a chat has only one such evidence at a time: it replaces the former one. */
   readonly isOnly: boolean
-  /** Epoch milliseconds; now where left out. Of equals the newest decides. */
+  /** Epoch milliseconds; the current time if omitted. Of equal ranks the newest decides. */
   readonly notedAtMs?: number
 }
 
 /**
- * What a list of chats says of one of them. It adds to what the chat's own row says, and never makes a chat. Null where
- * the list is silent.
+ * Metadata of a chat from a list of chats. It completes the facts of the chat's own row and never creates a chat. Values
+ * that the list does not contain are null.
  */
-export interface HeadWrite {
+export interface ChatMetadata {
   readonly chatId: ChatId
-  /** Which list, by name; a chat has at most one entry in each list of a source. */
+  /** Name of the list. A chat has at most one entry in each list of a source. */
   readonly list: string
   readonly name: string | null
   readonly createdAtMs: number | null
@@ -197,7 +204,7 @@ export interface HeadWrite {
 
 export interface PathsWrite {
   readonly chatId: ChatId
-  /** Normalised URIs, as `Root.uri` is. */
+  /** Normalised URIs, like `Root.uri`. */
   readonly uris: readonly string[]
 }
 
@@ -206,17 +213,17 @@ export interface WorkspaceWrite {
   readonly root: Root
 }
 
-/** What was found for an ask, which is thereby settled. */
+/** The content that was found for a pending reference, which is then resolved. */
 export interface AnswerWrite {
-  /** The number of the ask. */
+  /** The number of the pending reference. */
   readonly ask: number
-  /** A tool's output as parsed; a content's text, null where it is none. */
+  /** A tool's parsed output, or the text of a content; null if the content is not text. */
   readonly value: Json
-  /** Bytes of the whole where `value` is only its beginning, else null. */
+  /** Bytes of the whole value if `value` is only its beginning, else null. */
   readonly cappedFrom: number | null
 }
 
-/** A blob, by its hash, that holds the output of a call. */
+/** A blob, named by its hash, with the output of a call. */
 export interface BlobCall {
   readonly blob: string
   readonly callId: string
@@ -226,9 +233,9 @@ export interface RowState {
   readonly key: string
   readonly rowid: number
   readonly octets: number
-  /** CRC-32 of the value: with its size it tells whether it changed. Null where there is no value, or it was not read. */
+  /** CRC-32 of the value. Together with the size it shows changes. Null if there is no value, or it was not read. */
   readonly checksum: number | null
-  /** The chats that the row holds, where it may hold several. */
+  /** The chats in the row, for rows that can contain several. */
   readonly chatIds?: readonly ChatId[]
 }
 
@@ -238,41 +245,41 @@ export interface RowIssue {
   readonly octets: number | null
 }
 
-/** Where a source has been read up to, and how to notice that its past was changed. */
+/** How far a source was read, and how to detect that older rows changed. */
 export interface Position {
-  /** Which file was read: device and inode. */
+  /** The file that was read, as device and inode. */
   readonly identity: string
-  /** The file's state as of this position; null while more is known to be unread. */
+  /** State of the file at this position; null while unread rows are known. */
   readonly signature: string | null
   readonly watermark: number | null
   /** Key of the row at the watermark. */
   readonly watermarkKey: string | null
 }
 
-/** All that one transaction writes. */
+/** Everything that one transaction writes. */
 export interface Batch {
   readonly source: number
   readonly nowMs: number
   readonly rows: readonly RowState[]
   readonly goneKeys: readonly string[]
-  /** Rows of which nothing is told any more, and that hold no chat: nothing of them stays. */
+  /** Rows without a chat that are of no interest any more. They are deleted. */
   readonly droppedKeys: readonly string[]
-  /** Reading a row again clears its issue, unless it is named here. */
+  /** Reading a row again clears its former issue, unless it is listed here. */
   readonly issues: readonly RowIssue[]
   readonly chats: readonly ChatWrite[]
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   readonly tracked: readonly TrackedWrite[]
   readonly scoredCommits: readonly ScoredCommit[]
-  /** Files that a chat is about; they tell where it belongs where nothing better does. */
+  /** Files that a chat works on. They decide its project if there is no better evidence. */
   readonly paths: readonly PathsWrite[]
   readonly answers: readonly AnswerWrite[]
   readonly blobCalls: readonly BlobCall[]
   readonly position: Position | null
-  /** True where the messages' full-text rows are left to `indexBacklog`: they can be read at once, and found later. */
+  /** True if `indexBacklog` writes the full-text rows later. The messages can be read at once, but not found yet. */
   readonly isIndexedLater: boolean
-  /** True where the terms of full-text rows that are written join the list of terms later, by `listSome`. */
+  /** True if `listSome` adds the terms of the written full-text rows to the list of terms later. */
   readonly isListedLater: boolean
 }
 
@@ -301,6 +308,6 @@ export interface BatchOutcome {
   readonly gone: number
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
-  /** What the ledger of losses did not tell before. */
+  /** New entries in the ledger of losses. */
   readonly losses: readonly Loss[]
 }

@@ -1,13 +1,13 @@
 import type { Batch, BatchOutcome } from './batch.ts'
-import { writeBlobCalls } from './blob-calls.ts'
+import { writeBlobCalls } from './pending-references.ts'
 import { sealCommits } from '../fulltext/bulk.ts'
-import { DigestWords } from '../digests/digest-words.ts'
+import { DigestWords } from '../digests/write-digest.ts'
 import { KeyAllocator } from './messages/key-allocator.ts'
-import { Names } from './names.ts'
+import { Names } from './write-tools.ts'
 import type { Mirror } from '../open.ts'
-import { withoutPurged } from '../purge/spare.ts'
+import { withoutPurged } from '../purge/without-purged.ts'
 import { PendingTerms } from '../fulltext/pending-terms.ts'
-import { writeHeads } from './chats/chat-metadata.ts'
+import { writeChatMetadata } from './chats/chat-metadata.ts'
 import { writePaths } from './chats/chat-paths.ts'
 import { RepeatedPrompts } from './chats/prompt-chats.ts'
 import { SourceRanks } from '../sources/source-ranks.ts'
@@ -19,12 +19,12 @@ import { writeEvidence, writeWorkspaces } from '../projects/write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
 
 /**
- * Rows, full-text rows, issues, evidence and position in one transaction: killed at any moment, the mirror holds all
- * of a batch or nothing of it. Writing the same batch twice changes nothing. What was purged is left out.
- * @throws SqliteError when the disk is full or the mirror damaged; then nothing was written
+ * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
+ * either the whole batch or nothing of it. Writing the same batch twice changes nothing. Purged data is left out.
+ * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
-export function writeBatch(db: Mirror, given: Batch): BatchOutcome {
-  const batch = withoutPurged(db, given)
+export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
+  const batch = withoutPurged(db, unfiltered)
   const written = listingTerms(db, () => {
     const terms = new PendingTerms()
     const tools = {
@@ -42,20 +42,20 @@ export function writeBatch(db: Mirror, given: Batch): BatchOutcome {
     writeBlobCalls(db, batch)
     writeRows(db, batch)
     writeWorkspaces(db, batch)
-    const concerned = new Set([...writeHeads(db, batch), ...writeTracked(db, batch)])
-    const renamed = [...concerned].filter((chatId) => refreshChat(db, chatId, batch, tools))
+    const affected = new Set([...writeChatMetadata(db, batch), ...writeTracked(db, batch)])
+    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, batch, tools))
     terms.write(db, batch)
     writePaths(db, batch)
     const moved = [...renamed, ...writeEvidence(db, batch)]
     if (batch.position !== null) writePosition(db, batch.source, batch.position)
-    const told = outcomes.filter((outcome) => outcome.isChanged)
+    const changed = outcomes.filter((outcome) => outcome.isChanged)
     return {
       added: sum(outcomes.map((outcome) => outcome.added)),
       changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
       gone: sum(outcomes.map((outcome) => outcome.gone)),
-      chatIds: [...new Set([...told.map((outcome) => outcome.chatId), ...moved])],
+      chatIds: [...new Set([...changed.map((outcome) => outcome.chatId), ...moved])],
       losses: outcomes.flatMap((outcome) => outcome.losses),
-      messages: told.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+      messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
   })
   if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)

@@ -4,29 +4,29 @@ import { prepared } from '../prepared.ts'
 
 const ADD_TERM = `insert into terms (term) values (?) on conflict do nothing`
 
-/** Shorter terms hold nothing but themselves; most longer ones are pasted data, and most long numbers are stamps. */
+/** Shorter terms contain no others. Most longer terms are pasted data, and most long numbers are timestamps. */
 const LENGTH_MIN = 2
 const LENGTH_MAX = 40
 const DIGITS_MAX = 8
-/** A sign takes four bytes at most. */
+/** A character takes at most four bytes. */
 const OCTETS_MAX = 4 * LENGTH_MAX
 
-const remembered = new WeakMap<Mirror, SeenTerms>()
+const seenTerms = new WeakMap<Mirror, SeenTerms>()
 
 function seenBy(db: Mirror): SeenTerms {
-  let seen = remembered.get(db)
-  if (seen === undefined) remembered.set(db, (seen = new SeenTerms()))
+  let seen = seenTerms.get(db)
+  if (seen === undefined) seenTerms.set(db, (seen = new SeenTerms()))
   return seen
 }
 
-/** The list of terms lost some: whichever is met next may have to join it again. */
+/** Call it after terms were removed from the list: a term that comes next may have to be added again. */
 export function forgetSeenTerms(db: Mirror): void {
-  remembered.delete(db)
+  seenTerms.delete(db)
 }
 
 /**
- * One transaction that adds rows of terms: those never seen before join the list in order, once all are known. Where it
- * fails, nothing counts as seen.
+ * Runs a transaction that adds rows of terms. Terms that were not seen before are added to the list at the end, sorted. If
+ * the transaction fails, no term counts as seen.
  */
 export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome {
   const seen = seenBy(db)
@@ -38,14 +38,14 @@ export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome
       return outcome
     })()
   } catch (error) {
-    remembered.delete(db)
+    seenTerms.delete(db)
     throw error
   } finally {
     seen.waiting = null
   }
 }
 
-/** Adds the terms of a row to the list of all terms there are, out of which `*inside*` is answered. */
+/** Adds the terms of a row to the list of all terms, which answers searches such as `*inside*`. */
 export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
   const seen = seenBy(db)
   const fresh = seen.freshOf(columns)
@@ -53,12 +53,12 @@ export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
   else for (const term of fresh) seen.waiting.push(term)
 }
 
-/** What stands in the list already changes nothing. */
+/** A term that is already in the list changes nothing. */
 function addInOrder(db: Mirror, terms: readonly string[]): void {
   for (const term of terms.toSorted()) prepared(db, ADD_TERM).run(term)
 }
 
-/** Two signs beyond ASCII, of which there are as many pairs as text, are mostly of a script that needs no list. */
+/** A pair of non-ASCII characters. There are very many of them, mostly of unspaced scripts, which need no list. */
 const pair = /^[^a-z\d]/
 
 function isListed(term: string): boolean {
@@ -72,22 +72,22 @@ const SPACE = 0x20
 const LOW_SEED = 0x811c_9dc5 | 0
 const HIGH_SEED = 0x2545_f491
 
-/** MemoryBudget for so many terms at first, and at most: 8 MB. */
+/** Initial and largest size of the table, in terms. The largest takes 8 MB. */
 const SLOTS_MIN = 2 ** 14
 const SLOTS_MAX = 2 ** 20
 
-/** Which terms were seen, by 64 bits of each: two terms that share them are less likely than a broken disk. */
+/** Set of seen terms, by a 64-bit hash of each: a collision is less likely than a broken disk. */
 class SeenTerms {
-  /** Two numbers a slot, side by side, so that a look costs one line of the processor's cache. */
+  /** Two adjacent numbers per slot, so a lookup touches one cache line. */
   #slots = new Int32Array(2 * SLOTS_MIN)
   #mask = SLOTS_MIN - 1
   #filled = 0
-  /** Terms of a transaction that goes on, not yet in the list. */
+  /** Terms of the current transaction that are not in the list yet; null outside a transaction. */
   waiting: string[] | null = null
 
   /**
-   * The terms of a row that belong into the list and were not seen before. A first pass walks hundreds of megabytes of
-   * them: no string is made of a term that was.
+   * The terms of a row that belong in the list and were not seen before. A first pass reads hundreds of megabytes of terms,
+   * so no string is created for a term that was seen.
    */
   freshOf(columns: readonly Buffer[]): string[] {
     const fresh: string[] = []
@@ -112,7 +112,7 @@ class SeenTerms {
   #isNew(low: number, given: number): boolean {
     const slots = this.#slots
     const mask = this.#mask
-    // An empty slot is nothing but zeros.
+    // An empty slot is all zeros.
     const high = given | 1
     let slot = (low ^ (given >>> 12)) & mask
     for (; slots[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
@@ -125,7 +125,7 @@ class SeenTerms {
     return true
   }
 
-  /** Once it is at its largest it forgets all: what is seen again is added again, which changes nothing. */
+  /** At its largest size the table is cleared: terms that come again are added again, which changes nothing. */
   #grow(): void {
     const before = this.#slots
     this.#filled = 0

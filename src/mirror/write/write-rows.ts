@@ -17,12 +17,12 @@ const NOTE_ISSUE = `
 insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, ?, ?, ?)
 on conflict (source, key) do update set reason = excluded.reason, octets = excluded.octets
 `
-/** So that it differs from what stands there when it can be read again. */
+/** Makes the row count as changed once it can be read again. */
 const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
 export function writeRows(db: Mirror, batch: Batch): void {
   const upsert = prepared(db, UPSERT_ROW)
-  // Few sources have any issue: asking once spares a statement a row.
+  // Few sources have any issue: one check saves a statement per row.
   const hasIssues = prepared(db, HAS_ISSUES).get(batch.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
   for (const row of batch.rows) {
@@ -53,7 +53,7 @@ function writeRowChats(db: Mirror, source: number, key: string, chatIds: readonl
   for (const id of chatIds) prepared(db, ADD_ROW_CHAT).run(source, key, id)
 }
 
-/** The chats that a row held when it was last read. */
+/** The chats that a row contained when it was last read. */
 export const listRowChats = (db: Mirror, source: number, key: string): ChatId[] =>
   prepared<{ id: ChatId }>(db, LIST_ROW_CHATS)
     .all(source, key)

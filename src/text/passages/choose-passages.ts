@@ -1,7 +1,7 @@
 import type { Span, TermMatch } from './matcher.ts'
 
 const PASSAGES_MAX = 4
-/** UTF-16 units left around the words of one passage of several. */
+/** UTF-16 units of context around the words of each of several passages. */
 const CONTEXT_LENGTH = 24
 
 interface Place extends Span {
@@ -9,9 +9,9 @@ interface Place extends Span {
 }
 
 /**
- * The stretches that a snippet is to show: as few as hold the most different words, in order, none over another. Where
+ * The passages that a snippet shows: as few as possible with the most different words, in order and without overlap. If
  * nothing was found, the beginning of the text.
- * @param lengthMax UTF-16 units of all of them, with some room for what stands around
+ * @param lengthMax UTF-16 units of all passages, including some context
  */
 export function choosePassages(found: readonly TermMatch[], lengthMax: number): readonly Span[] {
   const places = found
@@ -33,7 +33,7 @@ interface Chosen {
   readonly wordCount: number
 }
 
-/** One after the other, each with the most words that are in none before it. */
+/** Chooses passages one by one, each with the most words that the former ones lack. */
 function choose(places: readonly Place[], count: number, lengthMax: number): Chosen {
   const passages: Span[] = []
   const covered = new Set<number>()
@@ -54,7 +54,7 @@ interface Passage extends Span {
   readonly words: readonly number[]
 }
 
-/** The stretch with the most different words, then the most of them, then the earliest. */
+/** The passage with the most different words, then with the most matches, then the earliest. */
 function bestPassage(places: readonly Place[], lengthMax: number): Passage | null {
   const counts = new Map<number, number>()
   let best: (Passage & { readonly count: number }) | null = null

@@ -1,15 +1,14 @@
-import { isInsideCluster, isInsidePair } from '../terms/clusters.ts'
 import type { Span } from './matcher.ts'
 
 const LEAD_LENGTH_MAX = 60
 const WORD_LENGTH_MAX = 24
 
 /**
- * Gives passages the text around them, as much as there is room for: from the beginning of a line where one is near,
- * else of a word, and never from or to the middle of a sign.
- * @param passages in order, none over another
+ * Extends passages by as much context as fits. A window starts at the beginning of a line if one is near, else of a word,
+ * and never cuts a grapheme cluster.
+ * @param passages in order, without overlap
  * @param lengthMax UTF-16 units of all windows together
- * @returns windows in order, with something between each two
+ * @returns windows in order, with a gap between each two
  */
 export function cutPassages(text: string, passages: readonly Span[], lengthMax: number): readonly Span[] {
   const taken = passages.reduce((sum, { start, end }) => sum + end - start, 0)
@@ -22,7 +21,7 @@ export function cutPassages(text: string, passages: readonly Span[], lengthMax: 
   return joinNear(windows, lengthMax)
 }
 
-/** What was not used up fills the gaps that are no longer than that. */
+/** Joins windows if the unused length is enough to fill the gap between them. */
 function joinNear(windows: readonly Span[], lengthMax: number): readonly Span[] {
   let left = lengthMax - windows.reduce((sum, { start, end }) => sum + end - start, 0)
   const joined: Span[] = []
@@ -37,11 +36,11 @@ function joinNear(windows: readonly Span[], lengthMax: number): readonly Span[] 
   return joined
 }
 
-/** @param from where the window before it ends */
+/** @param from end of the former window */
 function cutPassage(text: string, core: Span, length: number, from: number): Span {
   const room = length - (core.end - core.start)
   const lead = Math.min(LEAD_LENGTH_MAX, Math.floor(room / 2))
-  // At the end of a text the room behind is given to what stands before.
+  // At the end of a text, the unused length is used for the context before.
   const wanted = Math.max(from, Math.min(core.start - lead, text.length - length))
   const start = wanted <= from ? from : Math.max(from, cutStart(text, wanted, clusterStart(text, core.start), room))
   const end = Math.min(text.length, start + length)
@@ -49,8 +48,8 @@ function cutPassage(text: string, core: Span, length: number, from: number): Spa
 }
 
 /**
- * Moves a cut to the beginning of its line if there is room for it, else of the next line or word up to `limit`, and
- * out of a cluster in any case.
+ * Moves a cut to the beginning of its line if that fits, else to the next line or word up to `limit`, and in any case out
+ * of a grapheme cluster.
  */
 function cutStart(text: string, at: number, limit: number, room: number): number {
   const line = text.lastIndexOf('\n', at - 1) + 1
@@ -70,7 +69,7 @@ function clusterStart(text: string, at: number): number {
   return start
 }
 
-/** Moves a cut back to the end of a word, where one is near, and out of a cluster unless that fills the window. */
+/** Moves a cut back to the end of a word if one is near, and out of a cluster unless the cluster fills the window. */
 function cutEnd(text: string, at: number, limit: number, start: number): number {
   if (at >= text.length) return text.length
   const from = Math.max(limit, at - WORD_LENGTH_MAX)
@@ -80,4 +79,23 @@ function cutEnd(text: string, at: number, limit: number, start: number): number 
   while (end > start && isInsideCluster(text, end)) end -= 1
   if (end > start) return end
   return isInsidePair(text, at) ? at - 1 : at
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** UTF-16 units that are examined on each side of a cut. */
+const AROUND = 32
+
+/** Whether a cut before this offset would split a grapheme cluster. */
+function isInsideCluster(text: string, at: number): boolean {
+  if (at <= 0 || at >= text.length) return false
+  // Two ASCII characters form a cluster only as CR LF, so most cuts need no segmenter.
+  if (text.charCodeAt(at - 1) < 0x80 && text.charCodeAt(at) < 0x80) return text.startsWith('\r\n', at - 1)
+  const from = Math.max(0, at - AROUND)
+  const start = isInsidePair(text, from) ? from - 1 : from
+  const cluster = segmenter.segment(text.slice(start, at + AROUND)).containing(at - start)
+  return cluster !== undefined && cluster.index !== at - start
+}
+
+export function isInsidePair(text: string, at: number): boolean {
+  return at > 0 && at < text.length && (text.codePointAt(at - 1) ?? 0) > 0xffff
 }

@@ -1,22 +1,22 @@
-/** What a Markdown text says, and what of it stands between fences. */
+/** A stretch of a Markdown text, either prose or fenced code. */
 export interface Stretch {
   /** UTF-16 offsets, end exclusive. */
   readonly start: number
   readonly end: number
-  /** The lines of the fences are of the code. */
+  /** The fence lines themselves belong to the code. */
   readonly isCode: boolean
 }
 
 /**
- * Blanks, or marks of quotes and lists, and a fence. No `m`: to it a carriage return begins a line too, and a text of
- * those and blanks would be read again from each of them.
+ * A fence after blanks or marks of quotes and lists. Without the `m` flag: with it, a carriage return begins a line too, and
+ * a text of only carriage returns and blanks would be scanned again from each of them.
  */
 const FENCE = /(?:^|\n)([ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){0,6})(`{3,}|~{3,})([^\n]*)/g
 const QUOTED = /^[ \t>]*$/
 
 /**
- * The stretches of a text in order, together all of it; null where it has no fence. A fence that is not closed goes on
- * to the end: the message is being written. What opens and closes on one line is code as far as it is closed.
+ * The stretches of a text in order, which together cover all of it; null if it has no fence. An unclosed fence continues to
+ * the end, because the message may still be streaming. A fence that opens and closes on one line is code up to its end.
  */
 export function stretchesOf(text: string): readonly Stretch[] | null {
   if (!text.includes('```') && !text.includes('~~~')) return null

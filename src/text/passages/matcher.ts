@@ -2,17 +2,17 @@ import { visitLoweredWords } from '../terms/lowered-words.ts'
 import { nearStretches } from './near-stretches.ts'
 import { isUnspacedSign, visitTerms } from '../terms/terms.ts'
 
-/** Terms that stand side by side; the last may be the beginning of a longer one. */
+/** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {
   readonly terms: readonly string[]
   readonly isPrefix: boolean
 }
 
-/** What a query looks for, in one of its spellings. */
+/** One spelling of something that a query looks for. */
 export interface WantedPhrase extends TermPhrase {
-  /** The same for all spellings of one thing; where not given, the phrase is a thing of its own. */
+  /** Equal for all spellings of one thing. If omitted, the phrase has no other spelling. */
   readonly word?: string
-  /** The kinds of parts in which it counts; where not given, all. */
+  /** The columns in which it counts; all if omitted or null. */
   readonly columns?: readonly string[] | null
 }
 
@@ -23,15 +23,15 @@ export interface Span {
 }
 
 export interface TermMatch {
-  /** A number for what was looked for, whatever the spelling. */
+  /** Number of the thing that was looked for, the same for all its spellings. */
   readonly word: number
   /** One span per stretch without white space, in order. */
   readonly spans: readonly Span[]
 }
 
-/** Finds in a text, by the index's own rules, what a query looked for. */
+/** Finds the phrases of a query in a text, by the same rules as the index. */
 export interface TermMatcher {
-  /** Those of lowered words behind the others, each kind in order of where they end. At most 10,000: enough to choose a passage by. */
+  /** Matches in order of their ends, then those of lowered words in the same order. At most 10,000: enough to choose passages. */
   readonly find: (text: string, column?: string) => readonly TermMatch[]
 }
 
@@ -81,14 +81,14 @@ interface Wanted {
   readonly byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>
   readonly prefixes: readonly NumberedPhrase[]
   readonly lastTerms: readonly string[]
-  /** Terms of the longest of them. */
+  /** Number of terms of the longest phrase. */
   readonly longest: number
 }
 
 function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }: Wanted): readonly TermMatch[] {
   const stretches = nearStretches(text, lastTerms, longest - 1)
   const matches: TermMatch[] = []
-  // The last few terms suffice: a phrase is checked backwards from the term that ends it.
+  // The last few terms are enough: a phrase is checked when its last term is found.
   const recent: Place[] = []
   let count = 0
   const check = (phrase: NumberedPhrase): void => {
@@ -107,7 +107,7 @@ function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }:
     count = 0
     visitTerms(text, visit, start, end)
   }
-  // A word with humps also stands in the index as it is spelt without them, with nothing beside it.
+  // The index also contains a camel-case word in lower case, without neighbours.
   const visitLowered = (word: string, start: number, end: number): void => {
     count = 0
     visitTerms(word, (term) => visit(term, start, end))
@@ -135,7 +135,7 @@ function placesOf(
   return places
 }
 
-/** A single sign is looked for as the start of a pair; only the sign itself was asked for. */
+/** A single character is searched as the start of a pair, but only the character itself is a match. */
 function firstSignOf(place: Place, sign: string): Place {
   return { ...place, end: Math.min(place.end, place.start + sign.length) }
 }

@@ -1,24 +1,25 @@
 import { BREAK } from '../terms/signs.ts'
 import { asciiKinds } from '../terms/word-parts.ts'
 
-/** UTF-16 offsets, end exclusive. Begins and ends at the text's ends or at an ASCII sign that parts words. */
+/** UTF-16 offsets, end exclusive. It begins and ends at the text's ends or at an ASCII character that separates words. */
 export interface Stretch {
   readonly start: number
   readonly end: number
 }
 
-/** More texts than this to look for cost more than cutting all of a text into terms. */
+/** With more search texts than this, splitting the whole text into terms is cheaper. */
 const NEEDLES_MAX = 16
 
 /**
- * Where in a text a term of these can stand, so that the rest need not be cut into terms: words that hold one of them,
- * case aside, and words beyond ASCII, whose terms are not spelt as they are. In order, none over another.
+ * The stretches of a text that may contain one of these terms, so the rest need not be split into terms. These are words
+ * that contain a term, ignoring case, and words with non-ASCII characters, because their terms differ from their spelling.
+ * In order, without overlap.
  * @param terms in lower case
- * @param wordsBefore how many words in front of each belong to its stretch
+ * @param wordsBefore how many words before each match belong to its stretch
  */
 export function nearStretches(text: string, terms: readonly string[], wordsBefore: number): readonly Stretch[] {
   const lowered = text.toLowerCase()
-  // Few signs have a lower case of another length; behind one, no offset is right.
+  // A few characters have a lower case of another length. After such a character all offsets would be wrong.
   if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
   const beyondAscii = /[^\0-\u007f]/g
   const seekers = [
@@ -45,7 +46,7 @@ const asOffset = (index: number): number => (index < 0 ? Infinity : index)
 
 const isBreak = (text: string, at: number): boolean => asciiKinds[text.charCodeAt(at)] === BREAK
 
-/** @param from nothing before it is looked at: it ends the stretch before */
+/** @param from end of the former stretch; text before it is not examined */
 function startBefore(text: string, at: number, words: number, from: number): number {
   let start = at
   for (let left = words; ; left -= 1) {

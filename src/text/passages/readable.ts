@@ -1,15 +1,15 @@
-/** A colour, or an order to the cursor, as programs print them for a terminal. */
+/** A terminal escape sequence (CSI), for example a colour or a cursor movement. */
 // oxlint-disable-next-line no-control-regex
-const order = /\u001b\[([\d;:?]*)([@-~])/g
+const escapeSequence = /\u001b\[([\d;:?]*)([@-~])/g
 const ESCAPE = '\u001b'
 
-/** A text without what only a terminal reads: `\u001b[31mfailed` says `failed`, and holds no word that begins with an m. */
+/** Removes terminal escape sequences: `\u001b[31mfailed` becomes `failed`, and no word begins with the `m` of the colour. */
 export function withoutOrders(text: string): string {
   if (!text.includes(ESCAPE)) return text
-  return text.replaceAll(order, (_, given: string, kind: string) => shownFor(given, kind))
+  return text.replaceAll(escapeSequence, (_, given: string, kind: string) => shownFor(given, kind))
 }
 
-/** Colours stand inside words too, where something was looked for. Whatever moves the cursor parts them. */
+/** The replacement of a sequence. Colours may be inside words, where a match was highlighted; cursor movements split words. */
 export const shownFor = (given: string, kind: string): '' | ' ' =>
   kind === 'm' || (kind === 'K' && given === '') ? '' : ' '
 
@@ -23,11 +23,11 @@ const spaces: ReadonlyMap<string, string> = new Map([
 
 export const beginsLikeJson = (text: string): boolean => jsonBeginning.test(text)
 
-/** What JSON says: in `"first\nsecond"` is no word that begins with an n, and `\u00e9` is a letter. Other text stays. */
+/** Decodes the escapes of JSON: in `"first\nsecond"` no word begins with `n`, and `\u00e9` is a letter. Other text stays. */
 export const withoutEscapes = (text: string): string =>
   text.includes('\\') && beginsLikeJson(text) ? unescaped(text) : text
 
-/** The same of a piece of JSON, however it begins. */
+/** The same for a piece of JSON with any beginning. */
 export function unescaped(text: string): string {
   return text.replaceAll(escaped, (all, code: string | undefined, sign: string | undefined) =>
     code === undefined ? (spaces.get(sign ?? '') ?? all) : String.fromCharCode(Number.parseInt(code, 16)),

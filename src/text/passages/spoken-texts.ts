@@ -2,32 +2,32 @@ import type { Json } from '../../model/json.ts'
 import type { Role } from '../../model/message.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 
-/** A message's text, by who made it. */
+/** The texts of a message, by their author. */
 export interface SpokenTexts {
-  /** What a model read: the user's words, what was attached to them, and what tools returned. */
+  /** Texts that a model read: the user's words, attachments, and tool results. */
   readonly input: readonly string[]
-  /** What a model wrote: words, thoughts, code, lists of things to do, and what it handed to tools. */
+  /** Texts that a model wrote: answers, thinking, code, to-do lists, and tool inputs. */
   readonly output: readonly string[]
 }
 
 /**
- * Every text of a message once. Messages of the program itself, such as that a request failed, were neither read nor
- * written by a model.
+ * All texts of a message, each once. Messages of the program itself, for example about a failed request, are left out: no
+ * model read or wrote them.
  */
 export function spokenTexts(role: Role, parts: readonly Part[]): SpokenTexts {
   const input: string[] = []
   const output: string[] = []
   const own = role === 'user' ? input : output
-  const handed = new Set(parts.flatMap((part) => (part.kind === 'tool' ? stringsIn(part.input) : [])))
-  const isWrittenOut = [...handed].some((text) => text.includes('\n'))
+  const toolInputs = new Set(parts.flatMap((part) => (part.kind === 'tool' ? stringsIn(part.input) : [])))
+  const hasWholeFile = [...toolInputs].some((text) => text.includes('\n'))
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'thinking') own.push(part.text)
     else if (part.kind === 'todo') own.push(...part.items.map(({ content }) => content))
     else if (part.kind === 'attachment') input.push(part.text ?? '')
-    // What a tool was told to write stands in its row once more, as code or as the difference that it made.
+    // A tool's input may be in the row a second time, as code or as the resulting diff.
     else if (part.kind === 'code') {
-      const isTwice = handed.has(part.text) || (isWrittenOut && part.language === 'diff')
-      if (!isTwice) own.push(part.text)
+      const isRepeated = toolInputs.has(part.text) || (hasWholeFile && part.language === 'diff')
+      if (!isRepeated) own.push(part.text)
     } else if (part.kind === 'tool') {
       output.push(part.name, textOf(part.input))
       input.push(...returnedBy(part))
@@ -45,7 +45,7 @@ function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The strings a value holds at its top: deeper ones are no whole files. */
+/** The strings at the top level of a value. Deeper ones are not whole files. */
 function stringsIn(value: Json): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

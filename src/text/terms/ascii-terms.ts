@@ -16,15 +16,15 @@ const SPACE = 0x20
 const GAP = Buffer.from(` ${GAP_TERM} `)
 const lowerUnits = Uint8Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit).toLowerCase().charCodeAt(0))
 
-/** Used again and again, for the first index walks hundreds of megabytes; a longer text has its own. */
-const KEPT_LENGTH_MAX = 131_072
-/** Bytes of terms for one of text, at the worst: each sign a term, in a word that is told three times. */
+/** Size of the reused buffers: the first index run reads hundreds of megabytes. A longer text gets buffers of its own. */
+const REUSED_LENGTH_MAX = 131_072
+/** Worst case of term bytes per text byte: each character is a term, in a word that is written three times. */
 const TERMS_GROWTH_MAX = 7
 const ROOM = 4
-let kept: Work | null = null
+let reused: Work | null = null
 
 interface Work {
-  /** The text as bytes, and a little room behind it. */
+  /** The text as bytes, with a little room after it. */
   readonly units: Buffer
   readonly terms: Buffer
 }
@@ -35,8 +35,8 @@ const makeWork = (length: number): Work => ({
 })
 
 /**
- * The terms of a text of nothing but ASCII, joined by single spaces; null for any other text. Behind them stand, each
- * once and behind a gap, the lower-case spellings of words with humps. Bytes out, no string per term.
+ * The terms of an ASCII text, joined by single spaces; null for any other text. After them come the lower-case spellings of
+ * camel-case words, each once and after a gap. The result is bytes, so no string is created per term.
  */
 export function cutAscii(text: string): Buffer | null {
   const { units, terms } = workFor(text.length)
@@ -50,17 +50,17 @@ export function cutAscii(text: string): Buffer | null {
   return Buffer.from(terms.subarray(0, length))
 }
 
-/** The terms of a piece of text that is nothing but ASCII, without lower-case spellings. */
+/** The terms of an ASCII text, without lower-case spellings. */
 export function asciiTerms(text: string): string {
   const { units, terms } = workFor(text.length)
   return isAscii(text, units) ? terms.toString('latin1', 0, writeTerms(text, units, terms, null)) : ''
 }
 
 function workFor(length: number): Work {
-  return length > KEPT_LENGTH_MAX ? makeWork(length) : (kept ??= makeWork(KEPT_LENGTH_MAX))
+  return length > REUSED_LENGTH_MAX ? makeWork(length) : (reused ??= makeWork(REUSED_LENGTH_MAX))
 }
 
-/** As many bytes as units: only ASCII takes one each. With the room, no longer sign can be what was left out. */
+/** True if there are as many bytes as UTF-16 units: only ASCII takes one byte each. The room ensures that nothing is cut. */
 const isAscii = (text: string, units: Buffer): boolean =>
   units.write(text, 0, text.length + ROOM, 'utf8') === text.length
 
@@ -73,7 +73,7 @@ function writeTerms(text: string, units: Uint8Array, terms: Uint8Array, lowered:
     const from = length === 0 ? 0 : length + 1
     let to = from
     let seen = 0
-    // Written as it is read: most words are one term.
+    // Terms are written while reading, because most words are one term.
     for (; at < text.length; at += 1) {
       const unit = units[at] ?? 0
       const trait = asciiTraits[unit] ?? 0
@@ -97,7 +97,7 @@ function writeTerms(text: string, units: Uint8Array, terms: Uint8Array, lowered:
   return length
 }
 
-/** Writes lower-case words that stand side by side. @returns where they end */
+/** Writes lower-case words that are neighbours. @returns their end */
 function writeSpelling(spelling: string, terms: Uint8Array, from: number): number {
   let to = from
   for (const word of spelling.split(' ')) {
@@ -107,7 +107,7 @@ function writeSpelling(spelling: string, terms: Uint8Array, from: number): numbe
   return to
 }
 
-/** Writes a lower-case word, of which only digits are parts of their own. @returns where it ends */
+/** Writes a lower-case word, in which only digits are separate parts. @returns its end */
 function writeLowered(word: string, terms: Uint8Array, from: number): number {
   const isWhole = isHash(word, 0, word.length)
   let to = from
@@ -126,7 +126,7 @@ function writeLowered(word: string, terms: Uint8Array, from: number): number {
   return to
 }
 
-/** Writes the parts of the word from `start` to `end`. @returns where they end */
+/** Writes the parts of the word from `start` to `end`. @returns their end in `terms` */
 function writeParts(units: Uint8Array, start: number, end: number, terms: Uint8Array, from: number): number {
   let to = from
   let partStart = start

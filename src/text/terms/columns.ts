@@ -3,7 +3,7 @@ import type { Part, ToolPart } from '../../model/part.ts'
 import { stretchesOf } from '../passages/fences.ts'
 import { withoutEscapes, withoutOrders } from '../passages/readable.ts'
 
-/** The columns of the full-text table, best first where two match a query alike. */
+/** The columns of the full-text table. The first one wins if two match a query equally well. */
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
 export type ColumnName = (typeof columnNames)[number]
 
@@ -11,9 +11,9 @@ export type ColumnName = (typeof columnNames)[number]
 export type ColumnTexts = Readonly<Record<ColumnName, string>>
 
 export interface SearchColumns {
-  /** What is searchable of a message, by kind, as written: not yet cut into terms. */
+  /** The searchable texts of a message by column, as written: not split into terms yet. */
   readonly columns: ColumnTexts
-  /** True where something was too long to be indexed whole. */
+  /** True if something was too long to be indexed completely. */
   readonly isCapped: boolean
 }
 
@@ -24,22 +24,22 @@ export interface SearchableText {
 
 /** UTF-16 units of one tool call's input, and of its output. */
 const TOOL_DATA_LENGTH_MAX = 65_536
-/** Characters of all parts of one kind of one message, without their paths and what is put between them. */
+/** Characters of all parts of one kind in one message, without their paths and separators. */
 const KIND_CHARACTERS_MAX = 2_000_000
-/** UTF-16 units of one column by which a message is known again: mirrors hold hashes of what is cut so. */
+/** UTF-16 units of one column for the content hash. It cannot be changed: mirrors contain hashes of texts cut like this. */
 const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
 const SEPARATOR = '\n\n'
 
-/** What of a message can be found, under the columns of its row in the full-text table. */
+/** The searchable texts of a message, by column of the full-text table. */
 export function searchColumns(parts: readonly Part[]): SearchColumns {
   const { texts, isCapped } = capKinds(parts, parts.map(searchableText))
   return { columns: gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? ''))), isCapped }
 }
 
 /**
- * The same, each part whole under its own kind. By this a message is known again: it stays as it is, whatever the index
- * makes of it. `isCapped` says whether all of it can be found.
+ * The same, with each part complete under its own kind. The content hash of a message is computed from this, so it does
+ * not change when the indexing rules change. `isCapped` is false if all of it can be found.
  */
 export function wholeColumns(parts: readonly Part[]): SearchColumns {
   const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
@@ -54,14 +54,14 @@ export function wholeColumns(parts: readonly Part[]): SearchColumns {
   return { columns, isCapped: capKinds(parts, pieces).isCapped }
 }
 
-/** The texts of parts, of each kind no more than is indexed. */
+/** The texts of parts, cut to the indexed length of each kind. */
 function capKinds(
   parts: readonly Part[],
   found: readonly SearchableText[],
 ): { readonly texts: readonly string[]; readonly isCapped: boolean } {
   const texts = found.map(({ text }) => text)
   const isDataCapped = found.some(({ isCapped }) => isCapped)
-  // Few units hold no more characters: nearly no message is looked at sign by sign.
+  // There are at most as many characters as units, so nearly no message needs counting by character.
   if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX)
     return { texts, isCapped: isDataCapped }
   const room = new Map<Part['kind'], number>()
@@ -76,7 +76,7 @@ function capKinds(
   return { texts: cut, isCapped: isDataCapped || cut.some((text, at) => text.length < (texts[at] ?? '').length) }
 }
 
-/** The beginning of a text, and how many characters that has: two UTF-16 units may be one. */
+/** The beginning of a text and its number of characters: two UTF-16 units may be one character. */
 function firstCharacters(text: string, max: number): { readonly text: string; readonly characters: number } {
   let at = 0
   let characters = 0
@@ -96,13 +96,13 @@ function gather(pieces: readonly Piece[]): ColumnTexts {
   }
 }
 
-/** What of a part stands under one column. */
+/** The text of a part in one column. */
 export interface Piece {
   readonly text: string
   readonly column: ColumnName
 }
 
-/** What of one part can be found: what stands between fences in a text is code. */
+/** The searchable texts of one part, by column. Fenced code in a text belongs to the column `code`. */
 export const searchablePieces = (part: Part): readonly Piece[] => piecesOf(part, searchableText(part).text)
 
 function piecesOf(part: Part, text: string): readonly Piece[] {
@@ -119,15 +119,15 @@ function piecesOf(part: Part, text: string): readonly Piece[] {
   ]
 }
 
-/** Under which column a kind of part is found. */
+/** The column of a kind of part. */
 export function columnOf(kind: Part['kind']): ColumnName {
   return kind === 'todo' || kind === 'error' ? 'text' : kind
 }
 
-/** What of one part can be found, as written, without what only programs read. */
+/** The searchable text of one part, without terminal sequences and JSON escapes. */
 export const searchableText = (part: Part): SearchableText => textOf(part, asRead)
 
-/** What becomes of texts: those of a part, and those that a tool was given or gave. */
+/** How texts are converted: those of the part itself, and those in a tool's input and output. */
 interface Spelling {
   readonly own: (text: string) => string
   readonly data: (text: string) => string
@@ -165,7 +165,7 @@ function toolText(part: ToolPart, { own, data }: Spelling): SearchableText {
   return { text, isCapped: input.isCapped || output.isCapped }
 }
 
-/** The strings of a JSON value in document order. Keys and numbers say nothing a person would look for. */
+/** The strings of a JSON value in document order. Nobody searches for keys and numbers. */
 function stringLeaves(value: Json, spell: (text: string) => string): SearchableText {
   const leaves: string[] = []
   const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }]

@@ -1,13 +1,13 @@
 import { BREAK, EMOJI, IGNORED, kindOf, MARK, UNSPACED, UNSPACED_MARK } from './signs.ts'
 import { asciiKinds, isHump } from './word-parts.ts'
 
-/** Stands between words that are not neighbours, so that no phrase reaches across. A private-use sign. */
+/** Separates words that are not neighbours, so that no phrase matches across. A private-use character. */
 export const GAP_TERM = '\ue000'
 
 /**
- * Calls `visit` with the lower-case spellings of each ASCII word that has humps. `JavaScript` falls into `java script`,
- * and whoever types `javascript` means it all the same: the index holds both.
- * @param from and `to` are ends of the text, or stand where an ASCII sign parts words
+ * Calls `visit` with the lower-case spellings of each ASCII word in camel case. `JavaScript` is indexed as `java script`,
+ * but users also type `javascript`, so the index contains both.
+ * @param from and `to` are ends of the text, or positions of an ASCII character that separates words
  */
 export function visitLoweredWords(
   text: string,
@@ -25,8 +25,8 @@ export function visitLoweredWords(
 }
 
 /**
- * A word with humps in one piece and, where several capitals stand before a small letter, in the pieces that begin
- * behind small letters only: `isIPv6` falls into `is i pv 6`, and others write `is_ipv6`.
+ * A camel-case word in one piece. If it has several capitals before a small letter, also in pieces that begin only after
+ * small letters: `isIPv6` is split into `is i pv 6`, but others write `is_ipv6`.
  */
 export function lowerSpellings(word: string): readonly string[] {
   const whole = word.toLowerCase()
@@ -41,10 +41,10 @@ function wordEnd(text: string, from: number): number {
   return end
 }
 
-/** A word that goes on beyond ASCII is left as it is. */
+/** Whether the word has only ASCII characters. Other words get no lower-case spelling. */
 function isWholeWord(text: string, start: number, end: number): boolean {
-  // A mark belongs to the sign before it, whatever its script: a word that it follows is not over. So does what makes an
-  // emoji of a plain sign: `⚠️GitHub`.
+  // A mark belongs to the character before it in any script, so it does not separate words. The same is true for a
+  // variation selector that makes an emoji of a plain character: `⚠️GitHub`.
   let before = signBefore(text, start)
   while (before >= 0 && isMark(kindOf(text.codePointAt(before) ?? 0))) before = signBefore(text, before)
   return isApart(text, before) && isApart(text, end)
@@ -52,11 +52,11 @@ function isWholeWord(text: string, start: number, end: number): boolean {
 
 const isMark = (kind: number): boolean => kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
 
-/** Where the sign begins that ends here; less than 0 where there is none. */
+/** Start of the character that ends at this offset; less than 0 if there is none. */
 const signBefore = (text: string, at: number): number =>
   at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff ? at - 2 : at - 1
 
-/** Unspaced scripts have no blanks around the names that they hold: `GitHub로`, `用GitHub登录`. */
+/** Unspaced scripts have no blanks around names: `GitHub로`, `用GitHub登录`. */
 function isApart(text: string, at: number): boolean {
   if (at < 0 || at >= text.length) return true
   const kind = kindOf(text.codePointAt(at) ?? 0)

@@ -4,7 +4,7 @@ import { stretchesOf } from '../passages/fences.ts'
 import { GAP_TERM } from './lowered-words.ts'
 import { indexTerms } from './terms.ts'
 
-/** Signs that no word holds, so that a mark is never met by a word that was typed. */
+/** Characters that no word contains, so a typed word never matches a mark. */
 const MARK_SIGN = '\ue001'
 const JOINT_SIGN = '\ue002'
 const PATH_SIGN = '\ue003'
@@ -13,8 +13,8 @@ const PATHS_MAX = 500
 const NAME_LENGTH_MAX = 200
 
 /**
- * What a message is beside its words: the kinds of its parts (`in:code`), what it has (`has:error`), the tools that it
- * called (`tool:read_file`), each once.
+ * Marks describe a message apart from its words: the kinds of its parts (`in:code`), its features (`has:error`) and its
+ * tools (`tool:read_file`), each once.
  */
 export function marksOf(parts: readonly Part[]): readonly string[] {
   return [...new Set(parts.flatMap((part) => [`in:${columnOf(part.kind)}`, ...factsOf(part)]))]
@@ -25,7 +25,7 @@ function factsOf(part: Part): readonly string[] {
     case 'tool':
       return [`tool:${part.name}`, ...(part.status === 'error' || part.error !== null ? ['has:error'] : [])]
     case 'text':
-      // Newer messages write their code into the text.
+      // Newer messages have their code in the text.
       return stretchesOf(part.text) === null ? [] : ['in:code', 'has:code']
     case 'code':
     case 'thinking':
@@ -36,7 +36,7 @@ function factsOf(part: Part): readonly string[] {
   }
 }
 
-/** A message's marks and paths, as terms for a column of their own. */
+/** A message's marks and paths, as terms for their own column. */
 export function markTerms(parts: readonly Part[]): string {
   const paths = [...new Set(parts.flatMap(pathsOf))].slice(0, PATHS_MAX)
   return [...marksOf(parts).map(markTerm), ...paths.map((path) => `${PATH_SIGN} ${pathTerms(path)}`)].join(' ')
@@ -48,7 +48,7 @@ export function pathsOf(part: Part): readonly string[] {
   return (part.kind === 'code' || part.kind === 'attachment') && part.path !== null ? [part.path] : []
 }
 
-/** As it is spelt, and behind a gap in small letters, as it is mostly typed. */
+/** The terms of a path as written, and after a gap in lower case, as users mostly type it. */
 function pathTerms(path: string): string {
   const spelt = indexTerms(path)
   const lowered = indexTerms(path.toLowerCase())
@@ -62,19 +62,19 @@ function pathTerms(path: string): string {
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term
 
-/** The word of a path that a term stands for; null for other terms. */
+/** The word of a path that a term represents; null for other terms. */
 export const pathWordOf = (term: string): string | null =>
   term.length > 1 && term.startsWith(PATH_SIGN) ? term.slice(PATH_SIGN.length) : null
 
-/** The term that stands for a mark. Case and punctuation aside: `read_file` and `Read-File` are one tool. */
+/** The term for a mark. Case and punctuation do not matter: `read_file` and `Read-File` are the same tool. */
 export const markTerm = (mark: string): string => MARK_SIGN + foldName(mark)
 
-/** A name by which two spellings of one name are known as one. */
+/** Normalises a name, so that spellings of the same name become equal. */
 export function foldName(name: string): string {
   const short = Array.from(name.toLowerCase()).slice(0, NAME_LENGTH_MAX).join('')
   // oxlint-disable-next-line no-control-regex
   return short.replaceAll(/(?:(?![a-z\d])[\u0000-\u007f])+/g, JOINT_SIGN).replaceAll(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** True for a term that no text holds: a mark, or a gap between words. */
+/** True for a term that no text contains: a mark, or a gap between words. */
 export const isSignTerm = (term: string): boolean => /^[\ue000-\ue003]/.test(term)

@@ -1,4 +1,4 @@
-/** One folded character: what it is indexed as, and where it stood in the original text (UTF-16 offsets). */
+/** One folded character: its indexed form, and its place in the original text (UTF-16 offsets). */
 export interface Sign {
   readonly text: string
   readonly kind: number
@@ -6,7 +6,7 @@ export interface Sign {
   readonly end: number
 }
 
-// Numbers, not a union of words: they live in a byte table, one per UTF-16 unit.
+// Numbers instead of strings: they are stored in a byte table, one per UTF-16 unit.
 export const BREAK = 1
 export const LOWER = 2
 export const UPPER = 3
@@ -17,14 +17,14 @@ export const MARK = 7
 export const UNSPACED_MARK = 8
 export const IGNORED = 9
 
-/** Scripts that put no blanks between words. */
+/** Scripts without blanks between words. */
 export const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
 const unspacedSign = new RegExp(
   `[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`,
   'u',
 )
 // Soft hyphen, the stroke that stretches Arabic, joiners, byte order mark, variation selectors and enclosing marks change
-// a word's look, not the word.
+// the look of a word, not the word.
 const ignoredSign = /\u00ad|\u0640|\u200c|\u200d|\u2060|\ufeff|\p{Variation_Selector}|\p{Me}/u
 const emojiSign = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/u
 const wordSign = /[\p{L}\p{N}]/u
@@ -33,11 +33,11 @@ const digitSign = /\p{Nd}/u
 const markSign = /\p{M}/u
 const accentedScript = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Nd}]/u
 const accents = /[\u0300-\u036f]/g
-// Written for learners and for prayer, and hardly ever typed.
+// Vowel points of these scripts are written for learners and for prayer, and hardly ever typed.
 const pointedScript = /^[\p{Script=Arabic}\p{Script=Hebrew}]/u
 const points = /\p{M}/gu
 
-/** Letters that Unicode does not decompose, though people leave their strokes and joins out. */
+/** Letters that Unicode does not decompose, although people type them without strokes and ligatures. */
 const plainLetters = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],
@@ -51,7 +51,7 @@ const plainLetters = new Map([
 
 const kinds = new Uint8Array(0x1_0000)
 
-/** What a code point is to the tokenizer. */
+/** The kind of a code point for the tokenizer. */
 export function kindOf(codePoint: number): number {
   if (codePoint > 0xffff) return classify(codePoint)
   const known = kinds[codePoint] ?? 0
@@ -74,9 +74,9 @@ function classify(codePoint: number): number {
 }
 
 /**
- * Reads one sign with all that combines with it, folds it and appends the outcome.
- * Folding happens cluster by cluster so that every folded character keeps its place in the original.
- * @returns the offset behind the cluster
+ * Reads one character with its combining characters, folds it and appends the result. Text is folded cluster by cluster, so
+ * every folded character keeps its place in the original.
+ * @returns the offset after the cluster
  */
 export function appendCluster(text: string, start: number, into: Sign[]): number {
   const codePoint = text.codePointAt(start) ?? 0
@@ -88,7 +88,7 @@ export function appendCluster(text: string, start: number, into: Sign[]): number
     return baseEnd
   }
   const end = clusterEnd(text, baseEnd)
-  // Field by field: spreading an object took ten times as long as all else that is done with a sign.
+  // Field by field: an object spread took ten times as long as all other work per character.
   for (const folded of foldCluster(text.slice(start, end)))
     into.push({ text: folded.text, kind: folded.kind, start, end })
   return end
@@ -105,7 +105,7 @@ function clusterEnd(text: string, from: number): number {
 }
 
 function extendsCluster(codePoint: number): boolean {
-  // Conjoining vowels and finals of Hangul, and half-width voicing marks, are letters that compose with what precedes.
+  // Conjoining vowels and finals of Hangul, and half-width voicing marks, are letters that compose with the former one.
   if ((codePoint >= 0x1160 && codePoint <= 0x11ff) || codePoint === 0xff9e || codePoint === 0xff9f) return true
   const kind = kindOf(codePoint)
   return kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
@@ -132,7 +132,7 @@ function foldCluster(cluster: string): readonly Folded[] {
 function plainSpelling(cluster: string): string {
   const decomposed = cluster.normalize('NFKD')
   if (pointedScript.test(decomposed)) return decomposed.replaceAll(points, '')
-  // Elsewhere the marks are vowels or voicing: が is not か, and Thai without its vowels is no Thai.
+  // In other scripts the marks are vowels or voicing: が is not か, and Thai needs its vowels.
   const stripped = accentedScript.test(decomposed) ? decomposed.replaceAll(accents, '') : decomposed
   return stripped.normalize('NFC')
 }

@@ -3,22 +3,22 @@ import { GAP_TERM, visitLoweredWords } from './lowered-words.ts'
 import { appendCluster, BREAK, EMOJI, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER, type Sign } from './signs.ts'
 import { asciiKinds, isHash, isPartStart, TERM_LENGTH_MAX } from './word-parts.ts'
 
-/** A term as indexed, and where it came from: UTF-16 offsets into the original text, end exclusive. */
+/** A term as indexed, and its place in the original text: UTF-16 offsets, end exclusive. */
 export interface Term {
   readonly term: string
   readonly start: number
   readonly end: number
 }
 
-// A run without a separator is folded in slices of this many signs, so that a blob costs no more memory than a line.
+// A run without separators is folded in slices of this many characters, so a blob needs no more memory than a line.
 const RUN_SIGNS_MAX = 4096
 
 type VisitTerm = (term: string, start: number, end: number) => void
 
 /**
- * Cuts text into the terms that stand for it in the index, in order. Identifiers fall into their parts, so that all
- * spellings of the same parts give the same consecutive terms; unspaced scripts give overlapping pairs of signs and
- * the last sign alone. Total: any string has a list of terms.
+ * Splits text into its index terms, in order. Identifiers are split into their parts, so all spellings of the same parts
+ * give the same consecutive terms. Unspaced scripts give overlapping pairs of characters, and the last character alone. It
+ * never fails: any string has a list of terms.
  */
 export function tokenize(text: string): Term[] {
   const terms: Term[] = []
@@ -27,12 +27,12 @@ export function tokenize(text: string): Term[] {
 }
 
 /**
- * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. Behind them stand, each once and
- * behind a gap, the lower-case spellings of words with humps.
+ * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. After them come the lower-case
+ * spellings of camel-case words, each once and after a gap.
  */
 export const indexTerms = (text: string): string => cutAscii(text)?.toString('utf8') ?? mixedTerms(text)
 
-/** The same as the bytes of UTF-8, which are what SQLite takes: for most texts no string is made of them. */
+/** The same as UTF-8 bytes, which SQLite accepts. For most texts, no string is created. */
 export const indexTermBytes = (text: string): Buffer => cutAscii(text) ?? Buffer.from(mixedTerms(text))
 
 function mixedTerms(text: string): string {
@@ -56,7 +56,7 @@ function spacedTerms(text: string): string[] {
   return pieces
 }
 
-/** True for a term of one sign of an unspaced script, which the index mostly holds as the start of a pair. */
+/** True for a term of one character of an unspaced script. The index mostly contains it as the start of a pair. */
 export function isUnspacedSign(term: string): boolean {
   const codePoint = term.codePointAt(0) ?? 0
   if (term.length !== (codePoint > 0xffff ? 2 : 1)) return false
@@ -65,8 +65,8 @@ export function isUnspacedSign(term: string): boolean {
 }
 
 /**
- * Calls `visit` for each term, in order, without holding them all.
- * @param from and `to` are ends of the text, or stand where an ASCII sign parts words
+ * Calls `visit` for each term, in order, without collecting them.
+ * @param from and `to` are ends of the text, or positions of an ASCII character that separates words
  */
 export function visitTerms(text: string, visit: VisitTerm, from = 0, to = text.length): void {
   let at = from
@@ -82,7 +82,7 @@ export function visitTerms(text: string, visit: VisitTerm, from = 0, to = text.l
   }
 }
 
-// The first unit of a pair says nothing of the sign: only the code point does.
+// The first unit of a surrogate pair does not tell the kind; only the code point does.
 function kindAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   return unit >= 0xd800 && unit <= 0xdbff ? kindOf(text.codePointAt(at) ?? 0) : kindOf(unit)
@@ -94,7 +94,7 @@ function asciiEnd(text: string, from: number): number {
   return end
 }
 
-/** Where the word begins that a sign beyond ASCII stands in. */
+/** Start of the word that contains the non-ASCII character at `at`. */
 function lastRunStart(text: string, from: number, at: number): number {
   let start = at
   while (start > from && asciiKind(text, start - 1) !== BREAK) start -= 1
@@ -135,7 +135,7 @@ function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: nu
   return wordEnd
 }
 
-/** A run that holds more than ASCII. Returns the offset behind it. */
+/** Visits a run with non-ASCII characters. @returns the offset after it */
 function visitRun(text: string, start: number, visit: VisitTerm): number {
   const signs: Sign[] = []
   let at = start
@@ -149,11 +149,11 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
   return at
 }
 
-/** Khmer, Lao and Thai are often typed with a space of no width between words, which some leave out. */
+/** Khmer, Lao and Thai are often typed with a zero-width space between words, which others leave out. */
 const isHiddenSpace = (text: string, at: number, before = BREAK): boolean =>
   text.charCodeAt(at) === 0x200b && (isUnspacedKind(before) || before === MARK)
 
-/** One emoji, one stretch of an unspaced script, or one word. Returns the index of the sign behind it. */
+/** Visits one emoji, one stretch of an unspaced script, or one word. @returns the index of the sign after it */
 function visitStretch(signs: readonly Sign[], from: number, visit: VisitTerm): number {
   const first = signs[from]
   if (first === undefined || first.kind === BREAK) return from + 1

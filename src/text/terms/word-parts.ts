@@ -1,24 +1,24 @@
 import { BREAK, DIGIT, kindOf, LOWER, UPPER } from './signs.ts'
 
-/** Longer terms are cut to this many UTF-16 units, in the index and in a query alike. */
+/** Longer terms are cut to this many UTF-16 units, both in the index and in queries. */
 export const TERM_LENGTH_MAX = 64
 
 export const HASH_LENGTH_MIN = 8
 
-/** What each ASCII sign is: `BREAK`, `LOWER`, `UPPER` or `DIGIT`. */
+/** The kind of each ASCII character: `BREAK`, `LOWER`, `UPPER` or `DIGIT`. */
 export const asciiKinds = Uint8Array.from({ length: 128 }, (_, unit) => kindOf(unit))
 
-/** A capital behind a small letter (`getUser`), or the last of a row of capitals before a small letter (`HTTPServer`). */
+/** A capital after a small letter (`getUser`), or the last of several capitals before a small letter (`HTTPServer`). */
 export function isHump(before: number, kind: number, after: number): boolean {
   return kind === UPPER && (before === LOWER || (before === UPPER && after === LOWER))
 }
 
-/** Between letters and digits, and at a hump. */
+/** A part starts between letters and digits, and at a hump (see `isHump`). */
 export function isPartStart(before: number, kind: number, after: number): boolean {
   return (before === DIGIT) !== (kind === DIGIT) || isHump(before, kind, after)
 }
 
-/** Eight or more hexadecimal digits in one case, letters and digits among them: cutting those up only fills the index. */
+/** Eight or more hexadecimal digits in one case, with both letters and digits. Splitting them would only fill the index. */
 export function isHash(text: string, start: number, end: number): boolean {
   if (end - start < HASH_LENGTH_MIN) return false
   let seen = 0
@@ -30,7 +30,7 @@ export function isHash(text: string, start: number, end: number): boolean {
   return isHashOf(seen)
 }
 
-/** What the signs of a word are, as bits that can be gathered: digits and the letters up to F are the least. */
+/** Traits of characters as bits, combined with OR for a word. Digits and the letters up to F have the lowest bits. */
 export const DIGIT_TRAIT = 1
 const LOWER_HEX_TRAIT = 2
 const UPPER_HEX_TRAIT = 4
@@ -38,10 +38,10 @@ const HEX_TRAITS_MAX = 4
 const LOWER_TRAIT = 8
 const OTHER_TRAIT = 16
 
-/** Bits of which a word of small letters has no others. */
+/** The only bits of a word of small letters. */
 export const SMALL_TRAITS = LOWER_HEX_TRAIT | LOWER_TRAIT
 
-/** 0 for a sign that is no part of a word. */
+/** 0 for a character that is not part of a word. */
 export const asciiTraits = Uint8Array.from({ length: 128 }, (_, unit) => traitOf(unit))
 
 function traitOf(unit: number): number {
@@ -52,6 +52,6 @@ function traitOf(unit: number): number {
   return isHex ? LOWER_HEX_TRAIT : LOWER_TRAIT
 }
 
-/** @param seen the traits of all signs of a word that is long enough */
+/** @param seen the combined traits of a word that is long enough */
 export const isHashOf = (seen: number): boolean =>
   seen === (DIGIT_TRAIT | LOWER_HEX_TRAIT) || seen === (DIGIT_TRAIT | UPPER_HEX_TRAIT)

@@ -1,21 +1,21 @@
 import { NO_TOKEN, type TokenRanks } from './token-ranks.ts'
 
 /**
- * Byte pair encoding: beginning with single bytes, of all neighbours the two that make the token of the lowest rank become
- * one part, the first of equals, until no two make any. Takes time with the square of the length.
+ * Byte pair encoding. It begins with single bytes, and repeatedly joins the two neighbours that form the token of the lowest
+ * rank (the first of equals), until no two form a token. The time grows with the square of the length.
  */
 export class BytePairs {
   readonly #known: TokenRanks
-  /** Where the parts begin, and at last where the last ends. */
+  /** Starts of the parts, then the end of the last part. */
   #starts = new Int32Array(1024)
-  /** Of the token that each part makes with the next. */
+  /** Rank of the token that each part forms with the next one. */
   #ranks = new Int32Array(1024)
 
   constructor(known: TokenRanks) {
     this.#known = known
   }
 
-  /** @returns of how many tokens these bytes are */
+  /** @returns the number of tokens in these bytes */
   count(bytes: Uint8Array, from: number, to: number): number {
     if (from >= to) return 0
     if (this.#known.rankOf(bytes, from, to) !== NO_TOKEN) return 1
@@ -30,7 +30,7 @@ export class BytePairs {
     return count
   }
 
-  /** @returns how many parts there are: one a byte */
+  /** @returns the number of parts: one per byte */
   #begin(bytes: Uint8Array, from: number, to: number): number {
     const count = to - from
     if (this.#starts.length <= count) {
@@ -48,7 +48,7 @@ export class BytePairs {
     this.#ranks[part] = hasNext ? this.#known.rankOf(bytes, from, to) : NO_TOKEN
   }
 
-  /** @returns the part that is to become one with the next, -1 where none is */
+  /** @returns the part to join with the next one; -1 if there is none */
   #lowest(count: number): number {
     const ranks = this.#ranks
     let lowest = -1

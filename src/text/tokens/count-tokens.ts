@@ -6,18 +6,18 @@ import { PIECE_LENGTH, tokenPieces } from './token-pieces.ts'
 import { readTokenRanks } from './token-ranks.ts'
 
 /**
- * The tokens and the pattern of words are the library's. It would hold the tokens as strings, in 45 MB more, and what it has
- * merged before; without it merging takes half the time.
+ * The token list and the word pattern come from the library. Its own encoder is not used: it stores the tokens as strings,
+ * which takes 45 MB more, and a cache of merges. Our own merging takes half the time.
  */
 const listPath = createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken')
-/** In the encoding. Its own marks, such as that of a text's end, are not in the list. */
+/** Number of tokens of the encoding, without special tokens such as the end of a text, which are not in the list. */
 const TOKENS = 199_998
 
-/** Counts tokens by the encoding o200k_base. One holds 6 MB. */
+/** Counts tokens of the encoding o200k_base. An instance takes 6 MB. */
 export class TokenCounter {
   readonly #pairs = new BytePairs(readTokenRanks(readFileSync(listPath), TOKENS))
   readonly #encoder = new TextEncoder()
-  /** No sign of UTF-16 takes more than three bytes of UTF-8. */
+  /** A UTF-16 unit takes at most three bytes in UTF-8. */
   readonly #bytes = new Uint8Array(3 * PIECE_LENGTH)
 
   #countPiece(piece: string): number {
@@ -34,8 +34,8 @@ export class TokenCounter {
   }
 
   /**
-   * A piece at a time, so that whoever counts can do other things in between. A chat may speak of a tokenizer's own marks:
-   * they are words here as any others.
+   * Counts one piece per step, so the caller can do other work in between. Special tokens in a chat's text count as ordinary
+   * words.
    */
   *counting(text: string): Generator<void, number> {
     let tokens = 0

@@ -1,8 +1,8 @@
-/** Names under which the program chooses the model itself: which one it was is not told. */
+/** Names that mean that Cursor chose the model itself. The chosen model is not recorded. */
 const CHOSEN = new Set(['auto', 'default', 'cursor-auto'])
 /**
- * How hard a model was told to think, and how fast to answer: it is the same model. Of these makers only: with others
- * such a word belongs to the name, as in `kimi-k2-thinking`, `mistral-medium` and `grok-4-fast`.
+ * Suffixes for the reasoning effort and the speed; they do not change the model. They apply only to these vendors: for others
+ * such a word is part of the name, as in `kimi-k2-thinking`, `mistral-medium` and `grok-4-fast`.
  */
 const EFFORT = /^((?:claude|gpt|gemini|grok|o\d|\d|sonnet|opus|haiku)\b.*)-(?:minimal|none|low|medium|high|xhigh)$/
 const THINKING = /^((?:claude|gpt|gemini|\d|sonnet|opus|haiku)\b.*)-thinking$/
@@ -10,30 +10,30 @@ const SPEED = /^((?:claude|gpt|\d|sonnet|opus|haiku)\b.*)-(?:fast|slow|priority)
 const RELEASE = /^(.*)-(?:latest|preview|exp|20\d{6}|20\d\d-\d\d-\d\d)$/
 const CLAUDE = /^(?:claude-)?(?:(\d)(?:[.-](\d))?-(sonnet|opus|haiku)|(sonnet|opus|haiku)-(\d)(?:[.-](\d))?)$/
 
-/** Names that a list of prices knows by another one. */
+/** Names that have another spelling in the price list. */
 const listedAs: ReadonlyMap<string, string> = new Map([
   ['gemini-3-pro', 'gemini-3-pro-preview'],
   ['gemini-3-flash', 'gemini-3-flash-preview'],
   ['gemini-3.1-pro', 'gemini-3.1-pro-preview'],
 ])
 
-/** Whether a name says only that the model was chosen for the user. */
+/** Whether a name only says that Cursor chose the model. */
 export const isChosenModel = (name: string): boolean => CHOSEN.has(name.trim().toLowerCase())
 
-/** A name as a person reads it. */
+/** A model name for display. */
 export function modelLabel(name: string | null): string {
-  if (name === null) return 'model not told'
+  if (name === null) return 'unknown model'
   return isChosenModel(name) ? `${name} (chosen by Cursor)` : name
 }
 
-/** The model behind a name, by which two spellings are known as one: `claude-4.5-sonnet-thinking`, `claude-sonnet-4-5`. */
+/** The model of a name, equal for all its spellings: `claude-4.5-sonnet-thinking` and `claude-sonnet-4-5`. */
 export function modelFamily(name: string): string {
   return isChosenModel(name) ? 'auto' : claudeName(withoutSuffixes(bare(name), [EFFORT, THINKING, SPEED, RELEASE]))
 }
 
 /**
- * The name to look a price up by; null for a name that stands for no model, and for an answer of another speed: that has
- * a price of its own, which no list tells.
+ * The name for the price list; null if the name is no specific model, or has a speed suffix: other speeds have other prices,
+ * which no list contains.
  */
 export function listedModel(name: string): string | null {
   if (isChosenModel(name)) return null
@@ -52,7 +52,7 @@ function withoutSuffixes(name: string, suffixes: readonly RegExp[]): string {
   return shorter === name ? name : withoutSuffixes(shorter, suffixes)
 }
 
-/** Two orders of one name, and a version with a point or without: as the maker writes it. */
+/** Normalises the word order and the version separator of Claude names to the vendor's spelling. */
 function claudeName(name: string): string {
   const match = CLAUDE.exec(name)
   if (match === null) return name

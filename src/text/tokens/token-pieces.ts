@@ -1,14 +1,14 @@
-/** Signs of UTF-16 in a piece at most. */
+/** Largest number of UTF-16 units in a piece. */
 export const PIECE_LENGTH = 4096
-/** A tokenizer's work grows with the square of a stretch in which it finds no border. */
+/** Longest stretch without a border. A tokenizer's work grows with the square of its length. */
 const STRETCH_LENGTH = 256
-/** How far back a border between words is looked for, so that no word is cut where one is near. */
+/** How far back a word border is searched, so that no word is cut if a border is near. */
 const LOOK_BACK = 200
 
 /**
- * Cuts a text so that counting the tokens of its pieces takes time in proportion to its length, whatever it is: pieces
- * of 4,096 characters at most, ended between two words where one ends near, and within any 256 characters that have no
- * such border. No piece begins or ends amid a surrogate pair.
+ * Splits a text so that counting the tokens of its pieces takes linear time for any text. A piece has at most 4,096 UTF-16
+ * units. It ends between two words if a border is near, and after 256 units without a border in any case. No piece splits a
+ * surrogate pair.
  */
 export function* tokenPieces(text: string): Generator<string> {
   let start = 0
@@ -18,7 +18,7 @@ export function* tokenPieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 1) {
     const isSpace = isWhite(text.charCodeAt(at))
     if (isSpace !== wasSpace) stretch = 0
-    // Before the space: a tokenizer takes it together with the word that follows.
+    // The border is before the space, because a tokenizer joins a space with the following word.
     if (isSpace && !wasSpace) lastBorder = at
     wasSpace = isSpace
     stretch += 1
@@ -34,7 +34,7 @@ export function* tokenPieces(text: string): Generator<string> {
   if (start < text.length) yield text.slice(start)
 }
 
-/** As the tokenizer's pattern takes it: one stretch of these is one word. */
+/** White space by the tokenizer's pattern: a stretch of these is one word. */
 const blanks = new Set([0x20, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff])
 
 const isWhite = (code: number): boolean =>

@@ -1,19 +1,20 @@
-/** Half of the places at most are taken, so that a search for one ends soon. */
+/** At most half of the slots are used, so that searches end soon. */
 const PLACES_PER_TOKEN_MIN = 2
-/** The rank of bytes that are no token: above all others. */
+/** The rank of bytes that are not a token. It is greater than all others. */
 export const NO_TOKEN = 0x7fffffff
 
 /**
- * The tokens of an encoding by their bytes. As strings in a map 200,000 of them take 60 MB, so in three arrays 6 MB.
+ * The ranks of an encoding's tokens, by their bytes. 200,000 tokens take 60 MB as strings in a map, but 6 MB in these three
+ * arrays.
  */
 export class TokenRanks {
   readonly #bytes: Uint8Array
-  /** Where in them the token of a rank begins; it ends where the next begins. */
+  /** Start of each token in `#bytes`, by rank. A token ends where the next one begins. */
   readonly #starts: Uint32Array
-  /** Ranks, at the places that the hashes of their bytes name, or at the next ones that were free. */
+  /** Hash table of ranks with linear probing, by the hash of the token's bytes. */
   readonly #places: Int32Array
 
-  /** @param starts of every rank from 0 on, and the end of the last */
+  /** @param starts start of every rank from 0 on, then the end of the last one */
   constructor(bytes: Uint8Array, starts: Uint32Array) {
     this.#bytes = bytes
     this.#starts = starts
@@ -24,12 +25,12 @@ export class TokenRanks {
     }
   }
 
-  /** The rank of the token with these bytes, NO_TOKEN where there is none. */
+  /** The rank of the token with these bytes; NO_TOKEN if there is none. */
   rankOf(bytes: Uint8Array, from: number, to: number): number {
     return this.#places[this.#placeOf(bytes, from, to)] ?? NO_TOKEN
   }
 
-  /** Where the token is, or would be. */
+  /** The slot of the token, or the free slot for it. */
   #placeOf(bytes: Uint8Array, from: number, to: number): number {
     const places = this.#places
     const last = places.length - 1
@@ -50,7 +51,7 @@ export class TokenRanks {
   }
 }
 
-/** FNV-1a. Its upper half is folded into the lower, for only lower bits are looked at. */
+/** FNV-1a. The upper half is folded into the lower one, because only the lower bits are used. */
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193)
@@ -58,9 +59,9 @@ function hashOf(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Reads the form in which tiktoken publishes an encoding: a line a token, its bytes in base64 and its rank, in their order.
- * @param count of its tokens: a file that was cut short at the end of a line looks like a whole one
- * @throws Error that names the line which is not of this form, or says how many tokens there are
+ * Reads an encoding in tiktoken's file format: one line per token with its bytes in base64 and its rank, in order of rank.
+ * @param count expected number of tokens: a file that was cut at the end of a line looks complete otherwise
+ * @throws Error with the first malformed line, or with the number of tokens if it is wrong
  */
 export function readTokenRanks(file: Buffer, count: number): TokenRanks {
   const bytes = Buffer.alloc(file.length)
@@ -77,9 +78,9 @@ export function readTokenRanks(file: Buffer, count: number): TokenRanks {
     from = to + 1
   }
   const found = starts.length - 1
-  if (found !== count) throw new Error(`a list of tokens: it holds ${found} in place of ${count}`)
+  if (found !== count) throw new Error(`token list: it has ${found} tokens instead of ${count}`)
   return new TokenRanks(new Uint8Array(bytes.subarray(0, end)), new Uint32Array(starts))
 }
 
 const badLine = (line: number): string =>
-  `a list of tokens: line ${line} is not a token in base64, a space and the rank ${line - 1}`
+  `token list: line ${line} is not a token in base64, a space and the rank ${line - 1}`

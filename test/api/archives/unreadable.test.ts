@@ -74,6 +74,6 @@ test.skipIf(isAllowed)('a purge reports which folder of the archive it may not r
 
 test.skipIf(isAllowed)('a purge is reported as done in spite of an unreadable folder', async () => {
   forbid('elsewhere')
-  const order = { folders: [archive.root, archive.dir], match: 'quixotic', terms: [], pieces: [] }
+  const order = { folders: [archive.root, archive.dir], match: 'quixotic' }
   await expect(doTask({ task: 'search', order })).resolves.toMatchObject({ found: [], unread: ['archives/elsewhere'] })
 })

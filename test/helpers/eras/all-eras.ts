@@ -6,14 +6,14 @@ import { line, lines, query, said, transcriptEras, writeTranscript } from './tra
 import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
 
-/** One file has one table of headers: the newer stands for both. */
+/** A file has only one table of headers, so the newer form represents both. */
 export const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
 
-/** Chats that a workspace holds itself: of these the global store has nothing. */
+/** Chats that are stored in a workspace. The global store has nothing of them. */
 export const heldByWorkspaces = new Set(workspaceEras.flatMap((era) => era.chats.map(({ id }) => id)))
 export const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
 
-/** Every age of Cursor in one home: whatever the lists name has a chat in the global store, with one message each. */
+/** All eras of Cursor in one home. Every chat in the lists has a chat in the global store, with one message. */
 export function writeAllEras(home: CursorHome, cursorHome: string): void {
   const store = home.global()
   for (const era of globalEras) era.write(store.db)
@@ -29,7 +29,7 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
   for (const era of [...rowEras, eraOutputs]) era.write(store)
   writeNoise(store)
-  // A transcript of it exists too, and a prompt that a workspace kept of a chat it lost.
+  // It also has a transcript, and a workspace still has a prompt of a lost chat.
   store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })
   store.message('era-both', 'm1', { type: 1, text: 'Told by both' })
   store.message('era-both', 'm2', { type: 2, text: 'Answered by both' })
@@ -40,7 +40,7 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   for (const era of transcriptEras) era.write(cursorHome)
   for (const era of cliEras) era.write(cursorHome)
   writeTrackingEra(cursorHome)
-  // The agent left a transcript of each of these, under a name that tells nothing of where it was.
+  // Each of these has a transcript, under a name that does not tell its folder.
   for (const { chatId, messages } of cliEras) {
     const told = messages.map(({ role, text }) => line(role, said(role === 'user' ? query(text ?? '') : (text ?? ''))))
     if (chatId !== null) writeTranscript(cursorHome, 'empty-window', `${chatId}.jsonl`, lines(...told))

@@ -4,31 +4,31 @@ import { bytesField, CliStore, cliFolder, encodeState, numberField } from '../..
 
 export interface CliMessage {
   readonly role: Role
-  /** The first of its texts; null where it holds none. */
+  /** Its first text; null if it has none. */
   readonly text: string | null
-  /** Names and outputs of the tools it calls. */
+  /** Names and outputs of its tool calls. */
   readonly tools: readonly (readonly [name: string, output: unknown])[]
-  /** When it was said, in epoch ms; null where nothing tells. */
+  /** Time of the message in epoch milliseconds; null if unknown. */
   readonly atMs: number | null
 }
 
-/** A form in which the command line left a chat, and what is to be found in it. */
+/** A format in which the command line stored a chat, and the expected result. */
 export interface CliEra {
   readonly name: string
-  /** Null where the store gives no chat. */
+  /** Null if the store contains no chat. */
   readonly chatId: string | null
   readonly title: string | null
-  /** Normalised; null where nothing names it. */
+  /** Normalised; null if nothing names it. */
   readonly rootUri: string | null
   readonly messages: readonly CliMessage[]
   /** Writes it into one of Cursor's home folders. */
   write(home: string): void
 }
 
-/** Stands in the stores where nobody may read: what the system says, the key of the blobs, branches that were left. */
+/** A word in data that must not be read: system prompts, the key of the blobs, abandoned branches. */
 export const cliCanary = 'canary-that-the-command-line-keeps-to-itself'
 
-/** The folder in which the chats were begun. */
+/** The folder in which the chats began. */
 export const cliRoot = '/yard/forge'
 
 export const user = (text: string) => ({
@@ -72,7 +72,7 @@ const facts = (agentId: string, latestRootBlobId: string) => ({
   blobEncryptionKey: cliCanary,
 })
 
-/** One list of blobs, and the branch that was left when a prompt was taken back. */
+/** One list of blobs, and the branch that was abandoned when a prompt was reverted. */
 export const eraList: CliEra = {
   name: 'a list of blobs, with a branch that was left',
   chatId: 'era-cli-list',
@@ -97,7 +97,7 @@ export const eraList: CliEra = {
   },
 }
 
-/** Messages inside the state, and the old list of turns beside the new one: of one turn the blob is gone. */
+/** Messages inside the state, and the old list of turns beside the new one. The blob of one turn is gone. */
 export const eraTree: CliEra = {
   name: 'messages in the state itself, with the old list of turns',
   chatId: 'era-cli-tree',
@@ -117,7 +117,7 @@ export const eraTree: CliEra = {
   },
 }
 
-/** What fits no longer was archived when Cursor summarised it. */
+/** Cursor archived the messages that it replaced by a summary. */
 export const eraArchive: CliEra = {
   name: 'a summary, with an archive of what it replaced',
   chatId: 'era-cli-archive',
@@ -145,7 +145,7 @@ export const eraArchive: CliEra = {
 const bentAtMs = Date.UTC(2026, 5, 2, 9, 30)
 const punchedAtMs = Date.UTC(2026, 5, 2, 9, 31)
 
-/** After a summary only the turns still tell the beginning; they also tell the times. */
+/** After a summary, only the turns still contain the beginning; they also contain the times. */
 export const eraSummary: CliEra = {
   name: 'a summary, with turns that tell what it replaced',
   chatId: 'era-cli-summary',
@@ -186,7 +186,7 @@ export const eraSummary: CliEra = {
   },
 }
 
-/** What Cursor puts in place of messages that no longer fit. */
+/** Cursor's replacement for messages that no longer fit. */
 export const summary = (text: string) => ({
   role: 'user',
   content: [{ type: 'text', text }],
@@ -218,7 +218,7 @@ export interface TurnPlan {
   readonly atMs?: number
 }
 
-/** Writes a turn with its prompt and its steps, each under its id. @returns the turn's id */
+/** Writes a turn with its prompt and steps, each under its own id. @returns the turn's id */
 export function writeTurn(store: Pick<CliStore, 'blob'>, { prompt, steps, atMs }: TurnPlan): string {
   const idOf = (blob: Buffer) => Buffer.from(store.blob(blob), 'hex')
   const fields = [
@@ -228,7 +228,7 @@ export function writeTurn(store: Pick<CliStore, 'blob'>, { prompt, steps, atMs }
   return store.blob(bytesField(1, Buffer.concat([...fields, bytesField(3, Buffer.from('request'))])))
 }
 
-/** Only the turns tell what was said; a row for each fact. */
+/** Only the turns contain the messages; there is one row per fact. */
 export const eraTurns: CliEra = {
   name: 'turns alone, with a row for each fact',
   chatId: 'era-cli-turns',
@@ -260,7 +260,7 @@ export const eraTurns: CliEra = {
   },
 }
 
-/** By an editor that talks to the agent. */
+/** Written by another editor that uses the agent. */
 export const eraSession: CliEra = {
   name: 'a session of another editor',
   chatId: 'era-cli-session',
@@ -277,7 +277,7 @@ export const eraSession: CliEra = {
   },
 }
 
-/** Opened, and closed again. */
+/** A session that was opened and closed without a message. */
 export const eraSilent: CliEra = {
   name: 'a window in which nothing was said',
   chatId: null,

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import type { EraChat } from './workspace-items.ts'
 
-/** What a list says of one chat, as far as a fixture sets it. */
+/** A list's metadata of one chat, as far as a fixture sets it. */
 export interface EraHead {
   readonly chatId: string
   readonly name: string | null
@@ -11,20 +11,20 @@ export interface EraHead {
   readonly parentChatId: string | null
 }
 
-/** What one age of Cursor left beside the chats of its global store, and what is to be found in it. */
+/** The items that one era of Cursor stored beside the chats of the global store, and the expected result. */
 export interface GlobalEra {
   readonly name: string
   readonly list: 'header-list' | 'header-table' | null
   readonly heads: readonly EraHead[]
   /** `<chat> <method> <root>`. */
   readonly evidence: readonly string[]
-  /** Chats that it holds itself. */
+  /** Chats that the items themselves contain. */
   readonly chats: readonly EraChat[]
-  /** Writes it into a store that has its tables, in place of what stood there. */
+  /** Writes the items into a store with tables, replacing the former ones. */
   write(db: Database.Database): void
 }
 
-/** Stands beside the items, where tokens do, and must be read by no one. */
+/** A word in items with secrets, which must not be read. */
 export const canary = 'canary-token-that-nobody-may-read'
 
 const at = (day: number): number => Date.UTC(2026, 3, day, 9)
@@ -121,7 +121,7 @@ export function makeHeaderTable(db: Database.Database, version: '3.9' | '3.19'):
   db.exec(version === '3.9' ? tableOf39 : tableOf319)
 }
 
-/** Cursor 3.9: a table. A row without a time of its last change has the one by which it is sorted. */
+/** Cursor 3.9: a table. A row without a time of its last change has the time by which it is sorted. */
 export const headerTableOf39: GlobalEra = {
   name: 'the table of 3.9',
   list: 'header-table',
@@ -157,7 +157,7 @@ export const headerTableOf39: GlobalEra = {
   },
 }
 
-/** Cursor 3.19: the table again, its columns in another order and one more. */
+/** Cursor 3.19: the same table with another column order and one more column. */
 export const headerTableOf319: GlobalEra = {
   name: 'the table of 3.19',
   list: 'header-table',
@@ -188,7 +188,7 @@ export const headerTableOf319: GlobalEra = {
   },
 }
 
-/** The sidebar's projects, from 3.12. */
+/** The projects of the sidebar, since 3.12. */
 export const agentProjects: GlobalEra = {
   name: 'the projects of 3.12',
   list: null,
@@ -266,6 +266,6 @@ export const globalTabs: GlobalEra = {
   },
 }
 
-/** Ages that tell of chats and hold none. */
+/** Eras that have metadata of chats but contain no chats. */
 export const listEras: readonly GlobalEra[] = [headerListOf30, headerTableOf39, headerTableOf319, agentProjects]
 export const globalEras: readonly GlobalEra[] = [...listEras, globalTabs]

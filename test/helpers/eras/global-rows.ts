@@ -3,20 +3,20 @@ import type { Store } from '../../../src/sample/cursor-home.ts'
 import { asBase64, keepBlob, stub, toolResult } from '../blob-store.ts'
 import { encodeArchive, writeTurn } from './cli-store.ts'
 
-/** A chat in rows of the global store, and what is to be found in it. */
+/** A chat in rows of the global store, and the expected result. */
 export interface RowEra {
   readonly name: string
   readonly id: string
-  /** Words of which each is said in exactly one of its messages. */
+  /** Words that are each in exactly one of its messages. */
   readonly words: readonly string[]
-  /** Each message as the api tells it, as far as it matters here. */
+  /** The relevant fields of each message in the API's answer. */
   readonly messages: readonly object[]
   write(store: Store): void
 }
 
 type Rows = Readonly<Record<string, { readonly type: 1 | 2 } & Record<string, unknown>>>
 
-/** Writes a chat that lists these rows, by their ids, in their order. */
+/** Writes a chat that lists these rows by id, in order. */
 function writeChat(store: Store, id: string, rows: Rows, more: object = {}): void {
   const fullConversationHeadersOnly = Object.entries(rows).map(([bubbleId, { type }]) => ({ bubbleId, type }))
   store.chat(id, { name: `Chat ${id}`, fullConversationHeadersOnly, ...more })
@@ -31,7 +31,7 @@ const review = (reviewData: object, more: object = {}) => ({
 })
 const byDefault = { status: 'None', selectedOption: 'rejectAndTellWhatToDoDifferently' }
 
-/** Calls of which a dialog asked the user, and what became of each. */
+/** Calls that needed the user's approval, with the outcome of each. */
 const reviewed: readonly (readonly [status: string, call: object])[] = [
   ['completed', review({ status: 'Done', selectedOption: 'accept' })],
   ['completed', review({ status: 'Done', selectedOption: 'run' })],
@@ -43,14 +43,14 @@ const reviewed: readonly (readonly [status: string, call: object])[] = [
   ['completed', { name: 'run_terminal_cmd', status: 'completed', additionalData: { blockReason: 'protectedConfig' } }],
 ]
 
-/** Of all calls of the tool `run_terminal_cmd`. */
+/** All calls use the tool `run_terminal_cmd`. */
 export const reviewedCalls = {
   calls: reviewed.length,
   rejected: reviewed.filter(([status]) => status === 'rejected').length,
 }
 
 const eraReviewed: RowEra = {
-  name: 'calls of which a dialog asked the user',
+  name: 'calls that needed the user’s approval',
   id: 'era-reviewed',
   words: ['mill', 'built'],
   messages: [{ role: 'user' }, ...reviewed.map(([status]) => ({ parts: [{ kind: 'tool', status }] }))],
@@ -63,7 +63,7 @@ const eraReviewed: RowEra = {
 const recorded = { tokenCount: { inputTokens: 40, outputTokens: 2 } }
 
 const eraPlaceholder: RowEra = {
-  name: 'tokens of a turn on a row that holds nothing to show',
+  name: 'tokens of a turn on a row with nothing to show',
   id: 'era-placeholder',
   words: ['asked', 'answered', 'thanked'],
   messages: [
@@ -82,7 +82,7 @@ const eraPlaceholder: RowEra = {
 }
 
 export const eraOverlong: RowEra = {
-  name: 'a message of which not all is indexed',
+  name: 'a message that is not indexed completely',
   id: 'era-overlong',
   words: ['lockkeeper', 'shortly'],
   messages: [
@@ -97,9 +97,9 @@ export const eraOverlong: RowEra = {
   },
 }
 
-/** Rows that keep a count in place of what was read, and the outputs in what was sent to the model. */
+/** Rows that contain a count instead of the read content; the outputs are in the data sent to the model. */
 export const eraOutputs: RowEra = {
-  name: 'outputs in the list that the model saw, in what a summary replaced, and in a turn',
+  name: 'outputs in the model’s list, in messages replaced by a summary, and in a turn',
   id: 'era-outputs',
   words: ['gauges', 'nineteen', 'twentyone', 'thirtytwo'],
   messages: [
@@ -122,12 +122,12 @@ export const eraOutputs: RowEra = {
   },
 }
 
-/** Those of which the rows themselves tell all. */
+/** Chats whose rows contain everything. */
 export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraOverlong]
 
 const UUID = '3b2f8c1e-5a4d-4e6f-9a7b-0c1d2e3f4a5b'
 
-/** Rows that hold no chat and that nobody reads, in both tables. */
+/** Rows without a chat that must not be read, in both tables. */
 export function writeNoise(store: Store): void {
   store.put(`inlineDiffUndoRedo-${UUID}-${UUID}`, { edits: [{ text: 'undone' }] })
   store.put('composer.autoAccept.lastSeenHead.main', 'abc')

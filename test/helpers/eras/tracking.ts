@@ -4,10 +4,10 @@ import Database from 'better-sqlite3'
 import { GitRepository } from '../git-repository.ts'
 import { line, lines, query, said, trust, writeTranscript } from './transcripts.ts'
 
-/** Stands in every table and column of the tracking database that nobody may read. */
+/** A word in every table and column of the tracking database that must not be read. */
 export const trackingCanary = 'canary-9d1f-tracked-code'
 
-/** The chat of the home of all eras that has a transcript and nothing else. */
+/** The chat in the home of all eras that has only a transcript. */
 export const trackedChat = {
   id: 'era-window',
   firstAtMs: Date.UTC(2026, 4, 30, 8, 15),
@@ -15,12 +15,12 @@ export const trackedChat = {
   models: ['kiln-2', 'kiln-1'],
 } as const
 
-/** A chat in a repository, one commit of which Cursor scored. */
+/** A chat in a repository with one commit that Cursor scored. */
 export const committedChat = {
   id: 'era-committed',
   subject: 'Stack the kiln',
   atMs: Date.UTC(2026, 4, 30, 12),
-  /** When Cursor recorded code of it last. */
+  /** When Cursor last recorded code of the chat. */
   trackedAtMs: Date.UTC(2026, 4, 30, 11, 50),
 } as const
 
@@ -51,7 +51,7 @@ export interface Recorded {
   readonly source?: unknown
 }
 
-/** A tracking database, written the way Cursor writes it: with a rollback journal. */
+/** A tracking database, written like Cursor does, with a rollback journal. */
 export class TrackingStore {
   readonly path: string
   readonly db: Database.Database
@@ -97,7 +97,7 @@ export class TrackingStore {
       .run(sha, branch, composerLinesAdded, trackingCanary)
   }
 
-  /** Fills what nobody may read. */
+  /** Fills the tables and columns that must not be read. */
   hide(conversationId: string): void {
     const hidden = trackingCanary
     this.db
@@ -114,8 +114,8 @@ export class TrackingStore {
 }
 
 /**
- * Gives a model and times to chats that have neither, and scores a commit of a repository beside the home. What people
- * and completions wrote beside it does not count.
+ * Records a model and times for chats that have neither, and scores a commit of a repository beside the home. Code of
+ * people and of completions in that commit does not count.
  */
 export function writeTrackingEra(home: string): void {
   const store = new TrackingStore(home)

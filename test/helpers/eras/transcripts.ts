@@ -4,27 +4,27 @@ import type { Role } from '../../../src/model/message.ts'
 
 export interface TranscriptMessage {
   readonly role: Role
-  /** The first of its texts; null where it holds none, but a call or an error. */
+  /** Its first text; null if it has only calls or errors. */
   readonly text: string | null
   readonly sentAtMs: number | null
-  /** Names of the tools it calls. */
+  /** Names of its tool calls. */
   readonly tools: readonly string[]
 }
 
-/** A form in which Cursor left a transcript, and what is to be found in it. */
+/** A format in which Cursor stored a transcript, and the expected result. */
 export interface TranscriptEra {
   readonly name: string
-  /** The project's folder below `projects`. */
+  /** Name of the project's folder in `projects`. */
   readonly slug: string
-  /** From the folder of transcripts on. */
+  /** Path relative to the folder of transcripts. */
   readonly file: string
-  /** Null where the file gives no chat. */
+  /** Null if the file contains no chat. */
   readonly chatId: string | null
   readonly parentChatId: string | null
-  /** Normalised; null where nothing names it. */
+  /** Normalised; null if nothing names it. */
   readonly rootUri: string | null
   readonly messages: readonly TranscriptMessage[]
-  /** Writes it into one of Cursor's home folders, in place of what stood there. */
+  /** Writes it into one of Cursor's home folders, replacing a former one. */
   write(home: string): void
 }
 
@@ -54,7 +54,7 @@ const eraOf = ({ content, ...told }: Left): TranscriptEra => {
   }
 }
 
-/** @param file from the folder of transcripts on */
+/** @param file path relative to the folder of transcripts */
 export function writeTranscript(home: string, slug: string, file: string, content: string | Uint8Array): string {
   const path = join(home, 'projects', slug, 'agent-transcripts', file)
   mkdirSync(dirname(path), { recursive: true })
@@ -62,7 +62,7 @@ export function writeTranscript(home: string, slug: string, file: string, conten
   return path
 }
 
-/** Says of a project where its root is. */
+/** Writes the file that names a project's root. */
 export function trust(home: string, slug: string, workspacePath: string): void {
   mkdirSync(join(home, 'projects', slug), { recursive: true })
   const told = { trustedAt: '2026-06-02T03:20:00.000Z', workspacePath, trustMethod: 'user' }
@@ -227,7 +227,7 @@ export const eraRecords = eraOf({
   ],
 })
 
-/** What it quotes looks like messages, so that it seems to hold more of them than the list does. */
+/** Its quotes look like messages, so it seems to contain more messages than it does. */
 export const eraTwin = eraOf({
   name: 'the old form of the chat that a JSON list holds too',
   file: 'era-records.txt',

@@ -5,7 +5,7 @@ import type { Role } from '../../../src/model/message.ts'
 import { Store } from '../../../src/sample/cursor-home.ts'
 
 export interface EraMessage {
-  /** Null where Cursor gave it no id. */
+  /** Null if Cursor gave it no id. */
   readonly id: string | null
   readonly role: Role
   readonly text: string
@@ -20,23 +20,23 @@ export interface EraChat {
   readonly messages: readonly EraMessage[]
 }
 
-/** What one age of Cursor left in a workspace, and what is to be found in it. */
+/** The items that one era of Cursor stored in a workspace, and the expected result. */
 export interface Era {
   readonly name: string
-  /** The workspace's folder below `workspaceStorage`. */
+  /** Name of the workspace's folder in `workspaceStorage`. */
   readonly workspaceId: string
   /** Normalised. */
   readonly rootUri: string
   readonly chats: readonly EraChat[]
-  /** Chats that it says to be this workspace's without holding them. */
+  /** Chats of this workspace that the items list but do not contain. */
   readonly headIds: readonly string[]
-  /** Chats that it says to have been open here. */
+  /** Chats that were open in this workspace. */
   readonly openIds: readonly string[]
-  /** Writes it into a `User` folder, in place of what stood there. */
+  /** Writes it into a `User` folder, replacing a former one. */
   write(userDir: string): void
 }
 
-/** Stands in every store beside the chats, where tokens do, and must be read by no one. */
+/** A word in secrets beside the chats of every store, which must not be read. */
 export const canary = 'canary-token-that-nobody-may-read'
 
 const at = (day: number): number => Date.UTC(2024, 10, day, 9)
@@ -61,7 +61,7 @@ const eraOf = ({ json, items, ...told }: Left): Era => ({
   },
 })
 
-/** As these ages wrote it: with a rollback journal, and one table alone. */
+/** As these eras wrote it: with a rollback journal and only one table. */
 function writeStore(path: string, items: Left['items']): void {
   const store = new Store(path, 'delete')
   store.db.exec('delete from ItemTable; drop table cursorDiskKV')

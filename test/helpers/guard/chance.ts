@@ -1,6 +1,6 @@
 import { Chance } from '../../../src/sample/chance.ts'
 
-/** The same numbers for the same seed, each at least 0 and below 1. */
+/** Pseudo-random numbers from 0 (included) to 1 (excluded), the same for the same seed. */
 export function chanceOf(seed: number): () => number {
   const chance = new Chance(`seed ${seed}`)
   return () => chance.next()

@@ -7,7 +7,7 @@ import { fillStore } from '../fill-store.ts'
 import { dumpMirror, findFaults } from './dump.ts'
 import { passOver } from './healed.ts'
 
-/** A Cursor, and what a mirror that never failed holds of it. */
+/** A Cursor home, and the content of a mirror of it that never failed. */
 export class FullDisk {
   readonly home = new CursorHome()
   readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-full-'))
@@ -31,8 +31,8 @@ export class FullDisk {
   }
 
   /**
-   * Runs a pass that finds room for only a share of what it has to write, then one with room enough.
-   * @returns what is wrong, and whether the disk was full at all
+   * Runs a pass with space for only a part of what it writes, then one with enough space.
+   * @returns the problems, and whether the disk was full at all
    */
   fail(
     share: number,

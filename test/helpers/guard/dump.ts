@@ -22,7 +22,7 @@ select chats.id as name, hex(sz) as sz from chats join chat_terms_docsize on cha
 `
 const HEADS = `select chat_id || ' ' || list as name, heads.* from heads order by name`
 
-/** Numbers are the mirror's own affair, and how far its estimates have come. */
+/** Row numbers and the progress of estimates may differ between mirrors. */
 const OWN_NUMBERS = new Set([
   'key',
   'chat',
@@ -37,7 +37,7 @@ const OWN_NUMBERS = new Set([
 
 type Row = Readonly<Record<string, unknown>>
 
-/** All that a mirror holds, by names that survive a rebuild: equal for two mirrors that hold the same. */
+/** The content of a mirror under names that survive a rebuild, so it is equal for two mirrors with the same content. */
 export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>> {
   const list = (sql: string): Row[] =>
     (db.prepare(sql).all() as Row[]).map((row) =>
@@ -54,7 +54,7 @@ export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>>
   }
 }
 
-/** What is wrong with a mirror by its own word; nothing where it is sound. */
+/** Problems that a mirror reports about itself; empty if it is sound. */
 export function findFaults(db: Mirror): string[] {
   const integrity = db.pragma('integrity_check', { simple: true })
   const faults = integrity === 'ok' ? [] : [`integrity: ${String(integrity)}`]
@@ -72,7 +72,7 @@ export function findFaults(db: Mirror): string[] {
   return faults
 }
 
-/** Positions equal rows: what is counted as read is held, and what is held is found or waits to be. */
+/** Checks that positions match the rows: everything counted as read is stored, and everything stored is indexed or in the backlog. */
 const FAULTS: readonly (readonly [fault: string, sql: string])[] = [
   [
     'a source says it is read beyond the rows that are held',

@@ -13,7 +13,7 @@ export function keepNow(
   for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
 }
 
-/** What the daemon does with a mirror: at its start, and once a week. */
+/** The checks that the daemon runs on a mirror at its start and once a week. */
 export function keepSound(kept: MirrorMaintenance): UpkeepOutcome {
   for (const task of ['check', 'check-terms'] as const) {
     const { damage } = keepNow(kept, task)
@@ -22,7 +22,7 @@ export function keepSound(kept: MirrorMaintenance): UpkeepOutcome {
   return keepNow(kept, 'salvage')
 }
 
-/** A pass over this Cursor, to its end. */
+/** A complete pass over this Cursor home. */
 export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'nudge'): void {
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth }))

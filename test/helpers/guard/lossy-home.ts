@@ -2,13 +2,13 @@ import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home
 import { Indexer } from '../in-process.ts'
 
 const FIRST_AT_MS = Date.UTC(2026, 0, 5, 9)
-/** More than a page of the mirror holds. */
+/** Longer than a page of the mirror. */
 const LONG = 24_000
 
 const pad = (value: number): string => String(value).padStart(4, '0')
 export const chatIdOf = (chat: number): string => `chat-${pad(chat)}-of-the-home`
 export const messageIdOf = (chat: number, message: number): string => `id-${pad(chat)}-${pad(message)}-end`
-/** Stands in this message alone, on every page that holds a piece of it. */
+/** A word that only this message contains, on every page with a part of it. */
 export const wordOf = (chat: number, message: number): string => `w${pad(chat)}x${pad(message)}z`
 
 export function writeMessage(store: Store, chat: number, message: number): void {
@@ -30,12 +30,12 @@ export interface LossyHome {
   readonly home: CursorHome
   readonly store: Store
   readonly indexer: Indexer
-  /** The messages that Cursor lost and the mirror kept. */
+  /** The messages that Cursor lost and the mirror still has. */
   readonly lost: readonly { readonly chat: number; readonly message: number }[]
   remove(): void
 }
 
-/** A Cursor that lost a third of what it held, and a mirror that has seen all of it. */
+/** A Cursor home that lost a third of its messages, and a mirror that has all of them. */
 export function lossyHome(chats: number, messages: number): LossyHome {
   const home = new CursorHome()
   const store = home.global()
@@ -49,7 +49,7 @@ export function lossyHome(chats: number, messages: number): LossyHome {
   store.db.transaction(() => {
     for (let chat = 0; chat < chats; chat += 1) {
       for (let message = 0; message < messages; message += 1) {
-        // Every fifth chat whole, and every fifth message of the others.
+        // Every fifth chat completely, and every fifth message of the others.
         if (chat % 5 !== 0 && message % 5 !== 1) continue
         store.delete(`bubbleId:${chatIdOf(chat)}:${messageIdOf(chat, message)}`)
         lost.push({ chat, message })
@@ -57,7 +57,7 @@ export function lossyHome(chats: number, messages: number): LossyHome {
       if (chat % 5 === 0) store.delete(`composerData:${chatIdOf(chat)}`)
     }
   })()
-  // So much at once is believed to be gone only by a full pass, or after a minute.
+  // Such a large loss is only confirmed by a full pass or after a minute.
   indexer.pass('full')
   return {
     home,

@@ -11,7 +11,7 @@ import { chatIdOf, messageIdOf, wordOf, type LossyHome } from './lossy-home.ts'
 
 const PAGE = 16_384
 
-/** A sound mirror, page by page: what each page belongs to, and which pages each lost message needs. */
+/** A sound mirror with its pages: the table of each page, and the pages that each lost message needs. */
 export class Original {
   readonly path = join(mkdtempSync(join(tmpdir(), 'cursordex-original-')), 'mirror.db')
   readonly bytes: Buffer
@@ -47,12 +47,12 @@ export class Original {
     return this.bytes.subarray((num - 1) * PAGE, num * PAGE)
   }
 
-  /** Of another table: a piece of a text in place of another reads as well, and only the text itself would tell. */
+  /** A page of another table: a text page in place of another one would be readable, and only its text would differ. */
   isAlike(page: number, other: number): boolean {
     return this.#owners.get(page) === this.#owners.get(other)
   }
 
-  /** The lost messages of which no page is among these. Of a chat both of whose names are lost only the words are known. */
+  /** The lost messages that need none of these pages. If both names of a chat are lost, only the texts are known. */
   survivors(damaged: ReadonlySet<number>): string[] {
     if (this.#chatPages.filter((page) => damaged.has(page)).length > 1) return []
     const isWhole = (pages: readonly number[]): boolean => pages.every((page) => !damaged.has(page))
@@ -81,7 +81,7 @@ export interface DamageRound {
   readonly bytes: Buffer
 }
 
-/** Overwrites a few pages with garbage, with nothing, or with what belongs elsewhere. */
+/** Overwrites a few pages with garbage, zeros, or content of other pages. */
 export function damagePages(original: Original, seed: number): DamageRound {
   const chance = chanceOf(seed)
   const bytes = Buffer.from(original.bytes)
@@ -99,13 +99,13 @@ export function damagePages(original: Original, seed: number): DamageRound {
 
 export interface Healed {
   readonly faults: readonly string[]
-  /** Messages that another page held and that are not as they were. */
+  /** Changed messages of undamaged pages. */
   readonly wrong: readonly string[]
   readonly survivors: number
   readonly isSetAside: boolean
 }
 
-/** Lets the mirror look after itself and a pass run, and compares what it holds with what it should. */
+/** Runs the mirror's checks and a pass, and compares its content with the expected one. */
 export function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Healed {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
@@ -133,7 +133,7 @@ type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 const byName = (rows: readonly Readonly<Record<string, unknown>>[]): Rows =>
   new Map(rows.map((row) => [String(row['name']).split(' ').slice(0, 2).join(' '), row]))
 
-/** A message that Cursor holds is as it was; one that it lost, too, where its pages are whole. */
+/** A message that Cursor has must be unchanged; a lost one too, if its pages are undamaged. */
 function differences(
   original: Original,
   healed: ReturnType<typeof dumpMirror>,
@@ -151,7 +151,7 @@ function differences(
   })
 }
 
-/** How many rows SQLite reads from first to last before it meets damage: what a salvage would save that stops there. */
+/** How many rows SQLite reads in order before it hits damage. A salvage that stops there would save only these. */
 export function readUntilDamage(bytes: Buffer): number {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
@@ -166,7 +166,7 @@ export function readUntilDamage(bytes: Buffer): number {
       db.close()
     }
   } catch {
-    // What was read before is what counts.
+    // Only the rows read so far count.
   }
   rmSync(folder, { recursive: true, force: true })
   return rows

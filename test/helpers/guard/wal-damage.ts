@@ -12,15 +12,15 @@ import { dumpMirror, findFaults } from './dump.ts'
 import { keepSound, passOver } from './healed.ts'
 import { writeChat } from './lossy-home.ts'
 
-/** A mirror whose WAL holds many commits, as a power cut would find it. */
+/** A mirror whose WAL contains many commits, as at a power cut. */
 export class WalMirror {
   readonly home = new CursorHome()
   readonly main: Buffer
   readonly wal: Buffer
-  /** What a mirror holds that never failed. */
+  /** The content of a mirror that never failed. */
   readonly wanted: ReturnType<typeof dumpMirror>
 
-  /** @param write what is done to the mirror while its WAL grows, one call a chat */
+  /** @param write changes the mirror while its WAL grows; it is called once per chat */
   constructor(chats: number, write: (indexer: Indexer) => void = (indexer) => indexer.pass()) {
     const store = this.home.global()
     const indexer = new Indexer(this.home.userDir)
@@ -45,7 +45,7 @@ export class WalMirror {
   }
 }
 
-/** The WAL cut off, zeroed or filled with garbage at a place of its own for each seed. */
+/** The WAL cut off, zeroed or filled with garbage, at a place that depends on the seed. */
 export function damageWal(wal: Buffer, seed: number): Buffer {
   const chance = chanceOf(seed)
   const at = Math.floor(chance() * wal.length)
@@ -57,7 +57,7 @@ export function damageWal(wal: Buffer, seed: number): Buffer {
   return damaged
 }
 
-/** @returns what is wrong after reopening, and again after a pass */
+/** @returns the problems after reopening and after another pass */
 export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-wal-'))
   const path = join(folder, 'mirror.db')
@@ -82,7 +82,7 @@ export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[]
   }
 }
 
-/** A planted fault: the position is written first, in a transaction of its own. */
+/** A planted fault: the position is written first, in a separate transaction. */
 export function positionsFirst(indexer: Indexer): void {
   const ahead = readAhead(indexer.mirror)
   for (const { num, rowid, key } of ahead) {

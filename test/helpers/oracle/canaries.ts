@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Words that stand only where nothing may be read from. Each begins in its own way: the terms of a full-text index
- * are stored without the beginning that they share with the term before, which would hide a word from a search.
+ * Words in data that must not be read. Each begins differently: a full-text index stores terms without the beginning
+ * that they share with the former term, which would hide a word from a search of the bytes.
  */
 export const canaries = {
   draftText: 'wqzodraftkarpfenteich',
@@ -28,13 +28,13 @@ export const canaries = {
   unknownFamily: 'tzvyfamilygoldhamster',
 } as const
 
-/** @returns the names of all that stand in these bytes, in any letter case, whole or without their first letters */
+/** @returns the names of all canaries in these bytes, in any letter case, whole or without their first letters */
 export function canariesIn(bytes: string): string[] {
   const folded = bytes.toLowerCase()
   return Object.entries(canaries).flatMap(([name, word]) => (folded.includes(word.slice(4)) ? [name] : []))
 }
 
-/** Every byte of every file below a folder, each byte a sign. */
+/** All bytes of all files below a folder, as one character per byte. */
 export function bytesBelow(folder: string): string {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())

@@ -35,11 +35,11 @@ interface AnsweredChat extends Fields {
   readonly title: string
 }
 
-// Odd sizes, so that the last page of most lists is a part of one.
+// Odd sizes, so that the last page of most lists is not full.
 const CHATS_A_PAGE = 17
 const MESSAGES_A_PAGE = 90
 
-/** Asks for every chat and every message, and compares each with what is expected. */
+/** Requests every chat and every message, and compares each with the expected answer. */
 export async function expectAnswers(daemon: RunningDaemon, expected: ReadonlyMap<string, ExpectedChat>): Promise<void> {
   const chats = await listAll<AnsweredChat>(daemon, '/api/chats?includeEmpty=true&subagents=true', CHATS_A_PAGE)
   expect(chats.map((chat) => chat.id).sort()).toEqual([...expected.keys()].sort())
@@ -62,7 +62,7 @@ export async function expectAnswers(daemon: RunningDaemon, expected: ReadonlyMap
   expect(given).toEqual(wanted)
 }
 
-/** A chat's thread and orphans, over HTTP, in the order of the answer. */
+/** A chat's thread and orphans over HTTP, in the order of the answer. */
 export async function messagesOf(daemon: RunningDaemon, chatId: string): Promise<AnsweredMessage[]> {
   const path = `/api/chats/${encodeURIComponent(chatId)}/messages?includeOrphans=true`
   return listAll<AnsweredMessage>(daemon, path, MESSAGES_A_PAGE)
@@ -86,7 +86,7 @@ function begins(text: string, title: string): boolean {
   return start !== '' && words(text).startsWith(start)
 }
 
-/** What was answered, in the shape of what is expected, without what is left open. */
+/** The answer in the form of the expected one, without members that are left open. */
 function comparable(messages: readonly AnsweredMessage[], want: ExpectedChat): ExpectedMessage[] {
   const ranks = messages.filter((message) => message.position !== null)
   return messages.map((message, at) => {
@@ -120,7 +120,7 @@ function holdingsAnswered(parts: readonly AnsweredPart[]): Holdings {
       const { name, status, callId, input, output, error } = part as unknown as ToolCall
       return { name, status, callId, input, output, error }
     }),
-    // An image has no path: whether and under what name it is told of is left open.
+    // An image has no path, so it is left open whether and under which name it is returned.
     attachment: of('attachment')
       .map((part) => String(part['path']))
       .filter((path) => path !== 'image'),

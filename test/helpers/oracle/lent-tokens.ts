@@ -2,9 +2,9 @@ import { isEmpty } from './parts.ts'
 import type { Timed } from './thread.ts'
 
 /**
- * For each bubble of a thread the bubbles whose tokens count on it: a row with nothing to show gives its own to the last
- * message before it in its turn, else to the first after it, else to the last of all.
- * @param thread in order, orphans among them
+ * For each bubble of a thread, the bubbles whose tokens count for it. A row with nothing to show gives its tokens to the
+ * last message before it in its turn, else to the first one after it, else to the last of all.
+ * @param thread in order, including orphans
  */
 export function lendersOf(thread: readonly Timed[]): ReadonlyMap<Timed, readonly Timed[]> {
   const line = thread.filter(({ position }) => position !== null)

@@ -4,13 +4,13 @@ import type { ExpectedChat, ExpectedMessage } from '../oracle.ts'
 type Chats = ReadonlyMap<string, ExpectedChat>
 
 /**
- * What must be answered after a store has lost something: all that it held whenever it was looked at, what is gone
- * marked so. Lost chats keep their thread, lost messages the place at which their chat still names them.
+ * The required answers after a store lost data: everything that it ever had, with deleted data
+ * marked. Lost chats keep their thread; lost messages keep the place where their chat still names them.
  */
 export class Memory {
   #seen: Chats = new Map()
 
-  /** @param held what the store holds now */
+  /** @param held the current content of the store */
   look(held: Chats): Chats {
     const merged = new Map<string, ExpectedChat>()
     for (const [id, chat] of held) merged.set(id, mergeChat(chat, this.#seen.get(id)))
@@ -32,7 +32,7 @@ function mergeChat(now: ExpectedChat, before: ExpectedChat | undefined): Expecte
     return { ...lost(message), position, isOrphan: position === null }
   })
   const messages = [...now.messages, ...placed].toSorted(byPlace)
-  // What a chat's own row told is remembered when only the rows of its messages are left.
+  // The facts of a chat's own row are kept when only the rows of its messages are left.
   const { facts, titleStart } = before !== undefined && now.facts['deletedInCursor'] === true ? before : now
   const { deletedInCursor } = now.facts
   return { ...now, titleStart, facts: { ...facts, deletedInCursor, ...countsOf(messages) }, messages }
@@ -40,7 +40,7 @@ function mergeChat(now: ExpectedChat, before: ExpectedChat | undefined): Expecte
 
 const lost = (message: ExpectedMessage): ExpectedMessage => ({ ...message, deletedInCursor: true })
 
-/** The thread first, then the orphans by time. */
+/** The thread in order, then the orphans by time. */
 function byPlace(one: ExpectedMessage, other: ExpectedMessage): number {
   if (one.position !== null && other.position !== null) return one.position - other.position
   if (one.position !== other.position) return one.position === null ? 1 : -1

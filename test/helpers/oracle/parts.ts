@@ -11,20 +11,20 @@ export interface ToolCall {
   readonly error: string | null
 }
 
-/** What a message holds, kind by kind, as far as Cursor's format is known well enough to be sure. */
+/** A message's content by kind, as far as Cursor's format is known for sure. */
 export interface Holdings {
   readonly text: readonly string[]
   readonly thinking: readonly string[]
-  /** Only blocks that the text does not repeat: whether a repeated one is a part of its own is left open. */
+  /** Only blocks that the text does not repeat. It is left open whether a repeated block is a separate part. */
   readonly code: readonly string[]
   readonly tool: readonly ToolCall[]
   readonly attachment: readonly string[]
   readonly todo: readonly string[]
-  /** The lines of every error, sorted: how its strings are put together is left open. */
+  /** The lines of every error, sorted, because the order of its strings is left open. */
   readonly error: readonly string[]
 }
 
-/** Where a message's text may stand, best first. */
+/** Fields that may contain a message's text, best first. */
 const TEXT_FIELDS = ['text', 'richText', 'rawText', 'delegate', 'initText', 'content', 'message']
 
 export function holdingsOf(bubble: Fields, toolOfOldForm: unknown): Holdings {

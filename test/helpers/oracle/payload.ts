@@ -1,10 +1,10 @@
 import { asFields, parseJson } from './values.ts'
 import type { Fields } from './values.ts'
 
-/** Far deeper than any call, and far less deep than what ends a recursion. */
+/** Much deeper than any real call, and far below the limit of a recursion. */
 const TOO_DEEP_LEVELS = 10_000
 
-/** Parsed where it parses, else the string as it stands; null where there is none, and where it is too deep to hold. */
+/** Parsed if it is JSON, else the string itself; null if there is none or it is nested too deeply. */
 export function payloadOf(value: unknown): unknown {
   if (isTooDeep(value)) return null
   if (typeof value !== 'string') return value ?? null
@@ -15,7 +15,7 @@ export function hasDeepPayload(bubble: Fields): boolean {
   return Object.values(asFields(bubble['toolFormerData']) ?? {}).some(isTooDeep)
 }
 
-/** Level by level, since a recursion would not come back. */
+/** Level by level, because a recursion would overflow the stack. */
 function isTooDeep(value: unknown): boolean {
   let level = [typeof value === 'string' ? parseJson(value) : value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -10,7 +10,7 @@ export interface BubbleRow {
 }
 
 export interface StoreRows {
-  /** Null for a chat whose row is there, without a value: Cursor deleted it. */
+  /** Null for a deleted chat: its row exists without a value. */
   readonly chats: ReadonlyMap<string, Fields | null>
   readonly bubbles: readonly BubbleRow[]
   readonly issues: Readonly<Record<string, number>>
@@ -23,10 +23,10 @@ interface RawRow {
 
 const TOO_LARGE_BYTES = 32 * 1024 * 1024
 const chatKey = /^composerData:([^]*)$/
-/** A chat's id may hold any character, so the message's id is what stands behind the last colon. */
+/** A chat's id may contain any character, so the message's id is the part after the last colon. */
 const bubbleKey = /^bubbleId:([^]*):([^:]*)$/
 
-/** Every row of a store, all in memory at once, judged one by one. */
+/** All rows of a store in memory, checked one by one. */
 export function readRows(path: string): StoreRows {
   const chats = new Map<string, Fields | null>()
   const bubbles: BubbleRow[] = []
@@ -72,7 +72,7 @@ function readAll(path: string): RawRow[] {
   }
 }
 
-/** @returns the row's object, or the reason why it has none */
+/** @returns the row's object, or the reason why there is none */
 function judge(bytes: Buffer | null): Fields | string {
   if (bytes === null) return 'null-value'
   if (bytes.length > TOO_LARGE_BYTES) return 'too-large'

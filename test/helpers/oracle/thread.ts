@@ -2,9 +2,9 @@ import type { Holdings } from './parts.ts'
 import { asArray, asFields, asText } from './values.ts'
 import type { Fields } from './values.ts'
 
-/** One bubble of a chat, from a row of its own or from inside the chat's row. */
+/** One bubble of a chat, from its own row or from inside the chat's row. */
 export interface Bubble {
-  /** Null where Cursor gives none. */
+  /** Null if Cursor gives none. */
   readonly id: string | null
   readonly value: Fields
   readonly holdings: Holdings
@@ -18,7 +18,7 @@ interface Header {
 
 export interface Placed {
   readonly bubble: Bubble
-  /** Null for one that the chat does not name. */
+  /** Null if the chat does not name it. */
   readonly position: number | null
   readonly header: Fields | null
 }
@@ -28,7 +28,7 @@ export interface Timed extends Placed {
   readonly timeSource: 'message' | 'header' | 'timing' | 'neighbour' | 'chat' | null
 }
 
-/** Smaller numbers count from the start of a process, not from 1970. */
+/** Smaller numbers are times since the start of a process, not since 1970. */
 const EPOCH_FLOOR_MS = 1e12
 const TIMINGS = ['clientStartTime', 'clientRpcSendTime', 'clientSettleTime', 'clientEndTime']
 
@@ -40,7 +40,7 @@ export function headersOf(chat: Fields | null): readonly Header[] {
   })
 }
 
-/** Gives every bubble the place of the header that names it: by key, by its own id, by start time and type. */
+/** Gives every bubble the place of its header: by key, by its own id, or by start time and type. */
 export function placeByHeaders(headers: readonly Header[], bubbles: readonly Bubble[]): Placed[] {
   const free = new Set(headers)
   const placed = new Map<Bubble, Header>()
@@ -76,7 +76,7 @@ export function placeByTime(bubbles: readonly Bubble[]): Placed[] {
     .map((bubble, position) => ({ bubble, position, header: null }))
 }
 
-/** @param thread in order, orphans apart: they have no neighbours */
+/** @param thread in order, without orphans: these have no neighbours */
 export function giveTimes(thread: readonly Placed[], chatTimeMs: number | null): Timed[] {
   const known = thread.map(knownTime)
   return thread.map((placed, at) => {
@@ -109,7 +109,7 @@ function timingOf(bubble: Fields): number | null {
   return TIMINGS.map((name) => timeOf(timings?.[name])).find((time) => time !== null) ?? null
 }
 
-/** Milliseconds since 1970 from all that is seen: ISO text, numbers, fractions, digits in a string. */
+/** Epoch milliseconds from all known forms: ISO text, numbers, fractions, digits in a string. */
 export function timeOf(value: unknown): number | null {
   const isDigits = typeof value === 'string' && /^\d+$/.test(value)
   const time = isDigits ? Number(value) : typeof value === 'string' ? Date.parse(value) : value

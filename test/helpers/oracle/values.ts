@@ -1,6 +1,6 @@
 export type Fields = Readonly<Record<string, unknown>>
 
-/** @returns undefined for what is not JSON */
+/** @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -17,7 +17,7 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** @returns null for what is no string, and for the empty one */
+/** @returns null for an empty string or another type */
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

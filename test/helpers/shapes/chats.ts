@@ -5,7 +5,7 @@ const START_MS = Date.UTC(2025, 10, 3, 8)
 export const minute = (count: number): number => START_MS + count * 60_000
 export const iso = (count: number): string => new Date(minute(count)).toISOString()
 
-/** Chats of every layout that Cursor has had, whole ones and damaged ones. */
+/** Chats in every format that Cursor has used, complete and damaged. */
 export function writeChats(store: Store): void {
   for (const version of [3, 6, 8, 9, 10, 11, 14, 16]) writeSplit(store, version)
   writeEmbedded(store)
@@ -113,7 +113,7 @@ function writeIncomplete(store: Store): void {
   store.message('placeholders', 'm4', { type: 2, text: 'Answer', toolFormerData: degenerate, createdAt: iso(94) })
 }
 
-/** After a checkpoint is restored, the list names the same messages by other ids. */
+/** After a checkpoint restore, the list names the same messages by other ids. */
 function writeRestored(store: Store): void {
   store.chat('restored', {
     createdAt: minute(100),
@@ -158,7 +158,7 @@ function writeTitles(store: Store): void {
   store.message('nameless-answer', 'm2', { type: 2, text: 'Nobody asked', createdAt: iso(132) })
 }
 
-/** More messages than one answer holds. */
+/** More messages than fit into one answer. */
 function writeLong(store: Store): void {
   const ids = Array.from({ length: 230 }, (_, at) => `n${at}`)
   store.chat('long', { name: 'A long one', createdAt: minute(200), fullConversationHeadersOnly: headers(ids) })

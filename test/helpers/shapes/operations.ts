@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 import { pause } from '../wait-until.ts'
 import type { Writer } from './writer.ts'
 
-/** Something done to a store, by words that stand nowhere else. */
+/** A change to a store, with words that are nowhere else. */
 interface Operation {
   readonly name: string
-  /** What the store holds before. */
+  /** The content of the store before. */
   readonly chats: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly act: (writer: Writer) => void | Promise<void>
   readonly found?: readonly string[]
-  /** Found where it is and where it was: each chat keeps what it held. */
+  /** Found in both chats, because each chat keeps its messages. */
   readonly foundTwice?: readonly string[]
   readonly lost?: readonly string[]
 }
@@ -63,13 +63,13 @@ export const rewrites: readonly Operation[] = [
 
 export const losses: readonly Operation[] = [
   {
-    name: 'a row deleted that its chat still names',
+    name: 'a deleted row that its chat still names',
     chats: { deleted: { m1: 'flintfirst', m2: 'flintgone', m3: 'flintlast' } },
     act: (to) => to.delete('deleted', 'm2'),
     found: ['flintfirst', 'flintgone', 'flintlast'],
   },
   {
-    name: 'a row deleted and named no more',
+    name: 'a deleted row that its chat no longer names',
     chats: { dropped: { m1: 'garnetfirst', m2: 'garnetgone', m3: 'garnetlast' } },
     act: (to) => {
       to.delete('dropped', 'm2')
@@ -78,19 +78,19 @@ export const losses: readonly Operation[] = [
     found: ['garnetfirst', 'garnetgone', 'garnetlast'],
   },
   {
-    name: 'a whole chat deleted',
+    name: 'a completely deleted chat',
     chats: { vanished: { m1: 'hazelfirst', m2: 'hazelsecond' } },
     act: (to) => to.deleteChat('vanished'),
     found: ['hazelfirst', 'hazelsecond'],
   },
   {
-    name: 'a chat left without a value, its rows still there',
+    name: 'a chat row without a value, with its messages',
     chats: { emptied: { m1: 'indigofirst', m2: 'indigosecond' } },
     act: (to) => to.tombstone('emptied'),
     found: ['indigofirst', 'indigosecond'],
   },
   {
-    name: 'a chat left without a value, its rows gone',
+    name: 'a chat row without a value and without its messages',
     chats: { cleared: { m1: 'jasperfirst', m2: 'jaspersecond' } },
     act: (to) => {
       to.deleteChat('cleared')
@@ -149,19 +149,19 @@ export const moves: readonly Operation[] = [
     foundTwice: ['nickelmoved'],
   },
   {
-    name: 'a list put into another order',
+    name: 'a list in another order',
     chats: { reordered: { m1: 'ochrefirst', m2: 'ochresecond', m3: 'ochrethird' } },
     act: (to) => to.list('reordered', ['m3', 'm1', 'm2']),
     found: ['ochrefirst', 'ochresecond', 'ochrethird'],
   },
   {
-    name: 'a list cut short, the rows still there',
+    name: 'a shortened list, with all rows',
     chats: { shortened: { m1: 'pewterfirst', m2: 'pewtersecond', m3: 'pewterthird' } },
     act: (to) => to.list('shortened', ['m1']),
     found: ['pewterfirst', 'pewtersecond', 'pewterthird'],
   },
   {
-    name: 'a list that names more, some of it not there yet',
+    name: 'a longer list, with some rows still missing',
     chats: { extended: { m1: 'quartzfirst', m2: 'quartzsecond' } },
     act: (to) => {
       to.insert('extended', 'm3', 'quartzthird')
@@ -173,7 +173,7 @@ export const moves: readonly Operation[] = [
 
 export const upheavals: readonly Operation[] = [
   {
-    name: 'a vacuum after holes were made',
+    name: 'a vacuum after deletions',
     chats: { holed: { m1: 'russetfirst', m2: 'russetgone', m3: 'russetold' } },
     act: (to) => {
       to.delete('holed', 'm2')
@@ -185,7 +185,7 @@ export const upheavals: readonly Operation[] = [
     lost: ['russetfirst', 'russetold'],
   },
   {
-    name: 'all rows deleted and inserted anew from rowid 1',
+    name: 'all rows deleted and inserted again from rowid 1',
     chats: { renumbered: { m1: 'sablefirst', m2: 'sableold' } },
     act: (to) => {
       to.insert('renumbered', 'm2', 'sablenew')
@@ -195,7 +195,7 @@ export const upheavals: readonly Operation[] = [
     lost: ['sableold'],
   },
   {
-    name: 'the table dropped and made again with less in it',
+    name: 'the table dropped and created again with fewer rows',
     chats: { remade: { m1: 'topazold', m2: 'topazgone' } },
     act: (to) =>
       to.atOnce(() => {
@@ -225,7 +225,7 @@ export const upheavals: readonly Operation[] = [
   },
 ]
 
-/** A step's number in letters, since digits would be a word of their own. */
+/** The number of a step in letters, because digits would be a separate word. */
 function letters(step: number): string {
   return String.fromCharCode(97 + Math.floor(step / 10), 97 + (step % 10))
 }

@@ -3,7 +3,7 @@ import { headers } from '../../../src/sample/cursor-home.ts'
 import type { Store } from '../../../src/sample/cursor-home.ts'
 import { iso, minute } from './chats.ts'
 
-/** Rows of every kind, each with sound neighbours, and all that must stay unread. */
+/** Rows of every kind, each with sound neighbours, and data that must not be read. */
 export function writeRows(store: Store): void {
   writeTimes(store)
   writeTexts(store)

@@ -5,7 +5,7 @@ import { iso, minute } from './chats.ts'
 const TABLE = 'cursorDiskKV'
 const key = (chatId: string, id: string): string => `bubbleId:${chatId}:${id}`
 
-/** Writes to a store in every way that a row can be written, replaced, moved or lost. */
+/** Writes, replaces, moves and deletes rows of a store in every possible way. */
 export class Writer {
   #store: Store
 
@@ -13,7 +13,7 @@ export class Writer {
     this.#store = store
   }
 
-  /** A chat that names these messages, each with a text that holds its word. */
+  /** A chat that names these messages, each with a text that contains its word. */
   chat(id: string, words: Readonly<Record<string, string>>, createdAtMs: number = minute(0)): void {
     this.list(id, Object.keys(words), createdAtMs)
     for (const [messageId, word] of Object.entries(words)) this.insert(id, messageId, word)
@@ -28,7 +28,7 @@ export class Writer {
     this.#store.chat(id, null)
   }
 
-  /** Takes the place of a row of this key, under a new rowid. */
+  /** Replaces the row with this key, under a new rowid. */
   insert(chatId: string, id: string, word: string): void {
     this.#store.put(key(chatId, id), valueOf(id, word))
   }
@@ -72,7 +72,7 @@ export class Writer {
     this.#store.db.exec('vacuum')
   }
 
-  /** Every row taken out and put in again, the keys in another order. */
+  /** Deletes and inserts every row, with the keys in another order. */
   renumber(): void {
     this.atOnce(() => {
       this.#store.db.exec(`
@@ -92,7 +92,7 @@ export class Writer {
     this.#store.db.exec(`create table ${TABLE} (key text unique on conflict replace, value blob)`)
   }
 
-  /** As a restored backup comes: Cursor is closed, and another file takes the place of the store. */
+  /** Like a restored backup: Cursor is closed, and another file replaces the store. */
   replaceFile(fill: (writer: Writer) => void): void {
     const { path } = this.#store
     const other = new Store(`${path}.other`, 'delete')
@@ -117,7 +117,7 @@ export class Writer {
   }
 }
 
-/** Odd messages are the user's, and a message's number tells its time as well. */
+/** Odd messages are the user's. A message's number also decides its time. */
 function valueOf(id: string, word: string): string {
   const number = Number(id.replace(/\D/g, ''))
   const type = number % 2 === 1 ? 1 : 2

@@ -2,12 +2,12 @@ import type { Chance } from '../../../src/sample/chance.ts'
 import type { PlannedCall, PlannedMessage } from './plan-year.ts'
 
 export const DAY_MS = 86_400_000
-/** Beyond this Cursor recorded no tokens. */
+/** After this time Cursor recorded no tokens. */
 const LAST_TOKENS_MS = Date.UTC(2026, 1, 6)
 
 interface ThreadFrame {
   readonly startMs: number
-  /** Of a build that wrote no times but those of its requests. */
+  /** True for a build that only wrote the times of its requests. */
   readonly isOld: boolean
   readonly hasNoTimes: boolean
   readonly isEmpty: boolean
@@ -15,7 +15,7 @@ interface ThreadFrame {
 
 const models = ['gpt-5', 'claude-4-sonnet', 'default', null] as const
 const files = ['src/app.ts', 'src/cart/total.ts', 'README.md', '/home/ada/shop/src/app.ts', 'docs/メモ.md'] as const
-/** Its name, and the argument in which it names its file. */
+/** The tool's name, and the argument that names its file. */
 type Tool = readonly [name: string, field: string | null]
 const tools: readonly [Tool, ...Tool[]] = [
   ['read_file', 'relativeWorkspacePath'],
@@ -30,7 +30,7 @@ const tools: readonly [Tool, ...Tool[]] = [
 ]
 const statuses = ['completed', 'completed', 'completed', 'error', 'cancelled', 'rejected', 'running'] as const
 
-/** Turns: what a user asks, what is called for it, what is answered. */
+/** Turns: the user's question, the tool calls for it, the answer. */
 export function planThread(chance: Chance, frame: ThreadFrame): PlannedMessage[] {
   const messages: PlannedMessage[] = []
   const turns = frame.isEmpty ? 0 : Math.ceil(chance.next() ** 3 * 12)
@@ -70,5 +70,5 @@ function call(chance: Chance): PlannedCall {
   return { name, status: chance.pick(statuses), path: field === null ? null : chance.pick(files) }
 }
 
-/** The argument in which a tool names its file. */
+/** The argument of a tool that names its file. */
 export const pathField = (tool: string): string => tools.find(([name]) => name === tool)?.[1] ?? 'path'

@@ -2,26 +2,26 @@ import { Temporal } from 'temporal-polyfill'
 import { Chance } from '../../../src/sample/chance.ts'
 import { DAY_MS, planThread } from './plan-thread.ts'
 
-/** A call of a tool; `status` is how it ended, however Cursor writes that. */
+/** A tool call. `status` is the real outcome, independent of Cursor's spelling. */
 export interface PlannedCall {
   readonly name: string
   readonly status: 'completed' | 'error' | 'cancelled' | 'rejected' | 'running'
-  /** The file that its arguments name, and the name under which they do. */
+  /** The file that its arguments name, and the argument's name. */
   readonly path: string | null
 }
 
 export interface PlannedMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
-  /** `orphan`: its chat does not name it. `blank`: its row holds nothing that could be shown, so that it is no message. */
+  /** `orphan`: its chat does not name it. `blank`: its row has nothing to show, so it is not a message. */
   readonly place: 'thread' | 'orphan' | 'blank'
-  /** When it was sent, epoch milliseconds. */
+  /** When it was sent, in epoch milliseconds. */
   readonly atMs: number
-  /** Where its row or its chat says so; `none`: nowhere, it takes the time of a neighbour that has one. */
+  /** Where its time is stored: in its row or its chat. `none`: nowhere, so it gets the time of a neighbour. */
   readonly timeIn: 'row' | 'header' | 'timing' | 'none'
-  /** `default` is a choice left to Cursor, and names none. */
+  /** `default` leaves the choice to Cursor and names no model. */
   readonly model: string | null
-  /** `zero`: counts of 0, as nearly every row has. Null: the row has no counts. */
+  /** `zero`: counts of 0, as in nearly every row. Null: the row has no counts. */
   readonly tokens: { readonly input: number; readonly output: number } | 'zero' | null
   readonly text: string
   readonly call: PlannedCall | null
@@ -29,11 +29,11 @@ export interface PlannedMessage {
 
 export interface PlannedChat {
   readonly id: string
-  /** `gone`: Cursor left its row without a value, so that its messages are a thread by time. */
+  /** `gone`: Cursor removed its row's value, so its messages are a thread ordered by time. */
   readonly row: 'whole' | 'gone'
   readonly project: string | null
   readonly name: string | null
-  /** Null where the row does not say. */
+  /** Null if the row does not contain it. */
   readonly createdAtMs: number | null
   readonly mode: string | null
   readonly isArchived: boolean
@@ -41,11 +41,11 @@ export interface PlannedChat {
   readonly parentId: string | null
   readonly model: string | null
   readonly lines: { readonly added: number; readonly removed: number; readonly files: number } | null
-  /** What `usageData` records, in cents. */
+  /** The cost in `usageData`, in cents. */
   readonly costCents: number | null
-  /** What `contextTokensUsed` says, and the limit of 200,000 beside it. */
+  /** The value of `contextTokensUsed`; the limit beside it is 200,000. */
   readonly contextTokens: number | null
-  /** In the order of the thread; orphans and blanks stand among them. */
+  /** In the order of the thread, including orphans and blank rows. */
   readonly messages: readonly PlannedMessage[]
 }
 
@@ -54,10 +54,10 @@ export interface YearPlan {
   readonly chats: readonly PlannedChat[]
 }
 
-/** In which the calendars of the tests have their clocks changed, each twice. */
+/** In this year the clocks of the tests' time zones change, twice in each. */
 const FIRST_DAY = Date.UTC(2025, 2, 1)
 const DAYS = 380
-/** Cursor wrote no times of messages before this. */
+/** Before this time Cursor wrote no message times. */
 
 const FIRST_TIMES_MS = Date.UTC(2025, 8, 20)
 const FIRST_CENTS_ENDS_MS = Date.UTC(2025, 6, 1)
@@ -66,16 +66,16 @@ const projects = ['shop', '家計簿 🧾', 'ledger-api'] as const
 const modes = ['agent', 'chat', 'edit'] as const
 
 /**
- * A year and two weeks of chats, the same for the same seed: as Cursor's builds wrote them, old ones until September
- * 2025 (no times but those of requests, now and then token counts and cents) and new ones after it (a time on each
- * row, a context's size, no counts from February 2026 on). Among them archived chats, drafts, subagents, chats without
- * a name, a project, a mode or any time, chats that Cursor left without a row, orphans and rows that say nothing; and
- * single messages a millisecond on either side of midnight and of each change of the clocks in the zones given.
+ * A year and two weeks of chats, the same for the same seed, as Cursor's builds wrote them: old builds until September
+ * 2025 (only times of requests, sometimes token counts and cents) and new builds after it (a time in each
+ * row, the context size, no counts since February 2026). They include archived chats, drafts, subagents, chats without
+ * a name, a project, a mode or any time, chats without a row, orphans and blank rows, and
+ * single messages one millisecond before and after midnight and each clock change in the given zones.
  *
- * What is known of it: everything in the plan. Each message that stands in a thread, when it was sent and whether
- * anything says so, its model, its tokens as recorded, its call and how it ended; each chat's project, kind, changed
- * lines, cents and context. What a reader must make of it follows from Cursor's format alone.
- * @param chatCount how many chats there are beside the planted ones
+ * The plan contains everything: for each message of a thread its time and whether
+ * that is stored, its model, its recorded tokens, its call and the outcome; for each chat its project, kind, changed
+ * lines, cents and context. The expected result follows from Cursor's format alone.
+ * @param chatCount number of chats besides the planted ones
  */
 export function planYear(
   seed: string,
@@ -93,7 +93,7 @@ export function planYear(
 }
 
 function planChat(chance: Chance, n: number): PlannedChat {
-  // Two weeks in summer nobody works, so that there are empty days and a streak ends.
+  // Nobody works for two weeks in summer, so that there are empty days and a streak ends.
   const day = Math.floor(chance.next() * DAYS)
   const startMs = FIRST_DAY + (day >= 150 && day < 164 ? 170 : day) * DAY_MS + chance.between(0, DAY_MS - 1)
   const isOld = startMs < FIRST_TIMES_MS
@@ -119,7 +119,7 @@ function planChat(chance: Chance, n: number): PlannedChat {
   }
 }
 
-/** A message on either side of each border: the last millisecond of a day, and its first. */
+/** A message on each side of each border: in the last millisecond before it and the first one after it. */
 function plantBorders(chance: Chance, zone: string): PlannedChat[] {
   return bordersOf(zone).map((borderMs, n) => ({
     id: chance.uuid(),
@@ -149,7 +149,7 @@ function plantBorders(chance: Chance, zone: string): PlannedChat[] {
   }))
 }
 
-/** Midnights of a zone: a few ordinary ones, those around each change of its clocks, and the changes themselves. */
+/** Midnights of a zone: some ordinary ones, those around each clock change, and the changes themselves. */
 function bordersOf(zone: string): number[] {
   const borders = [40, 75, 200, 305, 340].map((day) => midnightAfter(FIRST_DAY + day * DAY_MS, zone))
   let moment = Temporal.Instant.fromEpochMilliseconds(FIRST_DAY).toZonedDateTimeISO(zone).getTimeZoneTransition('next')

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 
 type Fields = Record<string, unknown>
 
-/** A message of a thread, as a person reading the store would tell it. */
+/** A message of a thread, as a person would read it in the store. */
 export interface RawMessage {
   readonly id: string
   readonly isUser: boolean
@@ -18,14 +18,14 @@ export interface RawChat {
   readonly id: string
   readonly row: Fields
   readonly octets: number
-  /** The root of the workspace that lists it. */
+  /** The root of the workspace that lists the chat. */
   readonly root: string | null
   readonly thread: readonly RawMessage[]
 }
 
 /**
- * A store read a second time, as simply and as slowly as can be; it shares nothing with the program.
- * @param globalPath Cursor's global store. @param workspaces stores of windows, with the root of each
+ * An independent reading of a store, as simple and slow as possible, that shares no code with the program.
+ * @param globalPath Cursor's global store. @param workspaces stores of workspaces, with the root of each
  */
 export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string, string>): RawChat[] {
   const rows = new Map<string, { value: Fields; octets: number }>()
@@ -50,7 +50,7 @@ export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string,
       .sort((one, other) =>
         own === undefined ? timeOf(one) - timeOf(other) : named.indexOf(one.header) - named.indexOf(other.header),
       )
-    // Orphans are no part of a thread, and of a chat's size all the same; a row that says nothing is not.
+    // Orphans are not part of a thread, but count for a chat's size; blank rows do not.
     const weighed = bubbles.filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
     const octets = (own?.octets ?? 0) + weighed.reduce((sum, each) => sum + each.octets, 0)
     return { id, row: own?.value ?? {}, octets, root: roots.get(id) ?? null, thread: dated(ordered, own?.value ?? {}) }
@@ -83,7 +83,7 @@ function listRoots(workspaces: ReadonlyMap<string, string>): Map<string, string>
   return roots
 }
 
-/** A message without a time has that of the next one, else of the one before, else of the chat. */
+/** A message without a time gets the time of the next one, else of the former one, else of the chat. */
 function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
   const own = bubbles.map(ownTime)
   const created = typeof chat['createdAt'] === 'number' ? chat['createdAt'] : null
@@ -110,7 +110,7 @@ function ownTime({ value, header }: Bubble): number | null {
   return typeof sentMs === 'number' ? sentMs : null
 }
 
-/** Of a chat whose row is gone the messages stand by their times, what has none at the end. */
+/** Messages of a chat without a row are ordered by time; those without a time are last. */
 const timeOf = (bubble: Bubble): number => ownTime(bubble) ?? 1e15
 
 function modelOf(value: Fields): string | null {

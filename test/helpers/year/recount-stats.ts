@@ -4,14 +4,14 @@ import type { RawChat, RawMessage } from './raw-chats.ts'
 export interface Recounting {
   readonly timeZone: string
   readonly unit: 'day' | 'week' | 'month'
-  /** Epoch milliseconds: from inclusive, to exclusive. */
+  /** Epoch milliseconds; `from` is inclusive, `to` exclusive. */
   readonly fromMs?: number
   readonly toMs?: number
-  /** Only this root's. */
+  /** Only chats of this root. */
   readonly root?: string
 }
 
-/** Every figure of the statistics, counted again: the calendar is asked for each message, and nothing is kept. */
+/** Counts all statistics again, with a calendar lookup for each message and without caches. */
 export function recountStats(chats: readonly RawChat[], order: Recounting) {
   const { fromMs, toMs, root } = order
   const isOpen = fromMs === undefined && toMs === undefined
@@ -110,7 +110,7 @@ const parentOf = ({ id, row }: RawChat, chats: readonly RawChat[]): string | nul
   return named?.parentComposerId ?? parent?.id ?? null
 }
 
-/** A subagent works where its parent does. */
+/** A subagent belongs to its parent's project. */
 const rootOf = (chat: RawChat, chats: readonly RawChat[]): string | null => {
   const parent = parentOf(chat, chats)
   return chat.root ?? chats.find(({ id }) => id === parent)?.root ?? null
@@ -127,7 +127,7 @@ function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key):
   return [...groups]
 }
 
-/** The most first; a name that is missing stands after those that are there. */
+/** By count, highest first; a missing name comes after the others. */
 const sorted = <Row extends { readonly name: string | null }>(rows: readonly Row[], by: (row: Row) => number): Row[] =>
   rows.toSorted((one, other) => by(other) - by(one) || ((one.name ?? '\uffff') < (other.name ?? '\uffff') ? -1 : 1))
 
@@ -152,7 +152,7 @@ function seriesOf(messages: readonly (RawMessage & OfChat & LocalTime)[], unit: 
   })
 }
 
-/** From the first to the last, the missing ones too. */
+/** All buckets from the first to the last, including empty ones. */
 function datesOf(starts: readonly string[], unit: Recounting['unit']): string[] {
   const dates = starts.slice(0, 1)
   for (const last = starts.at(-1) ?? ''; (dates.at(-1) ?? last) < last;) {

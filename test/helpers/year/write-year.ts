@@ -4,7 +4,7 @@ import type { PlannedCall, PlannedChat, PlannedMessage, YearPlan } from './plan-
 
 type Row = Record<string, unknown>
 
-/** Writes a planned year into the stores of a `User` folder, as Cursor lays it out. The stores stay open. */
+/** Writes a planned year into the stores of a `User` folder, in Cursor's layout. The stores stay open. */
 export function writeYear(home: CursorHome, plan: YearPlan): Store {
   const store = home.global()
   store.db.transaction(() => {
@@ -63,7 +63,7 @@ export function messageRow(message: PlannedMessage): Row {
     ...(model === null ? {} : { modelInfo: { modelName: model } }),
     ...tokenFields(tokens),
     ...(call === null ? {} : { capabilityType: 15, toolFormerData: callRow(call, message.id) }),
-    // A third of all tool data holds a status and no call.
+    // A third of all tool data has a status but no call.
     ...(role === 'user' ? { toolFormerData: { additionalData: { status: 'error' } } } : {}),
   }
 }
@@ -77,7 +77,7 @@ function tokenFields(tokens: PlannedMessage['tokens']): Row {
 function callRow({ name, status, path }: PlannedCall, messageId: string): Row {
   const params = JSON.stringify(path === null ? { command: 'ls' } : { [pathField(name)]: path })
   const base = { tool: 5, name, toolCallId: `call_${messageId.slice(0, 8)}`, params, result: '{"output":"text"}' }
-  // Of what was refused Cursor says that it was completed, and beside it that it was not.
+  // For a rejected call, Cursor writes the status "completed" and the rejection in another field.
   if (status === 'rejected') return { ...base, status: 'completed', userDecision: 'rejected' }
   return { ...base, status: status === 'running' ? 'loading' : status }
 }

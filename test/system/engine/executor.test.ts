@@ -104,8 +104,8 @@ describe.each(['inline', 'forked'] as const)('%s: each job does its work', (form
   test('the files of archives are searched for a purge', async () => {
     const executor = await open(form)
     await executor.run('archive', archiving())
-    const order = { dir: archiving().dir, match: 'no such text' }
-    expect(await executor.run('purge', { task: 'strike', order })).toEqual([])
+    const order = { folders: [archiving().dir], match: 'no such text' }
+    expect(await executor.run('purge', { task: 'search', order })).toMatchObject({ found: [], unread: [] })
   })
 
   test('a failure is an error that a person can act on, with its code and hint', async () => {

@@ -36,7 +36,7 @@ async function killAfter(round: number, delayMs: number): Promise<boolean> {
   return isKilled
 }
 
-test('killed at any moment of a purge, doing it again ends it, and nothing that was gone comes back', async () => {
+test('a purge that is killed at any time is finished by the next one, and nothing comes back', async () => {
   const chance = new Chance(4)
   const startedAt = performance.now()
   expect(await place.purgeSecret(KILLS)).toMatchObject({ exitCode: 0 })
@@ -53,7 +53,7 @@ test('killed at any moment of a purge, doing it again ends it, and nothing that 
     // The machine may have other work by now, or less.
     tookMs = performance.now() - againAt
     expect([round, exitCode, stderr]).toEqual([round, 0, expect.any(String)])
-    // Gone before it was done again: then that had nothing left to remove.
+    // If the text was removed before the second purge, that purge removes nothing.
     const { messages } = JSON.parse(stdout) as { messages: number }
     expect([round, messages]).toEqual([round, isThere ? 1 : 0])
     expect([round, findSecret(round)]).toEqual([round, []])

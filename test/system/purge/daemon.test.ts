@@ -14,7 +14,7 @@ let url: string
 
 beforeEach(async () => {
   place = new PurgePlace(12, 40)
-  // Counting begins ten seconds after the last change, and writes: bytes are compared here.
+  // Counting tokens writes to the mirror, ten seconds after the last change. This test compares bytes.
   const config = join(place.place.root, 'config.json')
   writeFileSync(config, '{ "tokens": { "estimate": false } }')
   ;({ daemon, url } = await place.place.serve(['--log-level', 'trace', '--config', config]))
@@ -44,15 +44,15 @@ const searchFor = async (words: string): Promise<number> => {
   return total
 }
 
-async function archived(scope: string | null = null): Promise<void> {
-  const { name } = await post<{ name: string }>('/api/archives', { scope })
+async function archived(): Promise<void> {
+  const { name } = await post<{ name: string }>('/api/archives', {})
   await waitUntil('the archive', async () => {
     const { state } = await getJson<{ state: string }>(url, `/api/archives/${name}`)
     return state === 'verified'
   })
 }
 
-test('a purge in a copy of the data folder, made while the daemon ran, removed from the mirror of the original', async () => {
+test('a purge in a copy of the data folder does not change the original', async () => {
   const copy = join(place.place.root, 'copy')
   cpSync(place.dataDir, copy, { recursive: true })
   const { exitCode, stderr } = await place.purgeSecret(2, { flags: ['--data-dir', copy] })
@@ -60,7 +60,7 @@ test('a purge in a copy of the data folder, made while the daemon ran, removed f
   expect([stderr, findBytes(copy, secretOf(2))]).toEqual([expect.any(String), []])
 })
 
-test('a dry run tells what would go, and changes not one byte', async () => {
+test('a dry run shows what would be removed, and changes no file', async () => {
   await archived()
   const before = hashAll()
   const report = await post<PurgeReport>('/api/purge', { match: secretOf(2) })
@@ -69,9 +69,9 @@ test('a dry run tells what would go, and changes not one byte', async () => {
   expect(hashAll()).toEqual(before)
 })
 
-test('beside searches, a purge by the command line leaves nothing, in no file, no log and no argument', async () => {
+test('a purge by the command line during searches leaves nothing in files, logs or arguments', async () => {
   await archived()
-  // A searcher that has seen the words, and would remember them.
+  // A search process that has seen the words and could remember them.
   expect(await searchFor(secretOf(5))).toBe(1)
   await getJson(url, `/api/suggest?q=${wordOf(5).slice(0, 4)}`)
   const purged = place.purgeSecret(5)
@@ -115,9 +115,8 @@ function argumentsOf(pid: string): string {
   }
 }
 
-test('a daemon that was killed amid a purge ends it when it starts again', async () => {
+test('a daemon that was killed during a purge finishes it at the next start', async () => {
   await archived()
-  await archived(secretOf(7))
   void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
   await waitUntil(
     'the purge to be noted',
@@ -142,6 +141,6 @@ test.each([
   [{ before: 'some day' }, 'before'],
   [{ projects: ['nowhere-known'] }, 'nowhere-known'],
   [{ chat: ['a'] }, 'chats'],
-])('what cannot be meant is refused: %j', async (body, named) => {
+])('an invalid request is refused: %j', async (body, named) => {
   await expect(post('/api/purge', body)).rejects.toThrow(named)
 })

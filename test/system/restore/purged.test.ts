@@ -44,7 +44,7 @@ async function restore(from: readonly string[]): Promise<ArchiveRestored> {
   return JSON.parse(stdout) as ArchiveRestored
 }
 
-test('what was purged does not come back from an archive that still holds it', async () => {
+test('purged messages do not come back from an archive that still has them', async () => {
   // Cursor loses everything, so that whatever comes, comes from the archive.
   place.store.delete('composerData:named')
   place.store.delete('bubbleId:named:n1')
@@ -68,7 +68,7 @@ test('what was purged does not come back from an archive that still holds it', a
   expect(await getJson(url, `/api/search?q=${wordOf(2)}`)).toMatchObject({ total: 1 })
 })
 
-test('a name that was purged is not brought in by the archive of another machine', async () => {
+test('a purged name does not come in with the archive of another machine', async () => {
   const other = new PurgePlace(0)
   try {
     other.store.chat('elsewhere', { name: secretOf(0), fullConversationHeadersOnly: headers(['e1']) })
@@ -82,7 +82,7 @@ test('a name that was purged is not brought in by the archive of another machine
   }
 })
 
-test('where nothing was purged, the same archive brings back all of it', async () => {
+test('without a purge, the same archive restores everything', async () => {
   const other = new PurgePlace(0)
   try {
     const { stdout, exitCode } = await other.run(['archive', 'restore', '--from', stick, '--json'])

@@ -14,16 +14,16 @@ export interface ReadObject {
   readonly messages: readonly { readonly message: ArchivedMessage; readonly line: string }[]
 }
 
-/** An object that cannot be read as what it was: nobody knows all that is in it. */
+/** An object that cannot be read. */
 export interface DamagedObject {
   readonly kind: 'damaged'
   readonly hash: string
   readonly why: string
-  /** By the run that names it, or by what of it can be read; null where nothing tells. */
+  /** From the run that names it, or from its readable beginning; null if unknown. */
   readonly chatId: string | null
 }
 
-/** Hashes of the objects that lie where objects lie, named by a run or not. */
+/** Hashes of all objects in the folder, whether a run names them or not. */
 export function listObjects(dir: string): readonly string[] {
   const objects = join(dir, 'objects')
   if (!isFolder(objects)) return []
@@ -56,7 +56,6 @@ const damaged = (dir: string, hash: string, why: string): DamagedObject => ({
   chatId: namedChatId(dir, hash) ?? guessChatId(dir, hash),
 })
 
-/** Seldom needed, and then of one object. */
 function namedChatId(dir: string, hash: string): string | null {
   for (const name of listRunNames(dir)) {
     const read = readManifest(dir, name)

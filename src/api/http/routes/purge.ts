@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { countTombstones } from '../../../mirror/purge/count-tombstones.ts'
+import { countTombstones } from '../../../mirror/purge/tombstones.ts'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { readUnfinished } from '../../../mirror/purge/state.ts'
 import { asChatId } from '../../../model/ids.ts'

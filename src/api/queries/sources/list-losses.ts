@@ -1,5 +1,5 @@
 import { asChatId, asMessageId, asProjectId } from '../../../model/ids.ts'
-import type { Loss } from '../../../model/loss.ts'
+import type { Loss } from '../../../model/chat.ts'
 import type { ProjectRef } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { ONLY_MODEL } from '../../../mirror/write/chats/only-model.ts'
+import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
 import type { TokenScope } from './token-sums.ts'
 
 export interface ChatRecord {

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { ONLY_MODEL } from '../../../mirror/write/chats/only-model.ts'
-import { sortKeyFloor } from '../../../mirror/write/messages/sort-key.ts'
+import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
+import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 
 /** Which messages, chats and events are asked about. */
 export interface TokenScope {

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { sortKeyFloor } from '../../../mirror/write/messages/sort-key.ts'
+import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 import { asPathTerm, markTerm } from '../../../text/terms/marks.ts'
 import { readPeriod, type Clock } from '../../periods.ts'
 import { resolveProjects } from '../../queries/projects/resolve-projects.ts'

@@ -1,4 +1,4 @@
-import { SLOTS_PER_MS } from '../../../mirror/write/messages/sort-key.ts'
+import { SLOTS_PER_MS } from '../../../mirror/write/messages/key-allocator.ts'
 import type { Part } from '../../../model/part.ts'
 import { searchablePieces, type ColumnName } from '../../../text/terms/columns.ts'
 import { fitText, type AskedWords, type TextFit } from './text-fit.ts'

@@ -44,26 +44,26 @@ const CHATS_SHOWN = 20
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
 export function renderPurge(answer: PurgeAnswer, screen: Screen): string {
-  const { chats, chatCount, dryRun } = answer
-  const shown = chats.slice(0, CHATS_SHOWN)
+  const lines = [...countLines(answer), ...archiveLines(answer), ...endLines(answer)]
+  const text = lines.map((line) => `${printableLine(line)}\n`).join('')
+  const shown = answer.dryRun ? answer.chats.slice(0, CHATS_SHOWN) : []
+  if (shown.length === 0) return text
   const rows = shown.map(({ id, isWhole, messages, title }) => [
     id,
     isWhole ? 'whole' : 'in part',
     numberText(messages),
     title,
   ])
-  const more = chatCount > shown.length ? [`and ${countText(chatCount - shown.length, 'more chat')}`] : []
-  const table = !dryRun || rows.length === 0 ? '' : renderTable(columns, rows, screen)
-  const lines = [...(dryRun ? more : []), ...countLines(answer), ...archiveLines(answer), ...endLines(answer)]
-  return `${table}${lines.map((line) => `${printableLine(line)}\n`).join('')}`
+  const more = answer.chatCount - shown.length
+  return `${renderTable(columns, rows, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
 }
 
 function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeAnswer): string[] {
   const did = dryRun ? 'Would remove' : 'Removed'
   return [
     ...unknownChats.map((id) => `No chat has the id ${id}.`),
-    `${did} ${countText(messages, 'message')} of ${countText(chatCount, 'chat')}; Cursor holds ${numberText(inCursor)} of them still, and keeps them.`,
-    ...(facts === 0 ? [] : [`${did} ${countText(facts, 'name')} or other saying of chats that hold the text.`]),
+    `${did} ${countText(messages, 'message')} of ${countText(chatCount, 'chat')}; Cursor still has ${numberText(inCursor)} of them, and keeps them.`,
+    ...(facts === 0 ? [] : [`${did} the text from ${countText(facts, 'name, summary, todo or path')} of chats.`]),
     ...setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
   ]
 }
@@ -74,32 +74,34 @@ function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }
   return [
     ...(objects === 0 ? [] : [`${did} ${touched}.`]),
     ...damaged.map(
-      ({ kind, name, why }) => `Cannot be looked through: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
+      ({ kind, name, why }) => `Cannot be read: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
     ),
   ]
 }
 
 function endLines({ dryRun, left, check, archives }: PurgeAnswer): string[] {
   if (dryRun) return ['Nothing was changed. To do it, add --yes.']
-  if (check === null) return []
+  const lines = left === null ? [] : [left]
+  if (check === null) return lines
   const { files, bytes, found, unread } = check
-  const none = unread.length + archives.damaged.length === 0 ? '0 found' : '0 found in what could be looked through'
+  const none = unread.length + archives.damaged.length === 0 ? '0 found' : '0 found in what could be read'
   return [
-    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'place')}`}.`,
+    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'file')}`}.`,
     ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
     ...unread.map((file) => `Could not be searched: ${file}.`),
-    ...(left === null ? [] : [left]),
+    ...lines,
   ]
 }
 
 export function renderState({ doing, tombstones, unfinished }: z.infer<typeof purgeState>): string {
   const { chats, messages, texts } = tombstones
+  const isUnfinished = unfinished.rows || unfinished.archives || unfinished.bytes
   const lines = [
-    `Kept from coming in again: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
-    ...(doing === null ? [] : [`At work: ${doing}.`]),
-    ...(unfinished.rows || unfinished.archives || unfinished.bytes
+    `Kept out: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
+    ...(doing === null ? [] : [`Running: ${doing}.`]),
+    ...(isUnfinished
       ? [
-          'A purge was cut short. A daemon that runs ends it within ten minutes; so does its next start, or purging again.',
+          'A purge was interrupted. A running daemon finishes it within ten minutes; its next start or the next purge does too.',
         ]
       : []),
   ]

@@ -22,21 +22,23 @@ interface PurgeOptions extends JsonOption {
   readonly list?: true
 }
 
-const SAYS_WHAT_GOES = ['chat', 'project', 'before', 'tz', 'match', 'yes']
+const OTHER_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
 export function addPurgeCommand(program: Command, session: Session): void {
   const command = program
     .command('purge')
-    .description('remove messages for good: from the mirror, its index and its archives; tells what would go first')
-  addRepeatable(command, '--chat <id>', 'this chat, whole, and the subagents that it called')
-  addRepeatable(command, '--project <project>', 'the chats of this project: its name, path or id')
+    .description(
+      'remove messages for good from the mirror, its index and its archives; shows first what it would remove',
+    )
+  addRepeatable(command, '--chat <id>', 'this chat with its subagents')
+  addRepeatable(command, '--project <project>', 'the chats of this project (name, path or id)')
   command
-    .option('--before <date>', 'what was said before this date or time')
+    .option('--before <date>', 'messages sent before this date or time')
     .option('--tz <zone>', 'time zone of a bare date, such as Europe/Berlin')
-    .option('--match', 'messages that hold the text on standard input, whatever the case of its letters')
-    .option('--yes', 'do it; without this nothing is changed')
-    // Beside it nothing would be done, and be taken for done.
-    .addOption(new Option('--list', 'tell how much is kept from coming in again').conflicts(SAYS_WHAT_GOES))
+    .option('--match', 'messages that contain the text on standard input, in upper or lower case')
+    .option('--yes', 'do it; without this, nothing is changed')
+    // With these options, users would think that the purge was done.
+    .addOption(new Option('--list', 'show how much is kept out').conflicts(OTHER_OPTIONS))
   addJson(command)
   addExamples(
     command,
@@ -48,62 +50,63 @@ export function addPurgeCommand(program: Command, session: Session): void {
 
 async function purge(command: Command, session: Session): Promise<void> {
   const { json, list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
-  // A condition fewer removes more: none is dropped.
+  // Ignoring an empty condition would remove more than was meant.
   refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
-  if (list === true) return tellState(command, session)
+  if (list === true) return printState(command, session)
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
     throw new UserError(
       'nothing-named',
-      'Nothing is named that should go.',
+      'Nothing to purge is named.',
       'Name it with --chat, --project, --before or --match; see cursordex purge --help.',
       { exitCode: 2 },
     )
   }
-  const sought = match === true ? { match: await readMatch(session.stdin) } : {}
-  const named = {
+  const zone = inOwnZone({ tz }, session.screen, before !== undefined).tz
+  const body = {
     ...(chat && { chats: chat }),
     ...(project && { projects: project }),
     ...(before !== undefined && { before }),
+    ...(zone !== undefined && { tz: zone }),
+    ...(match === true && { match: await readMatch(session.stdin) }),
+    dryRun: yes !== true,
   }
-  const zone = inOwnZone({ tz }, session.screen, before !== undefined).tz
-  const body = { ...named, ...(zone !== undefined && { tz: zone }), ...sought, dryRun: yes !== true }
   await session.ask(command, async (answers) => {
-    const answer = await telling(answers, session, answers.post('/api/purge', body))
-    const told = decodeAnswer(purgeAnswer, answer)
-    await session.print(json === true ? `${printableJson(answer)}\n` : renderPurge(told, session.screen))
-    failUnlessGone(told)
+    const answer = await withProgress(answers, session, answers.post('/api/purge', body))
+    const report = decodeAnswer(purgeAnswer, answer)
+    await session.print(json === true ? `${printableJson(answer)}\n` : renderPurge(report, session.screen))
+    failUnlessGone(report)
   })
 }
 
-/** @throws UserError where something is left, or may be */
-function failUnlessGone({ check, archives: { damaged } }: PurgeAnswer): void {
-  if (check === null) return
-  if (check.found.length > 0) {
+/** @throws UserError if something is left, or may be */
+function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeAnswer): void {
+  if (dryRun) return
+  if (check !== null && check.found.length > 0) {
     throw new UserError(
       'purge-found',
-      'Something of what was purged is left, where it is told above.',
-      'A name of a project or a folder is not removed while Cursor has it; purge again once it is gone there.',
+      'Some files still contain the purged text; they are listed above.',
+      'Cursor may still have a project or folder of that name; remove it there and purge again.',
     )
   }
-  if (check.unread.length === 0 && damaged.length === 0) return
+  if (damaged.length === 0 && (check === null || check.unread.length === 0)) return
   throw new UserError(
     'purge-unsure',
-    'What could not be looked through, as it is told above, may still hold something of what was purged.',
-    'Make it readable, or remove it if nothing in it is needed, and purge again.',
+    'What could not be read, as listed above, may still contain something of what was purged.',
+    'Make it readable, or remove it if you do not need it, and purge again.',
   )
 }
 
-const LOOK_MS = 1000
+const POLL_MS = 1000
 
-/** Says what it is at, each time that this is something else. */
-async function telling(answers: Answers, session: Session, purged: Promise<unknown>): Promise<unknown> {
-  let told: string | null = null
+/** Prints each new stage of the purge while it runs. */
+async function withProgress(answers: Answers, session: Session, purged: Promise<unknown>): Promise<unknown> {
+  let shown: string | null = null
   const look = async (): Promise<void> => {
     const { doing } = decodeAnswer(purgeState, await answers.get('/api/purge', queryOf({})))
-    if (doing !== null && doing !== told) await session.note(`${printableLine(doing)}…\n`)
-    told = doing
+    if (doing !== null && doing !== shown) await session.note(`${printableLine(doing)}…\n`)
+    shown = doing
   }
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS)
+  const timer = setInterval(() => void look().catch(() => undefined), POLL_MS)
   try {
     return await purged
   } finally {
@@ -111,11 +114,11 @@ async function telling(answers: Answers, session: Session, purged: Promise<unkno
   }
 }
 
-async function tellState(command: Command, session: Session): Promise<void> {
+async function printState(command: Command, session: Session): Promise<void> {
   const { json } = command.opts<PurgeOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/purge', queryOf({}))
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    await session.print(renderState(decodeAnswer(purgeState, answer)))
+    const text = json === true ? `${printableJson(answer)}\n` : renderState(decodeAnswer(purgeState, answer))
+    await session.print(text)
   })
 }

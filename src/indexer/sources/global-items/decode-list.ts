@@ -1,4 +1,4 @@
-import type { HeadWrite } from '../../../mirror/write/batch.ts'
+import type { ChatMetadata } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import { asRecord, filledStringIn, listIn } from '../records/json/json-value.ts'
 import { decodeHead } from '../records/chat/decode-head.ts'
@@ -12,7 +12,7 @@ export function decodeHeaderList(value: unknown): Told | null {
   const data = asRecord(value)
   if (data === null && !Array.isArray(value)) return null
   const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
-  const heads = new Map<ChatId, HeadWrite>()
+  const heads = new Map<ChatId, ChatMetadata>()
   const evidence: Told['evidence'][number][] = []
   for (const entry of entries.map(asRecord)) {
     const id = filledStringIn(entry, 'composerId')

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
+import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { weighEvidence } from '../../projects/projects.ts'
@@ -18,7 +18,7 @@ const PIECE = 'composerHeaders'
 
 /** The table of heads, as one piece. A row that cannot be read costs no other. */
 export function decodeHeaderTable({ rows, isDamaged }: HeaderRows, rootOf: RootOf): Piece {
-  const heads: HeadWrite[] = []
+  const heads: ChatMetadata[] = []
   const evidence: EvidenceWrite[] = []
   let issue: IssueReason | null = isDamaged ? 'unreadable-page' : null
   for (const row of rows) {
@@ -34,7 +34,7 @@ export function decodeHeaderTable({ rows, isDamaged }: HeaderRows, rootOf: RootO
 }
 
 interface ToldByRow {
-  readonly head: HeadWrite | null
+  readonly head: ChatMetadata | null
   readonly evidence: readonly EvidenceWrite[]
   readonly issue: IssueReason | null
 }
@@ -67,7 +67,7 @@ function readValue({ value, octets }: HeaderRow): { readonly record: JsonRecord;
 }
 
 /** Columns are written with every change, the value now and then. */
-function withColumns(head: HeadWrite, row: HeaderRow, record: JsonRecord): HeadWrite {
+function withColumns(head: ChatMetadata, row: HeaderRow, record: JsonRecord): ChatMetadata {
   const isRival = record['isBestOfNSubcomposer'] === true
   return {
     ...head,

@@ -1,4 +1,4 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
+import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { EvidenceMethod } from '../../decoded.ts'
@@ -9,7 +9,7 @@ import type { JsonRecord } from '../records/json/json-value.ts'
 
 /** What a list or a pointer tells of chats. */
 export interface Told {
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   readonly evidence: readonly EvidenceWrite[]
   readonly issue: IssueReason | null
 }

@@ -1,4 +1,4 @@
-import { listAskingChats, listOutputAsks, type AskingChat } from '../../../mirror/write/pending-references.ts'
+import { listReferringChats, listPendingOutputs, type ReferringChat } from '../../../mirror/write/pending-references.ts'
 import type { PassStep, Source } from '../../source.ts'
 import { goneChat } from '../../open-safely/write-whole.ts'
 import { decodeConversationState } from '../records/state/conversation-state.ts'
@@ -22,16 +22,16 @@ export const agentBlobsSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'agent-blobs', decoder: DECODER, rank: RANK, look: lookIntoChats })
 
 function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
-  for (const chat of listAskingChats(pass.mirror, pass.asker, pass.after)) yield* lookIntoChat(pass, chat)
+  for (const chat of listReferringChats(pass.mirror, pass.asker, pass.after)) yield* lookIntoChat(pass, chat)
 }
 
-function* lookIntoChat(pass: BlobPass, chat: AskingChat): Generator<PassStep, void> {
+function* lookIntoChat(pass: BlobPass, chat: ReferringChat): Generator<PassStep, void> {
   const { id, hasMessages } = chat
   if (readOwnRow(pass.mirror, id, pass.asker) === 'gone') {
     yield* letGo(pass, id)
     return
   }
-  const asks = hasMessages ? listOutputAsks(pass.mirror, pass.asker, id) : []
+  const asks = hasMessages ? listPendingOutputs(pass.mirror, pass.asker, id) : []
   if (hasMessages && asks.length === 0) return
   const state = yield* readState(pass, id)
   if (state === null) return

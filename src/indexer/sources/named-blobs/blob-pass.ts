@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
 import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
-import { newestAsk } from '../../../mirror/write/pending-references.ts'
+import { newestReference } from '../../../mirror/write/pending-references.ts'
 import { emptyBatch, type Batch, type RowState } from '../../../mirror/write/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
@@ -82,7 +82,7 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
   if (fileSignature(path) === null) return { state: 'missing', detail: null, again: [] }
   const asker = held.findSource(mirror, ASKER, path)
   const position = held.readPosition(mirror, num)
-  const newest = newestAsk(mirror)
+  const newest = newestReference(mirror)
   const after = request.depth === 'full' ? 0 : (position.watermark ?? 0)
   if (asker === null || newest <= after) return settledFor(request)
   const file = openCursorFile(path)

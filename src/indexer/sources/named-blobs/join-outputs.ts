@@ -1,7 +1,6 @@
 import type { AnswerWrite, BlobCall } from '../../../mirror/write/batch.ts'
-import { listBlobsOfCall } from '../../../mirror/write/blob-calls.ts'
 import { findHeldRow } from '../../../mirror/sources/source-state.ts'
-import type { OpenAsk } from '../../../mirror/write/pending-references.ts'
+import { type OpenReference, listBlobsOfCall } from '../../../mirror/write/pending-references.ts'
 import type { PassStep } from '../../source.ts'
 import { decodeArchive, decodeTurn, type ConversationState } from '../records/state/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/state/model-messages.ts'
@@ -18,7 +17,7 @@ import { readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 export function* joinOutputs(
   pass: BlobPass,
   state: ConversationState,
-  asks: readonly OpenAsk[],
+  asks: readonly OpenReference[],
 ): Generator<PassStep, void> {
   const open = new Map<string, number[]>()
   for (const { name, num } of asks) open.set(name, [...(open.get(name) ?? []), num])

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { listContentAsks, type OpenAsk } from '../../../mirror/write/pending-references.ts'
+import { listPendingContents, type OpenReference } from '../../../mirror/write/pending-references.ts'
 import type { AnswerWrite } from '../../../mirror/write/batch.ts'
 import type { PassStep, Source } from '../../source.ts'
 import { CONTENT_PREFIX } from '../records/state/find-contents.ts'
@@ -16,8 +16,8 @@ export const pastedTextSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'pasted-text', decoder: 1, rank: RANK, look: findTexts })
 
 function* findTexts(pass: BlobPass): Generator<PassStep, void> {
-  const asks = listContentAsks(pass.mirror, pass.asker, pass.after)
-  const byKey = new Map<string, OpenAsk[]>()
+  const asks = listPendingContents(pass.mirror, pass.asker, pass.after)
+  const byKey = new Map<string, OpenReference[]>()
   for (const ask of asks) {
     const key = `${CONTENT_PREFIX}${ask.name}`
     byKey.set(key, [...(byKey.get(key) ?? []), ask])
@@ -29,7 +29,7 @@ function* findTexts(pass: BlobPass): Generator<PassStep, void> {
 }
 
 /** A NULL is a deletion: there may be another value some day. */
-function answerOf({ num }: OpenAsk, { value, octets }: NamedValue): AnswerWrite[] {
+function answerOf({ num }: OpenReference, { value, octets }: NamedValue): AnswerWrite[] {
   if (value === null) return []
   const text = textOf(value, octets > value.length)
   return [{ ask: num, value: text, cappedFrom: text !== null && octets > value.length ? octets : null }]

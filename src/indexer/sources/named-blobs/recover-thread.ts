@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import type { ChatFacts, RowIssue } from '../../../mirror/write/batch.ts'
-import type { AskingChat } from '../../../mirror/write/pending-references.ts'
+import type { ReferringChat } from '../../../mirror/write/pending-references.ts'
 import { readOutline } from '../../../mirror/threads/outlines.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
@@ -21,7 +21,7 @@ import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
  */
 export function* recoverThread(
   pass: BlobPass,
-  chat: AskingChat,
+  chat: ReferringChat,
   { root, facts }: ChatState,
 ): Generator<PassStep, void> {
   if (facts === null) return
@@ -52,7 +52,7 @@ type NameMessage = (key: string, occurrence: number) => MessageId
  */
 function readBefore(
   pass: BlobPass,
-  { num }: AskingChat,
+  { num }: ReferringChat,
   keys: readonly string[],
   name: NameMessage,
 ): { readonly isUntouched: boolean } | undefined {

@@ -1,5 +1,5 @@
 import { asChatId } from '../../../model/ids.ts'
-import type { ScoredCommit, TrackedWrite } from '../../../model/tracked.ts'
+import type { ScoredCommit, TrackedWrite } from '../../../model/commit.ts'
 import { countIn, filledString } from '../records/json/json-value.ts'
 import { readModelName } from '../records/chat/read-model.ts'
 import { readTime } from '../records/json/read-time.ts'

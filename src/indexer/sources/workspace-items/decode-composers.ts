@@ -1,4 +1,4 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
+import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { weighEvidence } from '../../projects/projects.ts'
@@ -30,7 +30,7 @@ export function decodeComposers(value: unknown): ItemContent | null {
   if (data === null && !Array.isArray(value)) return null
   const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
   const found: WholeFound = { chats: [], evidence: [], issue: null }
-  const heads = new Map<ChatId, HeadWrite>()
+  const heads = new Map<ChatId, ChatMetadata>()
   for (const entry of entries.map(asRecord)) {
     const id = filledStringIn(entry, 'composerId')
     if (entry !== null && id !== null) {

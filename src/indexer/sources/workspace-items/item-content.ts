@@ -1,4 +1,4 @@
-import type { EvidenceWrite, HeadWrite } from '../../../mirror/write/batch.ts'
+import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'
@@ -6,7 +6,7 @@ import type { WholeChat } from '../../open-safely/whole-store.ts'
 /** What one item of the table tells, before the workspace's root is added to it. */
 export interface ItemContent {
   readonly chats: readonly WholeChat[]
-  readonly heads: readonly HeadWrite[]
+  readonly heads: readonly ChatMetadata[]
   /** Chats that stood open in this workspace's window: they may belong to another one. */
   readonly openTabs: readonly ChatId[]
   /** What chats say themselves of where they belong. */

@@ -1,15 +1,15 @@
 import { indexTermBytes } from '../../../text/terms/terms.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { DerivedChat } from './derive-chat.ts'
-import type { MergedHead } from './chat-metadata.ts'
+import type { MergedMetadata } from './chat-metadata.ts'
 import type { Mirror } from '../../open.ts'
 import type { OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
 import { nextRevision } from '../revision.ts'
 import { writeDictionary } from '../write-dictionary.ts'
 
-/** The columns that sources fill: the chat's own row, and for the merged ones every list that names it. */
-export interface FactColumns extends MergedHead {
+/** Columns that come from sources: from the chat's own row, and for the merged ones also from lists of chats. */
+export interface FactColumns extends MergedMetadata {
   readonly format: string
   readonly summary: string | null
   readonly todos: string | null
@@ -34,7 +34,7 @@ export type ChatColumns = Omit<ChatRow, 'num' | 'id'>
 
 const IS_LINKED = `select 1 from chat_links where child_id = ?`
 
-/** Columns of `chats` that a write may change, in the order in which they are bound. */
+/** Columns of `chats` that a write may change, in binding order. */
 const COLUMNS = [
   'source',
   'format',
@@ -106,7 +106,7 @@ function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, a
   addTitleTerms(db, num, after)
 }
 
-/** @param num of a chat that has no full-text row */
+/** @param num number of a chat that has no full-text row yet */
 export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): void {
   const more = [after.summary, ...todoTexts(after.todos)].filter((text) => text !== null).join('\n')
   const terms = [indexTermBytes(after.title), indexTermBytes(more)]
@@ -116,4 +116,20 @@ export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): voi
 
 function todoTexts(todos: string | null): string[] {
   return todos === null ? [] : (JSON.parse(todos) as { content: string }[]).map((todo) => todo.content)
+}
+
+const LIST_CHATS = `select num, title, summary, todos from chats where num not in (select id from chat_terms_docsize)`
+
+interface UnindexedChat {
+  readonly num: number
+  readonly title: string
+  readonly summary: string | null
+  readonly todos: string | null
+}
+
+/** Adds the missing full-text rows of chats. @returns how many were missing */
+export function fillTitles(db: Mirror): number {
+  const chats = prepared<UnindexedChat>(db, LIST_CHATS).all()
+  for (const chat of chats) addTitleTerms(db, chat.num, chat)
+  return chats.length
 }

@@ -1,14 +1,14 @@
 import type { ChatId } from '../../../model/ids.ts'
-import type { Batch, ChatFacts, HeadWrite } from '../batch.ts'
+import type { Batch, ChatFacts, ChatMetadata } from '../batch.ts'
 import type { Mirror } from '../../open.ts'
 import type { OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
 import { ARCHIVE, type SourceRanks } from '../../sources/source-ranks.ts'
 
-/** The name under which the chat's own row stands among the lists that speak of it. */
+/** The list name under which the metadata of the chat's own row is stored. */
 const OWN_ROW = ''
 
-export function ownHead(chatId: ChatId, facts: ChatFacts): HeadWrite {
+export function ownRowMetadata(chatId: ChatId, facts: ChatFacts): ChatMetadata {
   const { name, createdAtMs, updatedAtMs, mode, isArchived, isDraft, isSubagent, parentChatId } = facts
   const { linesAdded, linesRemoved, filesChanged, branch = null } = facts
   const flags = { isArchived, isDraft, isSubagent, parentChatId }
@@ -31,29 +31,32 @@ const COLUMNS = [
   'files_changed',
 ] as const
 
-const SAVE_HEAD = `
+const SAVE_METADATA = `
 insert into heads (chat_id, source, list, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
 on conflict (chat_id, source, list) do update set ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
 where ${COLUMNS.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 `
 
-/** @returns whether it says anything new */
-export function saveHead(db: Mirror, source: number, head: HeadWrite): boolean {
+/** @returns whether anything changed */
+export function saveMetadata(db: Mirror, source: number, head: ChatMetadata): boolean {
   const values = [head.name, head.createdAtMs, head.updatedAtMs, head.mode, head.branch]
   const flags = [head.isArchived, head.isDraft, head.isSubagent].map((flag) => (flag === null ? null : Number(flag)))
   const rest = [head.parentChatId, head.linesAdded, head.linesRemoved, head.filesChanged]
-  const { changes } = prepared(db, SAVE_HEAD).run(head.chatId, source, head.list, ...values, ...flags, ...rest)
+  const { changes } = prepared(db, SAVE_METADATA).run(head.chatId, source, head.list, ...values, ...flags, ...rest)
   return changes > 0
 }
 
-/** @returns the chats of which something new was said */
-export function writeHeads(db: Mirror, batch: Batch): ChatId[] {
-  return batch.heads.filter((head) => saveHead(db, batch.source, head)).map((head) => head.chatId)
+/** @returns the chats whose metadata changed */
+export function writeChatMetadata(db: Mirror, batch: Batch): ChatId[] {
+  return batch.heads.filter((head) => saveMetadata(db, batch.source, head)).map((head) => head.chatId)
 }
 
-const FORGET_OWN_HEAD = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
 
-/** What a row said outlives it, until another store of its rank has the chat's row: it lives on there, as another profile's. */
+/**
+ * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
+ * chat's row, because the chat then lives on there, for example in another profile.
+ */
 export function forgetMoved(
   db: Mirror,
   chatId: ChatId,
@@ -62,12 +65,12 @@ export function forgetMoved(
 ): void {
   const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
   for (const [source, state] of ownRows) {
-    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_HEAD).run(chatId, source)
+    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_ROW).run(chatId, source)
   }
 }
 
-/** What all lists together say of a chat, as columns of `chats`. */
-export interface MergedHead {
+/** The merged metadata of a chat from all lists, as columns of `chats`. */
+export interface MergedMetadata {
   readonly name: string | null
   readonly cursor_created_at: number | null
   readonly cursor_updated_at: number | null
@@ -82,21 +85,21 @@ export interface MergedHead {
   readonly files_changed: number | null
 }
 
-/** Builds that keep this list leave the older ones as they are; to archive a chat does not make it any newer. */
+/** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
 const NEWEST_LIST = 'header-table'
 
 /**
- * The chat's own row first, that of the fullest source before others; then the lists, the newest word first, and of two
- * words of one age that of the list which is still written.
+ * The chat's own row first, that of the best source before others. Then the lists, the latest update first; of two with
+ * the same time, the list that is still updated.
  */
-const LIST_HEADS = `
+const LIST_METADATA = `
 select list, kind, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
 from heads cross join sources on sources.num = heads.source
 where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
-interface HeadRow {
+interface MetadataRow {
   readonly list: string
   readonly kind: string
   readonly name: string | null
@@ -113,14 +116,14 @@ interface HeadRow {
   readonly files_changed: number | null
 }
 
-export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
-  const all = prepared<HeadRow>(db, LIST_HEADS).all(chatId)
-  // What an archive remembers of the chat's own row counts where no store ever told of that row.
-  const isTold = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
-  const heads = isTold ? all.filter(({ kind }) => kind !== ARCHIVE) : all
-  const first = <Key extends keyof HeadRow>(key: Key): HeadRow[Key] | null =>
+export function mergeMetadata(db: Mirror, chatId: ChatId): MergedMetadata {
+  const all = prepared<MetadataRow>(db, LIST_METADATA).all(chatId)
+  // An archive's metadata of the chat's own row counts only if no store ever had that row.
+  const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
+  const heads = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
+  const first = <Key extends keyof MetadataRow>(key: Key): MetadataRow[Key] | null =>
     heads.find((head) => head[key] !== null)?.[key] ?? null
-  // The chat's own row says nothing by not saying that it is archived; else the newest word counts.
+  // A missing flag in the chat's own row does not mean "not archived". Otherwise the latest entry decides.
   const archival = heads.filter(({ list, is_archived }) =>
     list === OWN_ROW ? is_archived === 1 : is_archived !== null,
   )
@@ -134,7 +137,7 @@ export function mergeHeads(db: Mirror, chatId: ChatId): MergedHead {
     mode: first('mode'),
     branch: first('branch'),
     is_archived: newest?.is_archived ?? 0,
-    // A list that lags behind must not hide a chat.
+    // Only the own row decides: an outdated list must not hide a chat.
     is_draft: own?.is_draft ?? 0,
     is_subagent: heads.some((head) => head.is_subagent === 1) ? 1 : 0,
     parent_chat_id: first('parent_chat_id'),

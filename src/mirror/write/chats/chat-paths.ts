@@ -21,10 +21,10 @@ export function writePaths(db: Mirror, batch: Batch): void {
 
 const FILES = 'files'
 const FOLDER_HASH = 'folder-hash'
-/** In place of a path where only its MD5, as lower-case hex, is known. */
+/** Prefix of an entry for which only the MD5 of the path is known, as lower-case hex. */
 const HASHED = 'md5:'
 
-const LIST_HOMELESS = `
+const LIST_UNPLACED = `
 select distinct chats.id from chats join chat_paths on chat_paths.chat_id = chats.id
 where project is null or project_source in ('${FILES}', '${FOLDER_HASH}')
 `
@@ -46,21 +46,21 @@ interface RootRow {
 }
 
 /**
- * Places the chats of which nothing tells where they belong but the folder whose hash they lie under, or else the files
- * they are about: under the longest known root that holds more than half of those files. Where no known root does, the
- * chat stays without a project: a folder that nobody opened as a workspace would be a guess. Looks at all of them where
- * a root became known since it was last asked, else at those touched.
+ * Assigns projects to chats without better evidence: by the hash of the folder under which the chat is stored, or else by
+ * the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
+ * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root
+ * became known since the last call, it checks all such chats, else only the touched ones.
  * @returns the chats that moved
  */
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
   const isAll = hasNewRoot(db)
   return db.transaction(() => {
-    const homeless = isAll ? prepared<{ id: ChatId }>(db, LIST_HOMELESS).all() : homelessAmong(db, touched)
-    if (homeless.length === 0) return []
+    const unplaced = isAll ? prepared<{ id: ChatId }>(db, LIST_UNPLACED).all() : unplacedAmong(db, touched)
+    if (unplaced.length === 0) return []
     const rows = prepared<RootRow>(db, LIST_ROOTS).all()
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
     const byHash = new HashedRoots(rows)
-    return homeless.flatMap(({ id }) => {
+    return unplaced.flatMap(({ id }) => {
       const uris = listPaths(db, id)
       const hashed = byHash.find(uris.filter((uri) => uri.startsWith(HASHED)))
       const files = uris.filter((uri) => !uri.startsWith(HASHED))
@@ -71,7 +71,7 @@ export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[]
   })()
 }
 
-/** Roots by the hash of their path. Hashed at first need: few have chats that ask for it. */
+/** Roots by the hash of their path. The hashes are computed on first use, because few mirrors need them. */
 class HashedRoots {
   readonly #rows: readonly RootRow[]
   #nums: ReadonlyMap<string, number> | null = null
@@ -88,7 +88,7 @@ class HashedRoots {
   }
 }
 
-/** Of a folder of this machine. Of one on a Windows drive each spelling that a program may have taken the hash of. */
+/** Hashes of a local folder's path. A folder on a Windows drive has one hash for each spelling that a program may use. */
 function hashesOf({ path, uri }: RootRow): string[] {
   if (!uri.startsWith('file:')) return []
   const [, drive, rest = ''] = /^([a-z]):(.*)$/s.exec(path) ?? []
@@ -97,20 +97,20 @@ function hashesOf({ path, uri }: RootRow): string[] {
   return [...new Set([path, ...spellings])].map((spelling) => `${HASHED}${digest('md5', spelling)}`)
 }
 
-const IS_HOMELESS = `
+const IS_UNPLACED = `
 select 1 from chats where id = ? and (project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))
 `
 
-const homelessAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =>
-  [...ids].flatMap((id) => (prepared(db, IS_HOMELESS).get(id) === undefined ? [] : [{ id }]))
+const unplacedAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =>
+  [...ids].flatMap((id) => (prepared(db, IS_UNPLACED).get(id) === undefined ? [] : [{ id }]))
 
 const NEWEST_ROOT = `select coalesce(max(num), 0) as num from projects`
 const newestSeen = new WeakMap<Mirror, number>()
 
-/** To be said where chats were written and `placeByPaths` was not asked about them: it looks at all of them the next time. */
+/** Makes the next `placeByPaths` check all chats. Call it if chats were written without a call of `placeByPaths`. */
 export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
 
-/** Each root has a project, and those are numbered in the order in which they became known. */
+/** Each root has a project, and projects are numbered in the order in which they became known. */
 function hasNewRoot(db: Mirror): boolean {
   const newest = prepared<{ num: number }>(db, NEWEST_ROOT).get()?.num ?? 0
   if (newestSeen.get(db) === newest) return false

@@ -4,7 +4,7 @@ import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 import type { TrackedFacts } from '../../usage/tracked.ts'
 
-/** The columns of a chat that follow from its messages. */
+/** Columns of a chat that are derived from its messages. */
 export interface DerivedChat {
   readonly title: string
   readonly title_source: TitleSource
@@ -27,7 +27,7 @@ interface ChatBasis {
   readonly octets: number
 }
 
-/** Times that are the chat's or a neighbour's say nothing of when something happened. */
+/** Times taken from the chat or from a neighbour do not tell when something happened, so they are not used. */
 const SUM_UP_THREAD = `
 select
   count(*) filter (where is_orphan = 0) as message_count,
@@ -65,7 +65,7 @@ export function deriveChat(
   tracked: TrackedFacts | null,
 ): {
   readonly columns: DerivedChat
-  /** Live messages of sources that never had a row of the chat's own. */
+  /** Number of live messages from sources that never had the chat's own row. */
   readonly liveWithoutRow: number
 } {
   const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(chatNum)
@@ -96,7 +96,7 @@ export function deriveChat(
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
 
-/** Of the user's messages so many are looked at for a title. */
+/** How many of the user's messages are searched for a title. */
 export const TITLE_MESSAGES_MAX = 5
 const FIRST_USER_BODIES = `
 select bodies.parts from messages cross join bodies on bodies.num = messages.body
@@ -112,15 +112,15 @@ function* readUserParts(db: Mirror, chatNum: number): Generator<readonly Part[]>
 }
 
 /**
- * What a person reads above a chat: its name, else the first words of the user's.
- * @param saidByUser the parts of the user's messages, in order; read only where there is no name
+ * The displayed title of a chat: its name, else the first words of the user's first message with text.
+ * @param userParts the parts of the user's messages, in order; read only if there is no name
  */
 export function titleOf(
   name: string | null,
-  saidByUser: Iterable<readonly Part[]>,
+  userParts: Iterable<readonly Part[]>,
 ): Pick<DerivedChat, 'title' | 'title_source'> {
   if (name !== null) return { title: name, title_source: 'cursor' }
-  for (const parts of saidByUser) {
+  for (const parts of userParts) {
     for (const part of parts) {
       const words = part.kind === 'text' ? firstWords(part.text) : ''
       if (words !== '') return { title: words, title_source: 'first-message' }
@@ -129,7 +129,7 @@ export function titleOf(
   return { title: UNTITLED_CHAT, title_source: 'none' }
 }
 
-/** The first words of a text on one line, at most 80 characters, never cut inside a character. */
+/** The beginning of a text on one line: at most 80 characters, never cut inside a character. */
 function firstWords(text: string): string {
   const line = text.slice(0, 1000).replace(/\s+/g, ' ').trim()
   const chars = Array.from(line)

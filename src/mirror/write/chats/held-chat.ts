@@ -4,16 +4,16 @@ import { prepared } from '../../prepared.ts'
 import { ARCHIVE } from '../../sources/source-ranks.ts'
 import { listSuperseded } from './superseded.ts'
 
-/** What is held of a chat, for whoever brings back what is not. */
+/** What the mirror has of a chat. A restore adds the rest. */
 export interface HeldChat {
-  /** Whether a store of Cursor's told of the chat's own row, be it that it holds it no more. */
+  /** Whether a store of Cursor has, or once had, the chat's own row. */
   readonly isTold: boolean
-  /** Whether an archive did. */
+  /** Whether an archive has it. */
   readonly isRemembered: boolean
   readonly hasProject: boolean
-  /** Epoch milliseconds, as its rows and lists say. */
+  /** Epoch milliseconds, from its rows and lists. */
   readonly updatedAtMs: number | null
-  /** Of its messages, whichever source holds or held them, and of those that only an older decoder took for messages. */
+  /** Ids of its messages from all sources, live or not, and of messages that only an older decoder yielded. */
   readonly messageIds: ReadonlySet<string>
 }
 
@@ -37,7 +37,7 @@ interface FoundChat {
   readonly updatedAtMs: number | null
 }
 
-/** Null where the mirror has nothing of it. */
+/** Null if the mirror has nothing of the chat. */
 export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
   const found = prepared<FoundChat>(db, FIND).get(id)
   if (found === undefined) return null

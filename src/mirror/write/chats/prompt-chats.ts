@@ -3,7 +3,7 @@ import type { ChatWrite } from '../batch.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 
-/** The format of a chat of which only the prompts are left; they count where no other chat holds their words. */
+/** The format of a chat whose prompts alone are left. A prompt counts only if no other chat contains it. */
 export const PROMPTS = 'prompts'
 
 const IS_HELD_ELSEWHERE = `
@@ -11,7 +11,7 @@ select 1 from messages cross join chats on chats.num = messages.chat
 where user_text = ? and chats.format <> '${PROMPTS}' limit 1
 `
 
-/** Whether a chat that is whole holds a prompt of these words. */
+/** Whether a complete chat contains a prompt with these words. */
 export const isPromptHeld = (db: Mirror, userText: number | null): boolean =>
   userText !== null && prepared(db, IS_HELD_ELSEWHERE).get(userText) !== undefined
 
@@ -21,7 +21,7 @@ select distinct chats.id, chats.source from messages cross join chats on chats.n
 where user_text = ? and chats.format = '${PROMPTS}'
 `
 
-/** Gathers, while a batch is written, the chats of prompts that the new messages repeat. */
+/** Collects, while a batch is written, the chats of prompts whose texts the changed messages contain. */
 export class RepeatedPrompts {
   readonly #db: Mirror
   readonly #hasPrompts: boolean
@@ -38,7 +38,7 @@ export class RepeatedPrompts {
     for (const { id, source } of rows) this.#chats.set(id, source)
   }
 
-  /** What has to be looked at again, and the source whose it is. */
+  /** Empty writes that make these chats be placed again, each with its source. */
   get writes(): { readonly source: number; readonly write: ChatWrite }[] {
     return [...this.#chats].map(([id, source]) => ({
       source,

@@ -6,11 +6,11 @@ import { dropChat, dropMessage, dropSayings, type GoingMessage } from '../../pur
 const ADD_SUPERSEDED = `insert into superseded_messages (chat_id, id) values (?, ?) on conflict do nothing`
 const LIST_SUPERSEDED = `select id from superseded_messages where chat_id = ?`
 
-/** Messages of a chat that only an older decoder yielded. A restore leaves them out. */
+/** Ids of a chat's messages that only an older decoder yielded. A restore skips them. */
 export const listSuperseded = (db: Mirror, chatId: ChatId): readonly MessageId[] =>
   prepared<MessageId>(db, LIST_SUPERSEDED).pluck().all(chatId)
 
-/** Removes a message that only an older decoder yielded, and remembers its id. */
+/** Deletes a message that only an older decoder yielded, and saves its id. */
 export function dropSuperseded(db: Mirror, chatId: ChatId, message: GoingMessage): void {
   dropMessage(db, message)
   prepared(db, ADD_SUPERSEDED).run(chatId, message.id)
@@ -24,7 +24,7 @@ const IS_LEFT = `
 select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
 `
 
-/** Removes all that one source yielded of a chat, and the chat if no other source knows it. @returns whether it went */
+/** Deletes one source's rows of a chat, and the chat itself if no other source has it. @returns whether the chat was deleted */
 export function dropSupersededChat(
   db: Mirror,
   { num, id, source }: { readonly num: number; readonly id: ChatId; readonly source: number },

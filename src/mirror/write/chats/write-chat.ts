@@ -1,20 +1,19 @@
 import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { Loss } from '../../../model/loss.ts'
+import type { Loss } from '../../../model/chat.ts'
 import type { ChatTime } from '../../../model/thread.ts'
 import { noteCopy } from '../pending-references.ts'
-import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from '../batch.ts'
+import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, childrenOf } from '../batch.ts'
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
-import { forgetMoved, mergeHeads, ownHead, saveHead } from './chat-metadata.ts'
+import { forgetMoved, mergeMetadata, ownRowMetadata, saveMetadata } from './chat-metadata.ts'
 import { noneLent, readLent } from '../../threads/lent-tokens.ts'
 import { enterLosses } from '../../sources/losses.ts'
-import { writeLinks } from './links.ts'
 import type { Mirror } from '../../open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
 import { PROMPTS } from './prompt-chats.ts'
 import { notePlaceholders } from '../../threads/placeholders.ts'
-import { touchChat } from '../revision.ts'
+import { touchChat, nextRevision } from '../revision.ts'
 import { dropSupersededChat } from './superseded.ts'
 import { readTracked, type TrackedFacts } from '../../usage/tracked.ts'
 import { writeThread } from '../../threads/write-thread.ts'
@@ -27,12 +26,12 @@ export interface ChatOutcome {
   readonly gone: number
   readonly messageIds: readonly MessageId[]
   readonly isChanged: boolean
-  /** What was lost by this. */
+  /** New losses. */
   readonly losses: readonly Loss[]
 }
 
 const FIND_CHAT = `select * from chats where id = ?`
-/** No `returning`: it opens a savepoint, at which FTS5 writes out what it has gathered, once for every chat. */
+/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
 const ADD_CHAT = `
 insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
 `
@@ -41,29 +40,29 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
   const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
   if (held !== undefined && given.supersedes === true && given.ownRow.kind === 'gone') {
     const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: batch.source })
-    if (isDropped) return { ...nothing(given.id), changed: 1, isChanged: true }
+    if (isDropped) return { ...noOutcome(given.id), changed: 1, isChanged: true }
   }
   const write: ChatWrite =
     given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
-  // A tombstone of a chat that was never seen says nothing of any chat, nor does the end of one that was purged.
-  const saysNothing = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
-  if (held === undefined && saysNothing && write.messages.length === 0) return nothing(write.id)
+  // Nothing to write: a deletion mark of an unknown chat, or the last part of a chat that was purged meanwhile.
+  const isEmpty = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
+  if (held === undefined && isEmpty && write.messages.length === 0) return noOutcome(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
   const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
   let isTouched = isOwnRowNew
   if (writeLinks(db, write)) isTouched = true
-  if (tellsFacts(write.ownRow)) saveHead(db, batch.source, ownHead(write.id, write.ownRow.facts))
+  if (tellsFacts(write.ownRow)) saveMetadata(db, batch.source, ownRowMetadata(write.id, write.ownRow.facts))
   if (write.ownRow.kind === 'read') {
     noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
-  // Whoever told it by a copy, which that row named, looks again.
+  // A source that read the copy to which the gone row referred has to look again.
   if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
     noteCopy(db, { chat: before.num, source: batch.source }, true)
   }
   forgetMoved(db, write.id, ownRows, tools.ranks)
   const source = nextOwner(before, write, batch, tools, ownRows)
-  const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeHeads(db, write.id) }
+  const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeMetadata(db, write.id) }
   const tracked = readTracked(db, write.id)
   notePlaceholders(db, before.num, batch.source, write)
   const thread = writeThread(db, {
@@ -103,15 +102,15 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
     gone: thread.gone,
     messageIds: thread.messageIds,
     isChanged: messagesChanged > 0 || hasNewColumns,
-    // What was lost long ago, perhaps on another machine, is no news.
+    // A loss from an archive is not new: it happened earlier, perhaps on another machine.
     losses: tools.ranks.isArchive(batch.source) ? [] : losses,
   }
 }
 
 /**
- * Whose word of the chat counts: a fuller source takes it over as soon as it tells of it, and one that is as full from one
- * whose own row is gone. A poorer one does not: what was known of a chat outlives its row. An archive's counts where no
- * store tells of the chat's own row, and until one does.
+ * The source that decides the chat's facts. A source with a better rank takes over as soon as it has the chat. A source of
+ * the same rank takes over if the former one's own row is gone. A source of a worse rank never does: known facts outlive
+ * the row. An archive decides until a store reports the chat's own row.
  */
 function nextOwner(
   { source }: FormerChat,
@@ -120,18 +119,18 @@ function nextOwner(
   { ranks }: WriteTools,
   ownRows: ReadonlyMap<number, OwnRowState>,
 ): number {
-  const isToldByStore = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
-  if (ownRow.kind === 'remembered') return isToldByStore ? source : batch.source
-  if (ranks.isArchive(source) && ownRows.has(source) && !isToldByStore) return source
+  const hasStoreRow = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
+  if (ownRow.kind === 'remembered') return hasStoreRow ? source : batch.source
+  if (ranks.isArchive(source) && ownRows.has(source) && !hasStoreRow) return source
   const isRead = ownRow.kind === 'read'
-  const isFuller = ranks.of(batch.source) < ranks.of(source) && (isRead || messages.length > 0)
-  const isHeir = isRead && ownRows.get(source) === 'gone' && ranks.of(batch.source) === ranks.of(source)
-  return isFuller || isHeir ? batch.source : source
+  const hasBetterRank = ranks.of(batch.source) < ranks.of(source) && (isRead || messages.length > 0)
+  const isSuccessor = isRead && ownRows.get(source) === 'gone' && ranks.of(batch.source) === ranks.of(source)
+  return hasBetterRank || isSuccessor ? batch.source : source
 }
 
-function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, told: number, owner: number): OwnColumns {
-  if (tellsFacts(ownRow) && told === owner) return ownColumns(ownRow.facts, ownRow.octets)
-  return owner === before.source ? pickOwn(before) : nothingKnown
+function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, source: number, owner: number): OwnColumns {
+  if (tellsFacts(ownRow) && source === owner) return ownColumns(ownRow.facts, ownRow.octets)
+  return owner === before.source ? pickOwn(before) : noFacts
 }
 
 function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
@@ -147,7 +146,7 @@ interface StateBasis {
   readonly nowMs: number
 }
 
-/** What follows from the chat's messages, and whether any source holds it still. */
+/** The columns derived from the chat's messages, and whether any source still has the chat. */
 function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: StateBasis) {
   const { source, ownRows } = basis
   const { columns, liveWithoutRow } = deriveChat(db, before.num, facts, basis.tracked)
@@ -163,13 +162,13 @@ function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: 
   }
 }
 
-/** Of what came out of an archive it may not be known; what was not there before did not go now. */
+/** The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time. */
 function deletedAt({ deleted_at, is_live }: FormerChat, { write: { ownRow }, nowMs }: StateBasis): number | null {
   if (is_live === 0) return deleted_at
   return ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
 }
 
-/** A list told something new of a chat: what it and the other lists say together is written. @returns whether it differed */
+/** Writes the merged metadata of a chat again after a list changed. @returns whether the chat changed */
 export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTools): boolean {
   const before = prepared<ChatRow>(db, FIND_CHAT).get(id)
   if (before === undefined) return false
@@ -177,7 +176,7 @@ export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTo
   return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
 }
 
-const nothing = (chatId: ChatId): ChatOutcome => ({
+const noOutcome = (chatId: ChatId): ChatOutcome => ({
   chatId,
   added: 0,
   changed: 0,
@@ -187,15 +186,15 @@ const nothing = (chatId: ChatId): ChatOutcome => ({
   losses: [],
 })
 
-/** What the writing of a chat asks of the row that stood before. */
+/** The columns of the former row that the writing of a chat needs. */
 type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'is_live' | 'deleted_at'> & OwnColumns
 
 function addChat(db: Mirror, id: ChatId, source: number): FormerChat {
   const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
-  return { num: Number(lastInsertRowid), id, source, is_live: 1, deleted_at: null, ...nothingKnown }
+  return { num: Number(lastInsertRowid), id, source, is_live: 1, deleted_at: null, ...noFacts }
 }
 
-type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeHeads>>
+type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeMetadata>>
 
 function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
   return {
@@ -211,8 +210,8 @@ function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
   }
 }
 
-/** Of a chat of which only messages are known. */
-const nothingKnown: OwnColumns = {
+/** The columns of a chat of which only messages are known. */
+const noFacts: OwnColumns = {
   format: 'split',
   summary: null,
   todos: null,
@@ -235,3 +234,16 @@ const pickOwn = (row: OwnColumns): OwnColumns => ({
   recorded_cost_cents: row.recorded_cost_cents,
   octets: row.octets,
 })
+
+const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
+const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
+
+/** @returns whether a new child was found */
+function writeLinks(db: Mirror, write: ChatWrite): boolean {
+  let isNew = false
+  for (const childId of childrenOf(write)) {
+    if (prepared(db, ADD_LINK).run(write.id, childId).changes > 0) isNew = true
+    prepared(db, MARK_SUBAGENT).run(nextRevision(db), childId)
+  }
+  return isNew
+}

@@ -3,7 +3,7 @@ import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 
-/** In the order in which `heldOf` takes them. */
+/** The column order matches `heldOf`. */
 const SELECT = `
 select key, body, source, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
@@ -45,8 +45,8 @@ type Row = readonly [
 ]
 
 /**
- * Every message that is held of a chat. Rows come as lists: an object of 28 columns takes better-sqlite3 three times as
- * long to make as a list and this object together, and a chat of thousands is listed whenever a message of it is written.
+ * All messages of a chat. Rows are read as arrays: better-sqlite3 takes three times as long to create an object of 28
+ * columns as an array and this object together. A chat of thousands is listed whenever one of its messages is written.
  */
 export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
   Array.from(prepared(db, SELECT).raw().iterate(chatNum) as IterableIterator<Row>, heldOf)
@@ -55,7 +55,7 @@ const FIND_CHAT = `select num from chats where id = ?`
 
 const placeOf = ({ position }: HeldMessage): number => position ?? Number.MAX_SAFE_INTEGER
 
-/** What one source holds live of a chat, in its order. */
+/** A source's live messages of a chat, in order. */
 export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
   const chat = prepared<{ num: number }>(db, FIND_CHAT).get(chatId)
   const held = chat === undefined ? [] : listHeldMessages(db, chat.num)

@@ -1,22 +1,33 @@
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
-import { SLOTS_PER_MS, sortKeyFloor } from './sort-key.ts'
+
+/** Number of keys per millisecond. If more messages have the same time, they use keys of the next millisecond. */
+export const SLOTS_PER_MS = 1024
+
+/**
+ * The lowest key that a message of this time can have. Keys grow with time, with 1,024 keys per millisecond; they stay
+ * below 2^53 until the year 2248. A message without a time sorts before all others.
+ * @param createdAtMs epoch milliseconds, or null if unknown
+ */
+export function sortKeyFloor(createdAtMs: number | null): number {
+  return createdAtMs === null ? 1 : Math.max(1, Math.floor(createdAtMs)) * SLOTS_PER_MS
+}
 
 const IS_TAKEN = `select 1 from messages where key = ?`
 const NEXT_KEYS = `select key from messages where key >= ? order by key`
 const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
 
-/** Keys that are all taken. */
+/** A range of keys that are all taken. */
 interface Run {
   readonly from: number
-  /** The key behind the last of them. */
+  /** The key after the last one. */
   readonly end: number
 }
 
 /**
- * Gives messages their keys during one transaction: the first free one at or after the message's time, and its place
- * within the millisecond by its position. It remembers what it found taken, for a chat without times of its own has all
- * its messages in one millisecond, and so may have chats that were made in one go.
+ * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
+ * millisecond, the position decides. It remembers taken ranges, because all messages of a chat without own times share one
+ * millisecond, and so may several chats that were created at once.
  */
 export class KeyAllocator {
   readonly #db: Mirror
@@ -27,7 +38,7 @@ export class KeyAllocator {
     this.#db = db
   }
 
-  /** @param createdAtMs epoch milliseconds, or null where unknown: such keys are less than all others */
+  /** @param createdAtMs epoch milliseconds, or null if unknown: such keys are lower than all others */
   next(createdAtMs: number | null, position: number | null): number {
     if (createdAtMs === null) return this.#nextUntimed()
     const floor = sortKeyFloor(createdAtMs)
@@ -45,7 +56,7 @@ export class KeyAllocator {
   }
 
   #firstFree(from: number): number {
-    // Nearly always it is free, and a walk costs more to begin than one look.
+    // The key is nearly always free, and one lookup is cheaper than the start of a walk.
     if (prepared(this.#db, IS_TAKEN).get(BigInt(from)) === undefined) return from
     let key = from
     for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(from))) {

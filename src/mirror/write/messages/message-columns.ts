@@ -1,8 +1,8 @@
 import type { MessageId } from '../../../model/ids.ts'
 import type { Role, TimeSource } from '../../../model/message.ts'
-import type { CallFact } from '../../digests/calls-of.ts'
+import type { CallFact } from '../../digests/digest-format.ts'
 
-/** One row of `messages`, but for its key, its chat and its body. */
+/** One row of `messages`, except its key, chat and body. */
 export interface MessageColumns {
   readonly source: number
   readonly id: MessageId
@@ -17,7 +17,7 @@ export interface MessageColumns {
   readonly model: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
-  /** 1: its chat does not name it. 2: it repeats, from another source, what the thread holds. */
+  /** 0: in the thread. 1: the chat does not name it. 2: a copy from another source of text in the thread. */
   readonly is_orphan: number
   readonly is_shadowed: number
   readonly is_simulated: number
@@ -29,7 +29,7 @@ export interface MessageColumns {
   readonly content_hash: string
   readonly user_text: number | null
   readonly text_keys: string | null
-  /** JSON: what `marksOf` says of its parts. */
+  /** JSON: the result of `marksOf` for its parts. */
   readonly marks: string
   readonly is_index_capped: number
 }
@@ -39,7 +39,7 @@ export interface HeldMessage extends MessageColumns {
   readonly body: number
 }
 
-/** A message as it will stand: `partsJson` and `calls` are given where the source was read again. */
+/** The next state of a message. `partsJson` and `calls` are set if the message was read again. */
 export interface NextMessage {
   readonly held: HeldMessage | null
   readonly columns: MessageColumns

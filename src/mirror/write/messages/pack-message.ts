@@ -2,17 +2,17 @@ import { hash as digest } from 'node:crypto'
 import { textKey, textKeys } from './text-key.ts'
 import { wholeColumns } from '../../../text/terms/columns.ts'
 import { marksOf } from '../../../text/terms/marks.ts'
-import type { Ask, MessageDraft, MessageWrite } from '../batch.ts'
-import { callsOf } from '../../digests/calls-of.ts'
+import type { PendingReference, MessageDraft, MessageWrite } from '../batch.ts'
+import { callsOf } from '../../digests/digest-format.ts'
 
-const noAsks: readonly Ask[] = []
+const noReferences: readonly PendingReference[] = []
 const noChildren: MessageWrite['childChatIds'] = []
 
-/** The costly half of writing a message, which needs no mirror. */
+/** The expensive part of writing a message. It needs no database. */
 export function packMessage(draft: MessageDraft): MessageWrite {
   const { parts } = draft
   const { columns, isCapped } = wholeColumns(parts)
-  // Field by field: an object made by taking the rest of another is slow to make, and slow to read ever after.
+  // Field by field: an object from a rest pattern is slow to create and slow to read afterwards.
   return {
     id: draft.id,
     alias: draft.alias,
@@ -25,7 +25,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     isSimulated: draft.isSimulated,
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,
-    asks: draft.asks ?? noAsks,
+    asks: draft.asks ?? noReferences,
     childChatIds: draft.childChatIds ?? noChildren,
     partsJson: JSON.stringify(parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,

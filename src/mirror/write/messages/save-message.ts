@@ -40,9 +40,9 @@ insert into messages (key, chat, body, ${COLUMNS.join(', ')}) values (?, ?, ?${'
 const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
 
 /**
- * Writes one message with its body and its full-text row, which follows the message: into another place when its time
- * changed, out of the index when the thread holds the same content already.
- * @returns the number of its body where anything differed from what the mirror held, else null
+ * Writes one message with its body and its full-text row. The full-text row moves if the message's time changed, and is
+ * removed if the thread already has the same content.
+ * @returns the number of its body if anything changed, else null
  */
 export function saveMessage(
   db: Mirror,
@@ -75,7 +75,7 @@ const ADD_BODY = `insert into bodies (parts) values (?)`
 const SAVE_BODY = `update bodies set parts = ? where num = ?`
 const READ_PARTS = `select parts from bodies where num = ?`
 
-/** A held message's parts, as they are kept. */
+/** The stored parts of a message, as JSON. */
 export function readParts(db: Mirror, body: number): string {
   const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
   if (row === undefined) throw new Error('a message has no body')

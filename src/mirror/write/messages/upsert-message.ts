@@ -1,19 +1,21 @@
 import { notePendingReferences } from '../pending-references.ts'
-import type { MessageWrite } from '../batch.ts'
+import type { MessageWrite, PendingReference } from '../batch.ts'
 import { withLent } from '../../threads/lent-tokens.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
 import type { ThreadWrite } from '../../threads/place-thread.ts'
-import { withAnswers } from './with-answers.ts'
+import type { Part } from '../../../model/part.ts'
+import { packMessage } from './pack-message.ts'
+import { readParts } from './save-message.ts'
 
-/** A message that was read, as it will stand; its place is still the one it had. */
+/** The next state of a message that was read. Its place is still the former one. */
 export function upsertMessage(
   db: Mirror,
   { chatNum, source, lent }: Pick<ThreadWrite, 'chatNum' | 'source' | 'lent'>,
   held: HeldMessage | null,
   message: MessageWrite,
 ): NextMessage {
-  const whole = withAnswers(db, held, message)
+  const whole = withFoundContent(db, held, message)
   notePendingReferences(db, { chat: chatNum, source, messageId: message.id }, whole, held === null)
   const next = readAgain(held, whole, source)
   return lent.size === 0 ? next : { ...next, columns: { ...next.columns, ...withLent(next.columns, lent) } }
@@ -49,4 +51,37 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson, calls: message.calls }
+}
+
+/** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
+function withFoundContent(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
+  const { asks, partsJson } = message
+  if (held === null || asks.length === 0) return message
+  const before = JSON.parse(readParts(db, held.body)) as Part[]
+  const found = asks
+    .map((reference) => ({ reference, part: findContent(before, reference) }))
+    .filter(({ part }) => part !== null)
+  if (found.length === 0) return message
+  const parts = found.reduce(
+    (sum, { reference, part }) => (part === null ? sum : addContent(sum, reference, part)),
+    JSON.parse(partsJson) as readonly Part[],
+  )
+  const settled = new Set(found.map(({ reference }) => reference))
+  return packMessage({ ...message, parts, asks: asks.filter((reference) => !settled.has(reference)) })
+}
+
+function findContent(parts: readonly Part[], { kind, name }: PendingReference): Part | null {
+  const isAnswer = (part: Part): boolean =>
+    kind === 'output'
+      ? part.kind === 'tool' && part.callId === name && part.outputFrom !== undefined
+      : part.kind === 'attachment' && part.hash === name
+  return parts.find(isAnswer) ?? null
+}
+
+function addContent(parts: readonly Part[], { name }: PendingReference, answer: Part): readonly Part[] {
+  if (answer.kind !== 'tool') return [...parts, answer]
+  const { output, outputFrom } = answer
+  return parts.map((part) =>
+    part.kind === 'tool' && part.callId === name && outputFrom !== undefined ? { ...part, output, outputFrom } : part,
+  )
 }

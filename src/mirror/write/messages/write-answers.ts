@@ -2,19 +2,19 @@ import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { Json } from '../../../model/json.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import type { AnswerWrite, Ask, Batch, MessageWrite } from '../batch.ts'
+import type { AnswerWrite, PendingReference, Batch, MessageWrite } from '../batch.ts'
 import { ownTokens, readLent, type LentTokens } from '../../threads/lent-tokens.ts'
 import type { HeldMessage } from './message-columns.ts'
 import type { Mirror } from '../../open.ts'
 import { packMessage } from './pack-message.ts'
 import { prepared } from '../../prepared.ts'
-import { isPurged } from '../../purge/spare.ts'
+import { isPurged } from '../../purge/without-purged.ts'
 import { Tombstones } from '../../purge/tombstones.ts'
 import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
 
-interface AskRow extends Ask {
+interface ReferenceRow extends PendingReference {
   readonly num: number
   readonly chat: number
   readonly chatId: ChatId
@@ -22,7 +22,7 @@ interface AskRow extends Ask {
   readonly messageId: MessageId
 }
 
-const FIND_ASK = `
+const FIND_REFERENCE = `
 select asks.num, chat, chats.id as chatId, asks.source, message_id as messageId, kind, asks.name, path
 from asks join chats on chats.num = chat where asks.num = ?
 `
@@ -30,25 +30,25 @@ const FIND_MESSAGE = `select * from messages where chat = ? and id = ? and sourc
 const LIST_LEFT = `select kind, name, path from asks where chat = ? and source = ? and message_id = ?`
 const SETTLE = `delete from asks where num = ?`
 
-/** Puts what was found into the messages that asked for it, and settles the asks. */
+/** Adds found content to the messages that refer to it, and deletes these pending references. */
 export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatOutcome[] {
-  const asked = batch.answers.flatMap((answer) => {
-    const ask = prepared<AskRow>(db, FIND_ASK).get(answer.ask)
-    return ask === undefined ? [] : [{ ask, answer }]
+  const pending = batch.answers.flatMap((answer) => {
+    const reference = prepared<ReferenceRow>(db, FIND_REFERENCE).get(answer.ask)
+    return reference === undefined ? [] : [{ reference, answer }]
   })
-  if (asked.length === 0) return []
+  if (pending.length === 0) return []
   const tombstones = new Tombstones(db)
   const outcomes: ChatOutcome[] = []
-  for (const ofChat of groupBy(asked, ({ ask }) => `${ask.chat} ${ask.source}`)) {
-    const [{ ask }] = ofChat
-    const lent = readLent(db, ask.chat)
-    const complete = groupBy(ofChat, (one) => one.ask.messageId).flatMap(
-      (answers) => completed(db, answers, lent) ?? [],
+  for (const ofChat of groupBy(pending, ({ reference }) => `${reference.chat} ${reference.source}`)) {
+    const [{ reference }] = ofChat
+    const lent = readLent(db, reference.chat)
+    const found = groupBy(ofChat, (one) => one.reference.messageId).flatMap(
+      (answers) => complete(db, answers, lent) ?? [],
     )
-    // What was found for it may be what was purged elsewhere.
-    const messages = complete.filter((message) => !isPurged(tombstones, ask.chatId, message))
-    const write = { id: ask.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
-    outcomes.push(writeChat(db, write, { ...batch, source: ask.source }, tools))
+    // The found content may be something that was purged elsewhere.
+    const messages = found.filter((message) => !isPurged(tombstones, reference.chatId, message))
+    const write = { id: reference.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
+    outcomes.push(writeChat(db, write, { ...batch, source: reference.source }, tools))
   }
   return outcomes
 }
@@ -65,19 +65,19 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): G
   return [...groups.values()]
 }
 
-interface Answered {
-  readonly ask: AskRow
+interface FoundContent {
+  readonly reference: ReferenceRow
   readonly answer: AnswerWrite
 }
 
-/** Null where the source has lost the message meanwhile. */
-function completed(db: Mirror, answers: Group<Answered>, lent: LentTokens): MessageWrite | null {
-  const { chat, source, messageId } = answers[0].ask
+/** Null if the source has lost the message meanwhile. */
+function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): MessageWrite | null {
+  const { chat, source, messageId } = answers[0].reference
   const held = prepared<HeldMessage>(db, FIND_MESSAGE).get(chat, messageId, source)
   if (held === undefined) return null
   const before = JSON.parse(readParts(db, held.body)) as readonly Part[]
-  const parts = answers.reduce((sum, { ask, answer }) => answered(sum, ask, answer), before)
-  for (const { ask } of answers) prepared(db, SETTLE).run(ask.num)
+  const parts = answers.reduce((sum, { reference, answer }) => addContent(sum, reference, answer), before)
+  for (const { reference } of answers) prepared(db, SETTLE).run(reference.num)
   const { input_tokens: input, output_tokens: output } = ownTokens(held, lent)
   return packMessage({
     id: held.id,
@@ -92,15 +92,19 @@ function completed(db: Mirror, answers: Group<Answered>, lent: LentTokens): Mess
     isSimulated: held.is_simulated === 1,
     octets: held.octets,
     isEmbedded: held.is_embedded === 1,
-    asks: prepared<Ask>(db, LIST_LEFT).all(chat, source, messageId),
+    asks: prepared<PendingReference>(db, LIST_LEFT).all(chat, source, messageId),
   })
 }
 
-function answered(parts: readonly Part[], ask: Ask, { value, cappedFrom }: AnswerWrite): readonly Part[] {
-  if (ask.kind === 'output') return parts.map((part) => withOutput(part, ask.name, value))
+function addContent(
+  parts: readonly Part[],
+  reference: PendingReference,
+  { value, cappedFrom }: AnswerWrite,
+): readonly Part[] {
+  if (reference.kind === 'output') return parts.map((part) => withOutput(part, reference.name, value))
   const text = typeof value === 'string' ? value : null
   const cap = cappedFrom === null ? {} : { cappedFrom }
-  return [...parts, { kind: 'attachment', path: ask.path ?? 'content', text, hash: ask.name, ...cap }]
+  return [...parts, { kind: 'attachment', path: reference.path ?? 'content', text, hash: reference.name, ...cap }]
 }
 
 const withOutput = (part: Part, callId: string, output: Json): Part =>

@@ -1,7 +1,7 @@
 import type { HeldPosition } from '../../../../mirror/sources/source-state.ts'
 import * as held from '../../../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
-import { listUnplaced } from '../../../../mirror/threads/unplaced.ts'
+import { listUnplaced } from '../../../../mirror/threads/place-part.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { Comparison } from '../../../mass-loss.ts'
 import { tryRead } from '../../../open-safely/try-read.ts'

@@ -1,11 +1,11 @@
-import type { HeadWrite } from '../../../../mirror/write/batch.ts'
+import type { ChatMetadata } from '../../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../../model/ids.ts'
 import { countIn, filledStringIn, firstFilledIn, recordIn } from '../json/json-value.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 import { readTime } from '../json/read-time.ts'
 
 /** What a list of chats says of one. `isBestOfNSubcomposer` marks a rival answer to one prompt, which is a chat like any other. */
-export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): HeadWrite {
+export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): ChatMetadata {
   const subagent = recordIn(head, 'subagentInfo')
   const parentChatId = filledStringIn(subagent, 'parentComposerId')
   return {

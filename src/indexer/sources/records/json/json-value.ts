@@ -1,4 +1,4 @@
-import { COUNT_MAX } from '../../../../model/count.ts'
+import { COUNT_MAX } from '../../../../model/json.ts'
 
 /** An object out of Cursor's JSON. Nothing about its fields is known until a reader below has looked. */
 export type JsonRecord = Readonly<Record<string, unknown>>

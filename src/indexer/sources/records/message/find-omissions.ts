@@ -1,10 +1,10 @@
-import type { Ask } from '../../../../mirror/write/batch.ts'
+import type { PendingReference } from '../../../../mirror/write/batch.ts'
 import type { Json } from '../../../../model/json.ts'
 import type { Part } from '../../../../model/part.ts'
 
 /** Calls that are over and whose row does not say what they gave back: it may stand in what was sent to the model. */
-export function findOmissions(parts: readonly Part[]): readonly Ask[] {
-  const asks: Ask[] = []
+export function findOmissions(parts: readonly Part[]): readonly PendingReference[] {
+  const asks: PendingReference[] = []
   for (const part of parts) {
     if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
     if (!saysSomething(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })

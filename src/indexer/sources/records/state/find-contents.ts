@@ -1,4 +1,4 @@
-import type { Ask } from '../../../../mirror/write/batch.ts'
+import type { PendingReference } from '../../../../mirror/write/batch.ts'
 import { DEPTH_MAX } from '../json/bound-json.ts'
 import { asRecord, firstFilledIn, type JsonRecord } from '../json/json-value.ts'
 import { readItemPath } from '../message/read-path.ts'
@@ -12,7 +12,7 @@ const CONTENTS_MAX = 100
  * The contents that a message's record names. Not those of its tool data: a file before and after each edit is neither
  * pasted nor attached, and the edit itself is told by its call.
  */
-export function findContents(record: JsonRecord): readonly Ask[] {
+export function findContents(record: JsonRecord): readonly PendingReference[] {
   const paths = new Map<string, string | null>()
   const { toolFormerData: _, ...rest } = record
   const waiting: { value: unknown; path: string | null; depth: number }[] = [{ value: rest, path: null, depth: 0 }]

@@ -1,0 +1,154 @@
+import * as z from 'zod'
+import type { Chat } from '../../../model/chat.ts'
+import type { Message } from '../../../model/message.ts'
+import type { ChatDetail } from '../../queries/chats/get-chat.ts'
+import type { SearchAnswer } from '../../search/request.ts'
+import type { McpSource } from '../source.ts'
+import { BoundedText } from '../token-budget.ts'
+import {
+  defineTool,
+  fromArgument,
+  nextCall,
+  offsetArgument,
+  projectArgument,
+  shortLine,
+  shortTime,
+  toArgument,
+} from './tool.ts'
+
+const END_TOKENS = 300
+const FILES_MAX = 25
+const TEXT_LENGTH = 1500
+
+interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly total: number
+}
+
+export const getChat = defineTool({
+  name: 'get_chat',
+  title: 'Digest of one chat',
+  description:
+    'A digest of one chat: the first request, the last replies, files and tools. Read it before its messages.',
+  parameters: z.object({ chat: z.string().describe('Id of the chat.') }),
+  answer: async ({ chat }, source) => describeChat(chat, source),
+})
+
+/** Also a resource of its own. */
+export async function describeChat(id: string, source: McpSource): Promise<string> {
+  const path = `/api/chats/${encodeURIComponent(id)}`
+  const chat = (await source.get(path)) as ChatDetail
+  const first = (await source.get(`${path}/messages`, { limit: 5 })) as Page<Message>
+  const last = (await source.get(`${path}/messages`, {
+    limit: 6,
+    offset: Math.max(0, first.total - 6),
+  })) as Page<Message>
+  const text = new BoundedText(END_TOKENS)
+  for (const line of factsOf(chat)) text.add(line)
+  const request = first.items.find(({ role }) => role === 'user')
+  if (request !== undefined) text.add(`\nFirst request:\n${spoken(request)}`)
+  const replies = last.items.filter((message) => message.role === 'assistant' && spoken(message) !== '').slice(-2)
+  for (const reply of replies) text.add(`\nLast reply (${shortTime(reply.createdAt)}):\n${spoken(reply)}`)
+  if (chat.files.length > 0) text.add(`\nFiles (${chat.files.length}):`)
+  for (const { path: file, reads, edits, attached } of chat.files.slice(0, FILES_MAX)) {
+    text.add(`- ${shortLine(file, 160)}: ${reads} read, ${edits} edited${attached > 0 ? `, ${attached} attached` : ''}`)
+  }
+  if (chat.toolCounts.length > 0) {
+    text.add(`\nTools: ${shortLine(chat.toolCounts.map(({ name, calls }) => `${name} ${calls}`).join(', '), 400)}`)
+  }
+  for (const child of chat.children.slice(0, 10)) text.add(`Subagent: chat ${child.id} ${shortLine(child.title, 80)}`)
+  const cut = chat.files.length > FILES_MAX ? [`(${chat.files.length - FILES_MAX} more files)`] : []
+  return text.end(...cut, nextCall('read_messages', { chat: id, offset: 0 }))
+}
+
+function factsOf(chat: ChatDetail): string[] {
+  const marks = [
+    ...(chat.isArchived ? ['archived'] : []),
+    ...(chat.isSubagent ? ['subagent'] : []),
+    ...(chat.deletedInCursor ? ['deleted in Cursor, kept here'] : []),
+  ]
+  return [
+    shortLine(chat.title, 200),
+    `chat ${chat.id} | project ${shortLine(chat.project?.name ?? 'unknown', 80)} | ${shortTime(chat.createdAt)} to ${shortTime(chat.lastActivityAt)}`,
+    `${chat.messageCount} messages, ${chat.toolCallCount} tool calls | model ${chat.model ?? 'unknown'} | mode ${chat.mode ?? 'unknown'}${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}`,
+  ]
+}
+
+function spoken({ parts }: Message): string {
+  const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
+  return text.length <= TEXT_LENGTH ? text : `${text.slice(0, TEXT_LENGTH)}… (${text.length} characters)`
+}
+
+export const listChats = defineTool({
+  name: 'list_chats',
+  title: 'List chats',
+  description: 'Lists chats, newest first: of a project, of a time, or about a file.',
+  parameters: z.object({
+    project: projectArgument,
+    from: fromArgument,
+    to: toArgument,
+    path: z.string().optional().describe('Only chats about this file: a path or its end.'),
+    sort: z.enum(['newest', 'oldest', 'size', 'messages']).default('newest'),
+    limit: z.number().int().min(1).max(50).default(20),
+    offset: offsetArgument,
+  }),
+  async answer(args, source) {
+    const { path, project, from, to, sort, limit, offset } = args
+    if (path === undefined) {
+      const { items, total } = (await source.get('/api/chats', {
+        project,
+        from,
+        to,
+        sort,
+        limit,
+        offset,
+      })) as Page<Chat>
+      const lines = items.map(({ id, title, project: of, lastActivityAt, messageCount }) =>
+        lineOf({ id, title, project: of?.name ?? null, at: lastActivityAt, more: `${messageCount} messages` }),
+      )
+      return listed('chats', lines, total, args)
+    }
+    if (sort !== 'newest' && sort !== 'oldest') throw new Error('With path, sort is newest or oldest.')
+    const query = { q: '', path, project, from, to, sort, limit, offset, group: 'chat' }
+    const { items, total } = (await source.get('/api/search', query)) as SearchAnswer
+    const lines = items.map(({ chat, project: of, message, matchCount }) =>
+      lineOf({
+        id: chat.id,
+        title: chat.title,
+        project: of?.name ?? null,
+        at: message.createdAt,
+        more: `${matchCount ?? 1} messages about it`,
+      }),
+    )
+    return listed('chats', lines, total, args)
+  },
+})
+
+interface Line {
+  readonly id: string
+  readonly title: string
+  readonly project: string | null
+  readonly at: string | null
+  readonly more: string
+}
+
+const lineOf = ({ id, title, project, at, more }: Line): string =>
+  `- ${shortLine(title, 100)} | ${shortLine(project ?? 'no project', 60)} | ${shortTime(at)} | ${more} | chat ${id}`
+
+function listed(
+  what: string,
+  lines: readonly string[],
+  total: number,
+  args: Readonly<Record<string, unknown>>,
+): string {
+  const text = new BoundedText(END_TOKENS)
+  const offset = Number(args['offset'] ?? 0)
+  text.add(total === 0 ? `No ${what}.` : `${total} ${what}, from ${offset + 1}:`)
+  let shown = 0
+  for (const line of lines) {
+    if (!text.add(line)) break
+    shown += 1
+  }
+  const next = offset + shown
+  return text.end(...(next < total && shown > 0 ? [nextCall('list_chats', { ...args, offset: next })] : []))
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import type { ChatDetail } from '../../queries/chats/get-chat.ts'
+import type { SearchAnswer } from '../../search/request.ts'
+import type { McpSource } from '../source.ts'
+import { BoundedText } from '../token-budget.ts'
+import { defineTool, nextCall, plainSnippet, shortLine, shortTime } from './tool.ts'
+
+const CHATS_MAX = 5
+const END_TOKENS = 300
+
+export const whyCode = defineTool({
+  name: 'why_code',
+  title: 'Why is this code so',
+  description: 'Finds the chats that a file or a commit may have come from, at most five, with the evidence.',
+  parameters: z.object({
+    path: z.string().optional().describe('A file: its path or the end of it.'),
+    commit: z.string().optional().describe('A commit: its hash, or the first digits.'),
+    repo: z.string().optional().describe('With commit: the folder of the repository, which is a known project.'),
+  }),
+  async answer({ path, commit, repo }, source) {
+    if (path === undefined && commit === undefined) throw new Error('Give path or commit.')
+    return commit === undefined ? ofFile(path ?? '', source) : ofCommit(commit, repo, source)
+  },
+})
+
+const edits = (files: ChatDetail['files']): number => files.reduce((sum, { edits: count }) => sum + count, 0)
+
+async function ofFile(path: string, source: McpSource): Promise<string> {
+  const query = { q: '', path, group: 'chat', sort: 'newest', limit: CHATS_MAX * 4 }
+  const { items, total } = (await source.get('/api/search', query)) as SearchAnswer
+  const chats = await Promise.all(
+    items.map(async (hit) => ({
+      hit,
+      files: ((await source.get(`/api/chats/${encodeURIComponent(hit.chat.id)}`)) as ChatDetail).files.filter(
+        ({ path: file }) => file === path || file.replaceAll('\\', '/').endsWith(path.replace(/^\.?\//, '')),
+      ),
+    })),
+  )
+  // Who edited it comes before who read it, and the later before the earlier.
+  const best = chats
+    .toSorted((one, other) => Number(edits(other.files) > 0) - Number(edits(one.files) > 0))
+    .slice(0, CHATS_MAX)
+  const text = new BoundedText(END_TOKENS)
+  text.add(best.length === 0 ? `No chat is about ${path}.` : `${total} chats are about ${path}. The likeliest:`)
+  for (const { hit, files } of best) {
+    const reads = files.reduce((sum, { reads: count }) => sum + count, 0)
+    text.add(
+      [
+        `- ${shortLine(hit.chat.title, 100)} | ${shortTime(hit.message.createdAt)} | chat ${hit.chat.id}`,
+        `  evidence: ${edits(files)} edits, ${reads} reads of it; message ${hit.message.id}`,
+        `  ${shortLine(plainSnippet(hit.snippet), 200)}`,
+      ].join('\n'),
+    )
+  }
+  const [first] = best
+  if (first === undefined) return text.end(nextCall('search_chats', { query: path.split('/').at(-1) ?? path }))
+  return text.end(
+    nextCall('read_messages', { chat: first.hit.chat.id, around: first.hit.message.id, parts: ['text', 'tool'] }),
+  )
+}
+
+interface MatchedChat {
+  readonly id: string
+  readonly title: string
+  readonly lastActivityAt: string | null
+  readonly confidence?: string
+  readonly evidence?: unknown
+}
+
+async function ofCommit(commit: string, repo: string | undefined, source: McpSource): Promise<string> {
+  const answer = (await source.get('/api/chats', { commit, repo, limit: CHATS_MAX })) as {
+    readonly items: readonly MatchedChat[]
+    readonly total: number
+  }
+  const text = new BoundedText(END_TOKENS)
+  text.add(answer.items.length === 0 ? `No chat fits the commit ${commit}.` : `Chats that fit the commit ${commit}:`)
+  for (const { id, title, lastActivityAt, confidence, evidence } of answer.items) {
+    text.add(
+      [
+        `- ${shortLine(title, 100)} | ${shortTime(lastActivityAt)} | confidence ${confidence ?? 'unknown'} | chat ${id}`,
+        `  evidence: ${shortLine(JSON.stringify(evidence ?? null), 400)}`,
+      ].join('\n'),
+    )
+  }
+  const [first] = answer.items
+  return text.end(...(first === undefined ? [] : [nextCall('get_chat', { chat: first.id })]))
+}

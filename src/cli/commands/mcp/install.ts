@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { UserError } from '../../../model/user-error.ts'
+import { editJson } from '../../../settings.ts'
+import type { Session } from '../../session.ts'
+
+export const clients = ['cursor', 'claude', 'codex'] as const
+export type McpClient = (typeof clients)[number]
+
+export interface InstallOptions {
+  readonly remove?: true
+  readonly yes?: true
+  readonly file?: string
+  readonly dataDir?: string
+  readonly config?: string
+}
+
+const NAME = 'cursordex'
+
+/** How an agent starts this program: absolute paths, because agents start without a shell. */
+interface Launch {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** Shows the change that adds cursordex to an agent, or takes it out. With `yes` it is made. */
+export async function installIn(client: McpClient, command: Command, session: Session): Promise<void> {
+  const options = command.optsWithGlobals<InstallOptions>()
+  const launch = launchOf(options, session)
+  if (client === 'cursor') return installInCursor(launch, options, session)
+  const argv =
+    options.remove === true ? ['mcp', 'remove', NAME] : ['mcp', 'add', NAME, '--', launch.command, ...launch.args]
+  return installByCommand(client, argv, options, session)
+}
+
+function launchOf({ dataDir, config }: InstallOptions, session: Session): Launch {
+  const script = realpathSync(process.argv[1] ?? '')
+  if (/[/\\]_npx[/\\]/.test(script)) {
+    throw new UserError(
+      'temporary-install',
+      `This cursordex is in a temporary folder of npx (${dirname(script)}), which npm removes.`,
+      'Install it first: npm install --global cursordex',
+    )
+  }
+  const from = session.surroundings.workingDir ?? '/'
+  const flags = [
+    ...(dataDir === undefined ? [] : ['--data-dir', resolve(from, dataDir)]),
+    ...(config === undefined ? [] : ['--config', resolve(from, config)]),
+  ]
+  return { command: realpathSync(process.execPath), args: [script, 'mcp', ...flags] }
+}
+
+async function installInCursor(launch: Launch, { remove, yes, file }: InstallOptions, session: Session): Promise<void> {
+  const path = file ?? join(session.surroundings.homeDir, '.cursor', 'mcp.json')
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const value = remove === true ? undefined : { command: launch.command, args: launch.args }
+  const after = before === '' && remove === true ? before : editJson(before, ['mcpServers', NAME], value)
+  if (after === null) {
+    throw new UserError('bad-json', `${path} is not a JSON object.`, 'Repair it, or name another file with --file.')
+  }
+  if (after === before) return session.print(`${path} needs no change.\n`)
+  await session.print(`${path}\n\n${differenceOf(before, after)}\n`)
+  if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
+  write(path, after)
+  await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
+}
+
+/** Written beside and renamed, so that Cursor never reads half a file. Its mode stays. */
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const target = existsSync(path) ? realpathSync(path) : path
+  const beside = `${target}.${process.pid}.new`
+  try {
+    writeFileSync(beside, text, { mode: existsSync(target) ? statSync(target).mode : 0o600 })
+    renameSync(beside, target)
+  } finally {
+    rmSync(beside, { force: true })
+  }
+}
+
+/** The lines that differ, with a sign before each, as `diff` shows them. */
+function differenceOf(before: string, after: string): string {
+  const [old, fresh] = [before.split(/\r?\n/), after.split(/\r?\n/)]
+  let start = 0
+  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1
+  let end = 0
+  while (end < old.length - start && end < fresh.length - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1
+  const removed = old.slice(start, old.length - end).map((line) => `- ${line}`)
+  const added = fresh.slice(start, fresh.length - end).map((line) => `+ ${line}`)
+  return [...removed, ...added].filter((line) => line.length > 2).join('\n')
+}
+
+async function installByCommand(
+  client: McpClient,
+  argv: readonly string[],
+  { yes }: InstallOptions,
+  session: Session,
+): Promise<void> {
+  const shown = [client, ...argv].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
+  const program = onPath(client, session.surroundings.env)
+  if (program === null) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
+  if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
+  const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
+  if (error !== undefined || status !== 0) {
+    throw new UserError(
+      'install-failed',
+      `${client} failed${status === null ? '' : ` with exit code ${status}`}.`,
+      `Run it yourself: ${shown}`,
+    )
+  }
+}
+
+function onPath(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']
+  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
+  return files.find((file) => existsSync(file)) ?? null
+}

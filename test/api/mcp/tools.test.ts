@@ -1,0 +1,248 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createMcpServer, tools } from '../../../src/api/mcp/server.ts'
+import { queryOf, type Given } from '../../../src/api/mcp/source.ts'
+import { ANSWER_TOKENS_MAX, endWithin, estimateTokens } from '../../../src/api/mcp/token-budget.ts'
+import { TokenCounter } from '../../../src/text/tokens/count-tokens.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
+import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { bodyOf, createTestWorld, type TestWorld } from '../http/test-world.ts'
+
+let home: CursorHome
+let store: ReturnType<CursorHome['global']>
+let indexer: Indexer
+let world: TestWorld
+let client: Client
+let nowMs: number
+
+beforeEach(async () => {
+  home = new CursorHome()
+  store = home.global()
+  indexer = new Indexer(home.userDir)
+  world = createTestWorld({
+    mirror: () => indexer.mirror,
+    ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
+    now: () => nowMs,
+  })
+  nowMs = Date.parse('2026-03-01T12:00:00Z')
+  client = await connect()
+})
+afterEach(async () => {
+  await client.close()
+  world.dispose()
+  indexer.remove()
+  home.remove()
+})
+
+async function connect(isRedacted = true): Promise<Client> {
+  const source = {
+    version: '1.2.3',
+    now: () => nowMs,
+    get: async (path: string, query: Readonly<Record<string, Given>> = {}) => {
+      const response = await world.ask(`${path}?${queryOf(query).toString()}`)
+      const body = await bodyOf(response)
+      if (response.status >= 400) throw new Error(String(body['detail']))
+      return body
+    },
+  }
+  const made = new Client({ name: 'test', version: '1' })
+  const [ours, theirs] = InMemoryTransport.createLinkedPair()
+  await createMcpServer(source, { isRedacted }).connect(theirs)
+  await made.connect(ours)
+  return made
+}
+
+async function call(name: string, args: Record<string, unknown> = {}): Promise<{ text: string; isError: boolean }> {
+  const { content, isError } = await client.callTool({ name, arguments: args })
+  const [first] = content as { text: string }[]
+  return { text: first?.text ?? '', isError: isError === true }
+}
+
+/** Every line of an answer that names a call, as a call. */
+function nextOf(text: string): { name: string; args: Record<string, unknown> } | null {
+  const match = /Next: (\w+) (\{.*\})$/m.exec(text)
+  return match === null ? null : { name: match[1] ?? '', args: JSON.parse(match[2] ?? '') as Record<string, unknown> }
+}
+
+const counter = new TokenCounter()
+const countTokens = (text: string): number => {
+  let sum = 0
+  for (const steps = counter.counting(text); ;) {
+    const step = steps.next()
+    if (step.done === true) return (sum += step.value)
+  }
+}
+
+/** A chat that Cursor keeps, in which user and assistant take turns. */
+function addTalk(id: string, texts: readonly string[], atMs = Date.parse('2026-02-01T10:00:00Z')): void {
+  const ids = texts.map((_, at) => `${id}-m${at}`)
+  store.chat(id, {
+    name: `Talk of ${id}`,
+    createdAt: atMs,
+    lastUpdatedAt: atMs,
+    fullConversationHeadersOnly: headers(ids),
+  })
+  texts.forEach((text, at) =>
+    store.message(id, ids[at] ?? '', {
+      type: at % 2 === 0 ? 1 : 2,
+      text,
+      createdAt: new Date(atMs + at).toISOString(),
+    }),
+  )
+  indexer.pass('reconcile')
+}
+
+test('seven tools, two kinds of resources and three prompts are offered, all read-only', async () => {
+  const listed = await client.listTools()
+  expect(listed.tools.map(({ name }) => name).sort()).toEqual(tools.map(({ name }) => name).sort())
+  expect(listed.tools).toHaveLength(7)
+  expect(listed.tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
+  const { resourceTemplates } = await client.listResourceTemplates()
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+    'cursordex://chats/{id}',
+    'cursordex://projects/{id}',
+  ])
+  const { prompts } = await client.listPrompts()
+  expect(prompts.map(({ name }) => name)).toEqual(['recall', 'why', 'weekly-summary'])
+  const { messages } = await client.getPrompt({ name: 'recall', arguments: { topic: 'plum trees' } })
+  expect(JSON.stringify(messages)).toContain('plum trees')
+})
+
+test('a search finds messages, and names the calls that read on', async () => {
+  addTalk('orchard', ['Where does the plum tree stand?', 'Behind the mill.'])
+  const { text } = await call('search_chats', { query: 'plum tree' })
+  expect(text).toContain('chat orchard message orchard-m0')
+  expect(text).toContain('**plum** **tree**')
+  expect(text).toContain('To read one: read_messages {"chat":"orchard","around":"orchard-m0"}')
+})
+
+test('a search in a whole sentence shows the closest chats with the words that they lack', async () => {
+  addTalk('orchard', ['The plum tree needs water', 'Watered.'])
+  const { text } = await call('search_chats', { query: 'plum tree submarine' })
+  expect(text).toContain('No message contains all of: plum tree submarine')
+  expect(text).toMatch(/Closest chats[^]*chat orchard[^]*/)
+  expect(text).toContain('lacks: submarine')
+})
+
+test('the chat that is being written is left out, and that is said', async () => {
+  addTalk('orchard', ['An old plum tree'])
+  addTalk('now', ['A new plum tree'], nowMs - 60_000)
+  const { text } = await call('search_chats', { query: 'plum' })
+  expect(text).toContain('chat orchard')
+  expect(text).not.toContain('chat now')
+  expect(text).toContain('active in the last ten minutes are left out')
+  expect((await call('search_chats', { query: 'plum', include_active: true })).text).toContain('chat now')
+})
+
+test('pages of a search follow on each other without a gap, with an active chat between the hits', async () => {
+  for (let at = 0; at < 25; at += 1) {
+    const isActive = at % 5 === 0
+    addTalk(`talk-${at}`, ['A plum'], isActive ? nowMs - 1000 * at : Date.parse('2026-02-01T10:00:00Z') + at)
+  }
+  const seen: string[] = []
+  let args: Record<string, unknown> | undefined = { query: 'plum', limit: 4, sort: 'newest' }
+  while (args !== undefined) {
+    const { text } = await call('search_chats', args)
+    seen.push(...[...text.matchAll(/^ {3}chat (\S+) message/gm)].map(([, id]) => id ?? ''))
+    args = nextOf(text)?.args
+  }
+  const expected = Array.from({ length: 25 }, (_, at) => at).filter((at) => at % 5 !== 0)
+  expect(seen.toSorted()).toEqual(expected.map((at) => `talk-${at}`).toSorted())
+})
+
+test('a chat is read to its end by following the next calls, within the budget', async () => {
+  const texts = Array.from({ length: 400 }, (_, at) => `Message ${at}: ${'some words of it '.repeat(40)}`)
+  addTalk('long', texts)
+  const places: number[] = []
+  let next: ReturnType<typeof nextOf> = { name: 'read_messages', args: { chat: 'long', offset: 0 } }
+  for (let calls = 0; next !== null && calls < 200; calls += 1) {
+    const { text } = await call(next.name, next.args)
+    expect(countTokens(text)).toBeLessThanOrEqual(ANSWER_TOKENS_MAX)
+    places.push(...[...text.matchAll(/Message (\d+):/g)].map(([, at]) => Number(at)))
+    next = nextOf(text)
+  }
+  expect(places).toEqual(texts.map((_, at) => at))
+})
+
+test('one long message is read to its end by following the next calls', async () => {
+  const long = Array.from({ length: 20_000 }, (_, at) => `word${at}`).join(' ')
+  addTalk('huge', [long, 'And done.'])
+  let read = ''
+  let next: ReturnType<typeof nextOf> = {
+    name: 'read_messages',
+    args: { chat: 'huge', around: 'huge-m0', before: 0, after: 0 },
+  }
+  for (let calls = 0; next !== null && calls < 100; calls += 1) {
+    const { text } = await call(next.name, next.args)
+    expect(countTokens(text)).toBeLessThanOrEqual(ANSWER_TOKENS_MAX)
+    if (next.args['around'] !== 'huge-m0') break
+    const [, body = ''] =
+      /message huge-m0 [^\n]*\n(?:\(from character \d+\)\n)?([^]*?)(?:\n\(cut at|\n\nNext|\n\nThis is)/.exec(text) ?? []
+    read += body
+    next = nextOf(text)
+  }
+  expect(read).toBe(long)
+})
+
+test('secrets are masked, and shown only where that was asked for', async () => {
+  const key = `AKIAIOSFODNN7EXAMPLF`
+  addTalk('keys', [`my key is ${key} and the plum`])
+  for (const [name, args] of [
+    ['search_chats', { query: 'plum' }],
+    ['read_messages', { chat: 'keys' }],
+    ['get_chat', { chat: 'keys' }],
+  ] as const) {
+    const { text } = await call(name, args)
+    expect(text).toContain('masked')
+    expect(text).not.toContain(key)
+  }
+  const open = await connect(false)
+  const { content } = await open.callTool({ name: 'read_messages', arguments: { chat: 'keys' } })
+  expect(JSON.stringify(content)).toContain(key)
+  await open.close()
+})
+
+describe('wrong arguments come back as an error that says what would be right', () => {
+  test.each([
+    ['search_chats', {}, 'query'],
+    ['search_chats', { query: 'plum', limit: 99 }, '30'],
+    ['search_chats', { query: 'plum', kind: 'text' }, 'kind'],
+    ['read_messages', { chat: 'no-such-chat' }, 'no-such-chat'],
+    ['why_code', {}, 'path or commit'],
+    ['list_chats', { path: 'a.ts', sort: 'size' }, 'newest or oldest'],
+    ['get_usage', { from: 'some day' }, 'from'],
+  ])('%s %j', async (name, args, named) => {
+    const { text, isError } = await call(name, args)
+    expect([isError, text]).toEqual([true, expect.stringContaining(named)])
+  })
+})
+
+test('the other tools answer, also where there is nothing', async () => {
+  expect((await call('list_losses')).text).toContain('dropped nothing')
+  expect((await call('list_chats')).text).toContain('No chats')
+  expect((await call('get_usage')).text).toContain('unknown')
+  addTalk('orchard', ['The plum', 'Yes.'])
+  expect((await call('list_chats')).text).toContain('chat orchard')
+  expect((await call('get_chat', { chat: 'orchard' })).text).toMatch(/First request:\nThe plum[^]*Last reply[^]*Yes\./)
+  expect((await call('why_code', { path: 'src/none.ts' })).text).toContain('No chat is about src/none.ts')
+  const { contents } = await client.readResource({ uri: 'cursordex://chats/orchard' })
+  expect(JSON.stringify(contents)).toContain('First request')
+})
+
+test.each([
+  ['English', 'The quick brown fox jumps over the lazy dog, and then it sleeps. '.repeat(60)],
+  ['code', 'export const toMs = (seconds: number): number => seconds * 1000 // {}[]()\n'.repeat(60)],
+  ['hex', 'deadbeef0123456789abcdef'.repeat(100)],
+  ['Base64', Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7919) % 251)).toString('base64')],
+  ['Chinese', '我们昨天修复了登录超时的问题，今天继续。'.repeat(60)],
+  ['emoji', '🎉👩‍💻🚀🇩🇪'.repeat(120)],
+  ['JSON', JSON.stringify(Array.from({ length: 80 }, (_, at) => ({ id: at, name: `n${at}`, ok: at % 2 === 0 })))],
+  ['Russian', 'Почему запрос завершается по таймауту? '.repeat(60)],
+])('the estimate of tokens is never below the real count: %s', (_, text) => {
+  const [estimate, real] = [estimateTokens(text), countTokens(text)]
+  expect(estimate).toBeGreaterThanOrEqual(real)
+  expect(estimate).toBeLessThan(real * 2.5)
+  const end = endWithin(text, 0, 100)
+  expect(countTokens(text.slice(0, end))).toBeLessThanOrEqual(100)
+})

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { cursordexBin, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
+  fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 10 })
+})
+afterEach(() => place.remove())
+
+async function connect(): Promise<{ client: Client; transport: StdioClientTransport }> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [cursordexBin, 'mcp', ...place.flags],
+    env: process.env as Record<string, string>,
+    stderr: 'pipe',
+  })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+  return { client, transport }
+}
+
+async function textOf(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
+  const { content, isError } = await client.callTool({ name, arguments: args })
+  expect(isError ?? false).toBe(false)
+  return (content as { text: string }[])[0]?.text ?? ''
+}
+
+test.each([true, false])('the official client calls every tool over stdio (daemon: %s)', async (hasDaemon) => {
+  if (hasDaemon) await untilReady((await place.serve()).url)
+  const { client } = await connect()
+  const chats = await textOf(client, 'list_chats', {})
+  expect(chats).toContain('20 chats')
+  const [, chat = ''] = /chat (\S+)$/m.exec(chats) ?? []
+  expect(await textOf(client, 'get_chat', { chat })).toContain('First request')
+  expect(await textOf(client, 'read_messages', { chat })).toContain('This is the end of the chat.')
+  expect(await textOf(client, 'search_chats', { query: 'word', include_active: true })).toMatch(
+    /messages found|No message/,
+  )
+  expect(await textOf(client, 'why_code', { path: 'nowhere.ts' })).toContain('No chat is about')
+  expect(await textOf(client, 'get_usage', { group_by: 'month' })).toContain('Total')
+  expect(await textOf(client, 'list_losses', {})).toContain('dropped nothing')
+  const { contents } = await client.readResource({ uri: `cursordex://chats/${encodeURIComponent(chat)}` })
+  expect(JSON.stringify(contents)).toContain('First request')
+  const { messages } = await client.getPrompt({ name: 'why', arguments: { target: 'src/a.ts' } })
+  expect(JSON.stringify(messages)).toContain('src/a.ts')
+  await client.close()
+})
+
+test('raw JSON-RPC of protocol 2025-06-18 is served, and the program ends with its input', async () => {
+  const child = spawn(process.execPath, [cursordexBin, 'mcp', ...place.flags], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const ask = async (message: object): Promise<Record<string, unknown>> => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    const { value } = await lines.next()
+    return JSON.parse(String(value)) as Record<string, unknown>
+  }
+  const clientInfo = { name: 'raw', version: '1' }
+  const opened = await ask({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+  })
+  expect(opened).toMatchObject({ id: 1, result: { protocolVersion: '2025-06-18', serverInfo: { name: 'cursordex' } } })
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+  const called = await ask({ id: 2, method: 'tools/call', params: { name: 'list_chats', arguments: {} } })
+  expect(JSON.stringify(called)).toContain('20 chats')
+  const wrong = await ask({ id: 3, method: 'tools/call', params: { name: 'search_chats', arguments: { query: 7 } } })
+  expect(wrong).toMatchObject({ id: 3, result: { isError: true } })
+  const unknown = await ask({ id: 4, method: 'tools/call', params: { name: 'no_such_tool', arguments: {} } })
+  expect(unknown).toHaveProperty('error')
+  const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  child.stdin.end()
+  expect(await ended).toBe(0)
+})
+
+test.runIf(process.platform === 'linux')(
+  'a thousand calls leave no file open and take no memory',
+  { timeout: 240_000 },
+  async () => {
+    await untilReady((await place.serve()).url)
+    const { client, transport } = await connect()
+    const pid = transport.pid ?? 0
+    const files = (): number => readdirSync(`/proc/${pid}/fd`).length
+    const megabytes = (): number =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+    const call = (at: number) => textOf(client, at % 2 === 0 ? 'list_chats' : 'get_usage', {})
+    for (let at = 0; at < 200; at += 1) await call(at)
+    const [filesBefore, before] = [files(), megabytes()]
+    for (let at = 0; at < 1000; at += 1) await call(at)
+    console.log(`mcp: ${before.toFixed(0)} MB after 200 calls, ${megabytes().toFixed(0)} MB after 1,200`)
+    expect(files()).toBeLessThanOrEqual(filesBefore)
+    expect(megabytes() - before).toBeLessThan(8)
+    await client.close()
+  },
+)
