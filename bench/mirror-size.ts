@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { measureTermsBytes } from '../src/api/queries/sources/measure-terms.ts'
+import { measureTermsBytes } from '../src/api/queries/measure-mirror.ts'
 import { mirrorPath } from '../src/engine/data-folder.ts'
 import { openReader, type Mirror } from '../src/mirror/open.ts'
 import type { Part } from '../src/model/part.ts'

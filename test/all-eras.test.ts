@@ -78,13 +78,13 @@ async function textsOf(id: string): Promise<string[]> {
   )
 }
 
-test('the tokens of a row that holds nothing to show count on the message before it', async () => {
+test('the tokens of a row without content count for the message before it', async () => {
   const { rows } = await daemon.get<{ rows: { key: string; recorded: unknown }[] }>('/api/tokens?groupBy=chat')
   const row = rows.find(({ key }) => key === 'era-placeholder')
   expect(row?.recorded).toEqual({ input: 160, output: 8, messages: 3 })
 })
 
-test('no chat is there twice, and no project', () => {
+test('no chat and no project is there twice', () => {
   expect(chats.total).toBe(chats.items.length)
   expect(new Set(chats.items.map(({ id }) => id)).size).toBe(chats.items.length)
   expect(new Set(projects.items.map(({ uri }) => uri)).size).toBe(projects.items.length)
@@ -105,11 +105,11 @@ test.each(speaking)(
   },
 )
 
-test.each([...rowEras, eraOutputs])('the global store tells of $name', async ({ id, messages }) => {
+test.each([...rowEras, eraOutputs])('the global store has the messages of $name', async ({ id, messages }) => {
   expect(await messagesOf(id)).toMatchObject(messages)
 })
 
-test('a search warns in the chat that is not indexed whole, and in no other', async () => {
+test('a search warns only in the chat that is not completely indexed', async () => {
   for (const { id } of rowEras) {
     const { warnings } = await daemon.get<{ warnings: readonly string[] }>(`/api/search?q=the&chat=${id}`)
     expect([id, warnings.some((text) => text.includes('too long to be indexed whole'))]).toEqual([
@@ -123,13 +123,13 @@ const named = workspaceEras.flatMap(({ headIds, openIds, rootUri }) =>
   [...headIds, ...openIds].filter((id) => !heldByWorkspaces.has(id)).map((id) => [id, rootUri] as const),
 )
 
-test.each(named)('chat %s, which a workspace only names, is placed at %s', (id, rootUri) => {
+test.each(named)('chat %s, which a workspace only lists, has the project %s', (id, rootUri) => {
   expect(rootOf(id)).toBe(rootUri)
 })
 
-const told = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
+const transcribed = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
 
-test.each(told)(
+test.each(transcribed)(
   'the transcript of $name has its messages, in its project, under its parent',
   async ({ chatId, messages, rootUri, parentChatId }) => {
     expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))
@@ -141,7 +141,7 @@ test.each(told)(
 const ofCli = cliEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
 
 test.each(ofCli)(
-  'the chat of the command line, $name, has its messages once, with their times, in its project',
+  'the command-line chat $name has its messages once, with their times, in its project',
   async ({ chatId, messages, rootUri, title }) => {
     expect(await textsOf(chatId)).toEqual(messages.map(({ role, text }) => `${role}: ${text ?? ''}`))
     expect(chatOf(chatId)).toMatchObject({ format: 'cli', ...(title === null ? {} : { title }) })
@@ -155,18 +155,18 @@ test.each(ofCli)(
   },
 )
 
-test('a chat in which nothing was said on the command line is none', () => {
+test('an empty chat of the command line is not a chat', () => {
   expect(chatOf('era-cli-silent')).toBeUndefined()
 })
 
 test.each(globalEras.flatMap(({ evidence }) => evidence.map((one) => one.split(' '))))(
-  'chat %s is placed by %s at %s',
+  'chat %s is assigned by %s to the project %s',
   (id, _method, uri) => {
     expect(rootOf(id ?? '')).toBe(uri)
   },
 )
 
-test.each(globalEras.flatMap(({ heads }) => heads))('$chatId is what its list says', (head) => {
+test.each(globalEras.flatMap(({ heads }) => heads))('$chatId has the facts of its list', (head) => {
   expect(chatOf(head.chatId)).toMatchObject({
     ...(head.name === null ? {} : { title: head.name }),
     isArchived: head.isArchived ?? false,
@@ -180,7 +180,7 @@ test('remote projects keep their host', () => {
   expect(remotes).toContain('ssh box')
 })
 
-test('every message of every thread is found by its own words', async () => {
+test('every message of every thread is found by its words', async () => {
   for (const { id } of chats.items) {
     for (const text of await textsOf(id)) {
       const words = text.replace(/^\w+: /, '').match(/[A-Za-z]{3,}/g) ?? []
@@ -192,7 +192,7 @@ test('every message of every thread is found by its own words', async () => {
   }
 })
 
-test('a prompt that a chat holds is not told again, and the others are', async () => {
+test('a prompt of a chat is not repeated, and the other prompts are kept', async () => {
   const [prompts] = eraPrompts.chats
   const left = prompts?.messages.filter(({ text }) => text !== repeatedPrompt).map(({ text }) => `user: ${text}`)
   expect(left).not.toEqual([])
@@ -200,7 +200,7 @@ test('a prompt that a chat holds is not told again, and the others are', async (
   expect(chatOf(prompts?.id ?? '')).toMatchObject({ format: 'prompts', messageCount: left?.length })
 })
 
-test('a chat that the store and a transcript both hold is told once', async () => {
+test('a chat in both the store and a transcript is shown once', async () => {
   expect(await textsOf('era-both')).toEqual([
     'user: Told by both',
     'assistant: Answered by both',
@@ -209,12 +209,12 @@ test('a chat that the store and a transcript both hold is told once', async () =
   expect(await daemon.get('/api/search?q=%22answered%20by%20both%22')).toMatchObject({ total: 1 })
 })
 
-test('of the calls of which a dialog asked, those count as rejected that the user rejected', async () => {
+test('calls that the user rejected in a dialog count as rejected, and other calls do not', async () => {
   const { byTool } = await daemon.get<{ byTool: readonly { name: string }[] }>('/api/stats')
   expect(byTool.find(({ name }) => name === 'run_terminal_cmd')).toMatchObject(reviewedCalls)
 })
 
-test('a chat that only has a transcript takes model and times from what Cursor recorded of its code', async () => {
+test('a chat with only a transcript gets its model and times from Cursor’s records of its code', async () => {
   const [firstAt, lastAt] = [trackedChat.firstAtMs, trackedChat.lastAtMs].map((ms) => new Date(ms).toISOString())
   expect(await daemon.get(`/api/chats/${trackedChat.id}`)).toMatchObject({
     model: trackedChat.models[0],
@@ -227,7 +227,7 @@ test('a chat that only has a transcript takes model and times from what Cursor r
   expect(items).toMatchObject(items.map(() => ({ createdAt: firstAt, createdAtSource: 'tracking' })))
 })
 
-test('a commit that Cursor scored is evidence for the chat of which it recorded code at that time', async () => {
+test('a scored commit is evidence for a chat with code recorded at that time', async () => {
   const { id, subject, trackedAtMs } = committedChat
   const { items } = await daemon.get<List<object>>(`/api/commits?chat=${id}`)
   const at = new Date(trackedAtMs).toISOString()
@@ -236,11 +236,11 @@ test('a commit that Cursor scored is evidence for the chat of which it recorded 
   ])
 })
 
-test('a second look at everything changes nothing', async () => {
+test('a second pass over everything changes nothing', async () => {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
 
-test('doctor accounts for every row, knows all there is, and finds nothing lost or in need of attention', async () => {
+test('doctor accounts for every row and reports no loss and no problem', async () => {
   const places = ['--data-dir', daemon.dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
   const { out, exitCode } = await run(['doctor', '--json', ...places])
   const { stores, unknownChats, losses } = JSON.parse(out) as DoctorReport
@@ -257,7 +257,7 @@ test('doctor accounts for every row, knows all there is, and finds nothing lost 
   expect(text).not.toMatch(/Needs attention|unknown|gone|missing|not accounted|deleted/)
 })
 
-test('no token that stood beside the chats is in the mirror or the log', () => {
+test('no access token from the stores is in the mirror or the log', () => {
   expect(bytesBelow(home.userDir)).toContain(canary)
   expect(bytesBelow(daemon.dataDir)).not.toContain(canary)
   expect(daemon.stderr + daemon.stdout).not.toContain(canary)
@@ -267,7 +267,7 @@ test('no token that stood beside the chats is in the mirror or the log', () => {
   expect(bytesBelow(daemon.dataDir) + daemon.stderr + daemon.stdout).not.toContain(cliCanary)
 })
 
-test('all of it is archived, copies that the thread holds aside, and each message is read back as it is', async () => {
+test('everything except copies is archived, and each message is read back unchanged', async () => {
   const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
   const made = await waitUntil('the archive', async () => {
     const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)

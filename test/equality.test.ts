@@ -23,7 +23,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test('every chat and message of a store of all shapes is answered as a second reading of it expects', async () => {
+test('the answers for a store with all shapes equal those of an independent reader', async () => {
   const { chats } = readExpected(home.globalPath)
   expect(chats.size).toBeGreaterThan(40)
   await expectAnswers(daemon, chats)
@@ -36,14 +36,14 @@ test('every unreadable row is counted under its reason', async () => {
   expect(await daemon.get('/api/status')).toMatchObject({ state: 'ready', issues })
 })
 
-test('nothing of drafts, secrets and noise stands in the data folder or the log', async () => {
+test('drafts, secrets and noise are not in the data folder or the log', async () => {
   expect(canariesIn(bytesBelow(home.userDir))).toEqual(Object.keys(canaries))
-  const kept = bytesBelow(daemon.dataDir)
-  expect(kept).toContain('Sound after the damage')
-  expect(canariesIn(kept)).toEqual([])
+  const bytes = bytesBelow(daemon.dataDir)
+  expect(bytes).toContain('Sound after the damage')
+  expect(canariesIn(bytes)).toEqual([])
   expect(canariesIn(daemon.stderr + daemon.stdout)).toEqual([])
 })
 
-test('a second look at the same store changes nothing', async () => {
+test('a second pass over the same store changes nothing', async () => {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })

@@ -31,8 +31,8 @@ interface Answer {
 
 const search = (q: string): Promise<Answer> => daemon.get<Answer>(`/api/search?q=${encodeURIComponent(q)}`)
 
-test('a row that Cursor writes is found by its words, followed through its life, and outlives it', async () => {
-  // Cursor, another process, begins a chat: the user asks, the assistant thinks and calls a tool.
+test('a row of Cursor is found by its words, follows all changes, and stays after Cursor deletes it', async () => {
+  // Cursor, in another process, starts a chat: the user asks, the assistant thinks and calls a tool.
   const ids = ['ask', 'work']
   cursor.chat('checkout', {
     name: 'Rounding at the checkout',
@@ -57,7 +57,7 @@ test('a row that Cursor writes is found by its words, followed through its life,
     createdAt: '2026-03-01T10:00:05.000Z',
   })
 
-  // It is found, by another spelling of the identifier, in its project, with what is markup made harmless.
+  // It is found by another spelling of the identifier, in its project, with escaped markup.
   const first = await waitUntil('the first hit', async () => (await search('compute_total_price')).items[0])
   expect(first).toMatchObject({
     message: { id: 'ask', chatId: 'checkout', position: 0, role: 'user', createdAt: '2026-03-01T10:00:01.000Z' },
@@ -75,7 +75,7 @@ test('a row that Cursor writes is found by its words, followed through its life,
   expect(typed.exitCode).toBe(0)
   expect((JSON.parse(typed.stdout) as Answer).items).toMatchObject([{ message: { id: 'ask' } }])
 
-  // The answer streams in: one message, rewritten many times.
+  // The answer is streamed: one message is rewritten many times.
   cursor.chat('checkout', {
     name: 'Rounding at the checkout',
     fullConversationHeadersOnly: headers([...ids, 'answer']),
@@ -87,7 +87,7 @@ test('a row that Cursor writes is found by its words, followed through its life,
   await waitUntil('the last words', async () => (await search('banker')).total === 1)
   expect((await search('draft*')).total).toBe(0)
 
-  // The thread reads as it does in Cursor.
+  // The thread has the same order as in Cursor.
   const thread = await daemon.get<Answer>('/api/chats/checkout/messages')
   expect(thread.items).toMatchObject([
     { id: 'ask', position: 0, createdAtSource: 'message' },
@@ -101,12 +101,12 @@ test('a row that Cursor writes is found by its words, followed through its life,
     },
     { id: 'answer', position: 2, createdAt: '2026-03-01T10:00:05.000Z', createdAtSource: 'neighbour' },
   ])
-  // Counts of 0 are no record; an estimate may be there by now.
+  // Counts of 0 are no record. There may be an estimate by now.
   expect(JSON.stringify(thread)).not.toContain('"recorded"')
 
-  // Cursor loses the chat. It stays, marked, and is found.
+  // Cursor deletes the chat. The mirror keeps it, marks it, and finds it.
   cursor.db.exec(`delete from cursorDiskKV`)
-  // A nudge may be quicker, and the sync have nothing left to find: the status tells what is gone.
+  // A nudge may be faster, so that the sync finds nothing: the status shows what is gone.
   await daemon.post('/api/sync', { full: true })
   expect(await daemon.get('/api/chats/checkout')).toMatchObject({ deletedInCursor: true, messageCount: 3 })
   expect((await search('banker')).total).toBe(1)
@@ -115,7 +115,7 @@ test('a row that Cursor writes is found by its words, followed through its life,
     counts: { chats: 1, messages: 3, deleted: 3 },
   })
 
-  // Of what was never ours to read, nothing is anywhere.
+  // Nothing that must not be read is in the mirror or the log.
   const files = readdirSync(daemon.dataDir).map((name) => join(daemon.dataDir, name))
   expect(files.filter((path) => readFileSync(path).includes('banker'))).not.toEqual([])
   expect(files.filter((path) => readFileSync(path).includes('SECRET-'))).toEqual([])

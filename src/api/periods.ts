@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { dateOfDay, dayOf, startOfDate, type BucketUnit } from './buckets.ts'
 
-/** A stretch of time that a person named. */
+/** A period of time that a user typed. */
 export interface Period {
   /** Epoch milliseconds, inclusive. */
   readonly startMs: number
@@ -9,9 +9,9 @@ export interface Period {
   readonly endMs: number
 }
 
-/** Where and when a date was named. */
+/** The time zone and the present time by which dates are read. */
 export interface Clock {
-  /** IANA name of the zone in which dates are read. */
+  /** IANA name of the time zone. */
   readonly timeZone: string
   /** Epoch milliseconds. */
   readonly nowMs: number
@@ -24,10 +24,10 @@ const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
 const unitsByLetter: Readonly<Record<string, Unit>> = { h: 'hour', d: 'day', w: 'week', m: 'month', y: 'year' }
 
 /**
- * The stretch that a date or a word for one names: a moment (`2026-03-01T09:30Z`), a day, a month, a quarter, a year,
- * `today`, `yesterday`, `7d` (the last seven days and today), `last week`, `this month`, `monday` (the latest one). A
- * day begins with its first moment in the zone, which is not always midnight.
- * @returns null for what names none, or none that a calendar holds
+ * Reads a date or a word for one: a moment (`2026-03-01T09:30Z`), a day, a month, a quarter, a year, `today`,
+ * `yesterday`, `7d` (the last seven days and today), `last week`, `this month`, `monday` (the latest one). A day begins
+ * with its first moment in the zone, which is not always midnight.
+ * @returns null if the text is no date, or a date outside the calendar
  */
 export function readPeriod(text: string, clock: Clock): Period | null {
   const word = text
@@ -48,16 +48,16 @@ export function isTimeZone(name: string): boolean {
   return attempt(() => new Temporal.ZonedDateTime(0n, name)) !== null
 }
 
-/** The local month of a moment: its name, and where it begins. */
+/** The local month of a moment: its name (`2026-03`) and its start in epoch milliseconds. */
 export function monthOf(ms: number, timeZone: string): { readonly name: string; readonly startMs: number } {
   const date = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
   return { name: date.toPlainYearMonth().toString(), startMs: startOf(date.with({ day: 1 }), timeZone) }
 }
 
 /**
- * The local day, week (from Monday) or month that holds a moment: its first date, `YYYY-MM-DD`, and its ends. Where
- * clocks go back over midnight a day is left and comes again: then a part of it, in which the clocks stay as they are.
- * The end is always after the moment.
+ * The local day, week (from Monday) or month that contains a moment: its first date, `YYYY-MM-DD`, and its bounds. If
+ * clocks go back over midnight, a day ends and begins again. Then the bounds are those of the part of it that contains
+ * the moment and has a single offset. The end is always after the moment.
  */
 export function bucketAt(ms: number, unit: BucketUnit, timeZone: string): Period & { readonly start: string } {
   const moment = zonedAt(ms, timeZone)
@@ -79,12 +79,12 @@ export function bucketAt(ms: number, unit: BucketUnit, timeZone: string): Period
   }
 }
 
-/** The first millisecond that no calendar holds. */
+/** The first millisecond after the end of the calendar. */
 const MOMENTS_END_MS = 8.64e15 + 1
-/** Clocks that go back over midnight do so shortly after it. */
+/** Clocks that go back over midnight do so within this time after midnight. */
 const SOON_MS = 3 * 3_600_000
 
-/** Whether clocks show the time before a midnight once more after it. */
+/** Whether clocks show the time before a midnight again after it. */
 function comesAgain(midnightMs: number, timeZone: string): boolean {
   const offsetAt = (ms: number): number => zonedAt(ms, timeZone).offsetNanoseconds / 1e6
   if (offsetAt(midnightMs) <= offsetAt(midnightMs + SOON_MS)) return false
@@ -95,7 +95,7 @@ function comesAgain(midnightMs: number, timeZone: string): boolean {
 const transition = (from: Temporal.ZonedDateTime, way: 'next' | 'previous'): number | null =>
   from.getTimeZoneTransition(way)?.epochMilliseconds ?? null
 
-/** The calendar's ends for what lies beyond them. */
+/** Clamped to the bounds of the calendar. */
 const zonedAt = (ms: number, timeZone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.min(8.64e15, Math.max(-8.64e15, ms))).toZonedDateTimeISO(timeZone)
 
@@ -133,7 +133,7 @@ function readDayName(word: string, { timeZone, nowMs }: Clock): Period | null {
   return between(first, first.add({ days: 1 }), timeZone)
 }
 
-/** So long back from now, whole days from their first moment; what is of today is inside. */
+/** `7d`, `2h`: the time before now, in whole days except for hours, until the end of today. */
 function readSpan(word: string, { timeZone, nowMs }: Clock): Period | null {
   const [, count = '', letter = ''] = /^(\d{1,4})([hdwmy])$/.exec(word) ?? []
   const unit = unitsByLetter[letter]
@@ -171,7 +171,7 @@ const between = (first: PlainDate, next: PlainDate, timeZone: string): Period =>
   endMs: startOf(next, timeZone),
 })
 
-/** Temporal tells a text that it cannot read by a RangeError. */
+/** Null if Temporal throws a RangeError: it cannot read the text. */
 function attempt<Value>(parse: () => Value): Value | null {
   try {
     return parse()

@@ -6,10 +6,10 @@ import { search } from './search/search.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
 import { suggest, type SuggestAnswer, type SuggestRequest } from './search/suggest/suggest.ts'
 import { createDeadline } from './search/deadline.ts'
-import { tellTokens } from './tokens/ledger.ts'
+import { readLedger } from './tokens/ledger.ts'
 import type { TokensAnswer, TokensRequest } from './tokens/request.ts'
 
-/** What may take long, and is therefore asked of a process of its own: a request and its answer for each kind. */
+/** The slow requests, which a separate process answers: request and answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: SuggestAnswer }
@@ -18,12 +18,12 @@ export interface Questions {
 }
 export type QuestionKind = keyof Questions
 
-/** One question on its way; of one kind, or of any. */
+/** A request of one kind, or of any kind. */
 export type Question<Kind extends QuestionKind = QuestionKind> = {
   [Each in Kind]: { readonly kind: Each; readonly request: Questions[Each]['request'] }
 }[Kind]
 
-/** Asks one question; how, and where it is answered, is the daemon's affair. @throws UserError `deadline`, `search-busy` */
+/** Sends a question. The daemon decides which process answers. @throws UserError `deadline`, `search-busy` */
 export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
 
 type Answerers = {
@@ -38,12 +38,12 @@ const answerers: Answerers = {
   search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
   suggest: (db, request) => suggest(db, request),
   stats: answerStats,
-  tokens: (db, request) => tellTokens(db, request),
+  tokens: (db, request) => readLedger(db, request),
 }
 
 /**
  * Answers in this process.
- * @param deadlineMs milliseconds from now after which it is to answer with what it has, or may be killed
+ * @param deadlineMs milliseconds from now. After this time it should answer with what it has, or may be killed
  */
 export function answerQuestion<Kind extends QuestionKind>(
   db: Mirror,
@@ -53,12 +53,12 @@ export function answerQuestion<Kind extends QuestionKind>(
   return answerers[question.kind](db, question.request, deadlineMs)
 }
 
-/** Short, for a question may come meanwhile. */
+/** Short, because a question may arrive meanwhile. */
 const PREPARING_MS = 10
 
 /**
- * What makes the next answers of a kind better, done between questions.
- * @returns whether there is more of it
+ * Prepares the next answers of a kind, between two questions.
+ * @returns whether there is more to prepare
  */
 export function prepareAnswers(db: Mirror, kind: QuestionKind): boolean {
   return kind === 'suggest' && gatherWords(db, createDeadline(PREPARING_MS).isPassed)

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { ApiWorld, LiveState } from '../api/http/world.ts'
+import type { ApiContext, LiveState } from '../api/http/api-context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
 import { openEngine, type Engine } from '../engine/engine.ts'
 import type { Executor } from '../engine/executor/executor.ts'
@@ -201,7 +201,7 @@ function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: P
 }
 
 /** What the HTTP side gets: the engine, and what the daemon knows of itself. */
-function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiWorld {
+function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiContext {
   const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
   const tokenRequired = asksForToken(settings)
   const token = tokenRequired ? readToken(settings.dataDir) : null

@@ -1,4 +1,4 @@
-import type { ApiWorld, DaemonEvent, SyncOutcome, UsageFileText, UsageOutcome } from '../api/http/world.ts'
+import type { ApiContext, DaemonEvent, SyncOutcome, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
 import type { ArchiveActs } from '../api/http/archive-shapes.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
@@ -56,10 +56,10 @@ export interface Engine {
 }
 
 type EngineApi = Pick<
-  ApiWorld,
+  ApiContext,
   'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging'
 > &
-  Required<Pick<ApiWorld, 'importUsage'>>
+  Required<Pick<ApiContext, 'importUsage'>>
 
 /** @param executor the only difference between a daemon and a command: jobs run in processes or inline */
 export function openEngine(settings: Settings, executor: Executor, context: EngineContext): Engine {

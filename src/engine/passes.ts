@@ -1,4 +1,4 @@
-import type { SyncOutcome } from '../api/http/world.ts'
+import type { SyncOutcome } from '../api/http/api-context.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import type { JobProgress } from './jobs/job.ts'

@@ -3,48 +3,23 @@ import type { MessageId } from '../model/ids.ts'
 import type { IssueReason } from '../model/issue.ts'
 import type { Placeholder, Placeholders } from '../model/message.ts'
 import type { Outline } from '../model/thread.ts'
-
-/**
- * How an adapter came to know where a chat belongs. Best first; the first that names a root decides. Of the chats of the
- * command line, the last two, hardly anything else speaks.
- */
-export const evidenceMethods = [
-  'header-table',
-  'workspace-identifier',
-  'header-list',
-  'workspace-heads',
-  'open-tab',
-  'agent-project',
-  'transcript-folder',
-  'git-repo',
-  'workspace-uris',
-  'request-context',
-  'cli-folder',
-  'cli-workspace',
-] as const
-export type EvidenceMethod = (typeof evidenceMethods)[number]
-
-export interface Evidence {
-  readonly method: EvidenceMethod
-  /** Root URI as the source writes it. */
-  readonly uri: string
-}
+import type { Evidence } from './projects/evidence.ts'
 
 export interface DecodedIssue {
   readonly kind: 'issue'
   readonly reason: IssueReason
 }
 
-/** What a message's row holds beside the message. */
+/** What a message's row contains beside the message. */
 interface ReadMessage {
   readonly issue: IssueReason | null
-  /** What it says of where its chat belongs; left out where it says nothing, as most rows do. */
+  /** Where the chat belongs, according to the row. Left out if the row says nothing about it, as most rows do. */
   readonly evidence?: readonly Evidence[]
 }
 
 /**
- * `nothing`: a row that is read and understood, and holds no message (a placeholder, bookkeeping); `placeholder` is left
- * out where it records no tokens.
+ * `nothing`: a row that was read and understood but contains no message (a placeholder, bookkeeping). `placeholder` is
+ * left out if the row records no tokens.
  */
 export type DecodedMessage =
   | ({ readonly kind: 'message'; readonly message: MessageDraft } & ReadMessage)
@@ -55,16 +30,16 @@ export interface DecodedChatRow {
   readonly kind: 'chat'
   readonly facts: ChatFacts
   readonly outline: Outline
-  /** Messages that the chat's own row holds, in its order. */
+  /** Messages inside the chat's own row, in its order. */
   readonly embedded: readonly MessageDraft[]
-  /** What it holds in the place of messages that have nothing to show. */
+  /** Entries of the chat's own row that are in the place of a message and have nothing to show. */
   readonly placeholders: Placeholders
-  /** Tool data that old builds kept in the chat's row, by message; to be handed to the message's decoder. */
+  /** Tool data that old builds stored in the chat's row, by message. The message's decoder needs it. */
   readonly toolData: ReadonlyMap<MessageId, unknown>
   readonly evidence: readonly Evidence[]
   /** Files and folders that the chat is about, as normalised URIs. */
   readonly paths: readonly string[]
-  /** True where the row names a copy of the thread, as the model saw it. */
+  /** True if the row names a copy of the thread as the model saw it. */
   readonly namesCopy: boolean
   readonly issue: IssueReason | null
 }

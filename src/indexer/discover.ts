@@ -1,4 +1,4 @@
-import { eachFolderOnce } from './open-safely/each-folder-once.ts'
+import { eachFolderOnce } from './open-safely/file-identity.ts'
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
@@ -14,20 +14,20 @@ export interface Places {
   readonly userDirs: readonly string[]
   /** Cursor's home folders, such as `~/.cursor`. */
   readonly homes: readonly string[]
-  /** Kinds of sources that the user switched off. */
+  /** Kinds of sources that the user has switched off. */
   readonly disabledKinds: readonly string[]
 }
 
-/** One format of a store: where its stores are, and the folders in which new ones appear. */
+/** One store format: where its stores are, and in which folders new ones appear. */
 export interface StoreFormat {
   sources(places: Places): readonly Source[]
   nurseries?(places: Places): readonly string[]
 }
 
-/** Every format that is read, a line each. */
+/** Every supported format, one per line. */
 export const formats: readonly StoreFormat[] = [
   { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
-  // What the messages of the one before ask for.
+  // These two read only what messages of the source above refer to.
   { sources: ({ userDirs }) => userDirs.map(agentBlobsSource) },
   { sources: ({ userDirs }) => userDirs.map(pastedTextSource) },
   { sources: ({ userDirs }) => userDirs.map(globalItemsSource) },
@@ -35,28 +35,28 @@ export const formats: readonly StoreFormat[] = [
     sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),
     nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
   },
-  // It makes no chats. Read before the two that follow, it dates their chats as they are written.
+  // It contains no chats. It is read before the next two sources, so that their chats have dates when they are written.
   { sources: ({ homes }) => homes.flatMap(trackingSources), nurseries: ({ homes }) => homes },
-  // Its folders appear in the home itself.
+  // Its folders appear directly in the home folder.
   { sources: ({ homes }) => homes.flatMap(cliStoreSources), nurseries: ({ homes }) => homes },
   { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },
 ]
 
-/** Every store to look at now; workspaces come and go, so this is asked again from time to time. */
+/** Every store that exists now. Workspaces come and go, so this is called again from time to time. */
 export function discoverSources(places: Places, among: readonly StoreFormat[] = formats): Source[] {
-  const looked = named(places)
-  const sources = among.flatMap((format) => format.sources(looked))
+  const unique = withoutDuplicates(places)
+  const sources = among.flatMap((format) => format.sources(unique))
   return sources.filter((source) => !places.disabledKinds.includes(source.kind))
 }
 
 /** Folders in which new sources appear. */
 export function nurseries(places: Places, among: readonly StoreFormat[] = formats): string[] {
-  const looked = named(places)
-  return among.flatMap((format) => format.nurseries?.(looked) ?? [])
+  const unique = withoutDuplicates(places)
+  return among.flatMap((format) => format.nurseries?.(unique) ?? [])
 }
 
-/** Asked each time: a folder that was not there when we started may turn out to be another one's second name. */
-const named = (places: Places): Places => ({
+/** Checked on each call: a folder that did not exist at the start may turn out to be a second name of another one. */
+const withoutDuplicates = (places: Places): Places => ({
   ...places,
   userDirs: eachFolderOnce(places.userDirs),
   homes: eachFolderOnce(places.homes),

@@ -5,19 +5,20 @@ import type { MassRule, PassRequest } from './source.ts'
 
 export const massRule: MassRule = { rows: 100, share: 0.2 }
 
-/** What vanished in such a number is gone when it is still missed so long after. */
+/** After a mass loss, rows count as gone if they are still missing after this time. */
 const CONFIRM_AFTER_MS = 60_000
 
-/** What one comparison of all that a source holds with all that is held of it found. */
+/** The result of one comparison of all keys of a source with all its rows in the mirror. */
 export interface Comparison {
   readonly missing: readonly HeldRow[]
-  /** Rows that were missed before, and are there again. */
+  /** Rows that were missing before and are present again. */
   readonly backKeys: readonly string[]
 }
 
 /**
- * Which of the missing rows are gone. A store may be swapped, emptied or restored under us: where very much vanished at
- * once, the rows are noted as missed and count as held, until a look a minute later, or a full one, misses them still.
+ * Decides which of the missing rows are gone. A store may be swapped, emptied or restored while we run. If very many
+ * rows vanish at once, they are noted as missed and still count as held, until a comparison a minute later, or a full
+ * pass, misses them again.
  */
 export function judgeMissing(
   mirror: Mirror,
@@ -33,18 +34,18 @@ export function judgeMissing(
   const waiting = isMass ? open : open.filter(({ missedAtMs }) => missedAtMs !== null)
   const fresh = waiting.filter(({ missedAtMs }) => missedAtMs === null).map(({ key }) => key)
   noteMissed(mirror, source, fresh, nowMs)
-  const held = new Set(waiting.map(({ key }) => key))
-  return new Set(missing.flatMap(({ key }) => (held.has(key) ? [] : [key])))
+  const waitingKeys = new Set(waiting.map(({ key }) => key))
+  return new Set(missing.flatMap(({ key }) => (waitingKeys.has(key) ? [] : [key])))
 }
 
-/** A clock that was set back must not keep anything waiting. */
+/** If the clock was set back, rows must not wait longer. */
 const confirmableAtMs = (missedAtMs: number, nowMs: number): number => Math.min(missedAtMs, nowMs) + CONFIRM_AFTER_MS
 
-/** Rows that vanished and are not called gone yet. */
+/** Rows that vanished and do not yet count as gone. */
 export interface PendingLoss {
   readonly rows: number
   readonly of: number
-  /** From when on a comparison settles it, epoch milliseconds. */
+  /** From this time on a comparison settles the loss; epoch milliseconds. */
   readonly confirmableAtMs: number
 }
 

@@ -6,10 +6,10 @@ import { sourceNum, noteDecoder } from '../mirror/sources/source-state.ts'
 import type { Survey } from './survey.ts'
 
 /**
- * How thorough a pass is. `nudge`: what is new, cheaply, whatever the store's size; nothing at all where the file is as
- * it was. `sweep`: the next few megabytes of a comparison of every value. `recent`: the values of chats active within a
- * day compared. `count`: that, and rows counted, and every key compared where the numbers differ. `reconcile`: every key
- * compared. `full`: every value compared at once.
+ * How thorough a pass is. `nudge`: only what is new, at the same cost for any store size; nothing if the file is
+ * unchanged. `sweep`: the next few megabytes of a comparison of every value. `recent`: a comparison of the values of
+ * chats active within a day. `count`: that, plus a count of rows, and a comparison of every key if the numbers differ.
+ * `reconcile`: a comparison of every key. `full`: a comparison of every value at once.
  */
 export const passDepths = ['nudge', 'sweep', 'recent', 'count', 'reconcile', 'full'] as const
 export type PassDepth = (typeof passDepths)[number]
@@ -17,7 +17,10 @@ export type PassDepth = (typeof passDepths)[number]
 export const isAtLeast = (depth: PassDepth, least: PassDepth): boolean =>
   passDepths.indexOf(depth) >= passDepths.indexOf(least)
 
-/** More rows than this, and more than this share of what the source held: an accident is as likely as a deletion. */
+/**
+ * If more rows than this, and more than this share of the source's rows, vanish at once, it may be an accident and not
+ * a deletion.
+ */
 export interface MassRule {
   readonly rows: number
   readonly share: number
@@ -26,34 +29,42 @@ export interface MassRule {
 export interface PassRequest {
   readonly depth: PassDepth
   readonly now: () => number
-  /** When so much vanished that it is not believed at once; what `mass-loss.ts` says where left out. */
+  /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
   readonly mass?: MassRule
 }
 
-/** What a running pass tells after each bounded step. */
+/** What a running pass reports after each bounded step. */
 export interface PassStep {
   readonly done: number
   readonly total: number
   /** Bytes read from the source by this step. */
   readonly bytesRead: number
-  /** The longest time a read transaction on the source was open. */
+  /** The longest time for which a read transaction on the source was open. */
   readonly longestReadMs: number
   readonly outcome: BatchOutcome | null
-  /** How many messages wait for their full-text rows, where this step worked on those; null where it read. */
+  /**
+   * How many messages wait for their full-text rows, if this step indexed messages. Null if the step read from a
+   * source.
+   */
   readonly backlog: number | null
 }
 
-/** The first messages of a pass, the newest, are found at once; what comes beyond can be read, and is found later. */
+/**
+ * The first messages of a pass, which are the newest, are indexed at once. Later ones can be read at once and are
+ * indexed afterwards.
+ */
 export const INDEXED_AT_ONCE = 1000
 
 /** A step that read from a source and wrote nothing. */
 export const readingStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, outcome: null, backlog: null } as const
 
-/** How a pass ended. `state` other than `ok`: the source could not be read, what is held stays. */
+/**
+ * How a pass ended. Any `state` other than `ok` means that the source could not be read; the mirror keeps what it has.
+ */
 export interface PassEnd {
   readonly state: SourceState
   readonly detail: string | null
-  /** When to pass again without a change of the file, and how deep. */
+  /** When to pass again, and how deep, even if the file does not change. */
   readonly again: readonly Again[]
 }
 
@@ -62,34 +73,44 @@ export interface Again {
   readonly inMs: number
 }
 
-/** What a cheap pass left to a count: rows are counted once a minute at most. */
+/** A cheap pass leaves the count to a later one, because rows are counted at most once a minute. */
 export const countLater: Again = { depth: 'count', inMs: 60_000 }
 
 /**
- * One store of Cursor's. An adapter knows its format; nothing of the format leaves it.
- * A pass is a generator: it opens the store, works in bounded steps, and holds no handle once it ended.
+ * One store of Cursor's. An adapter knows its format, and nothing of the format leaves the adapter. A pass is a
+ * generator: it opens the store, works in bounded steps, and has closed every handle when it ends.
  */
 export interface Source {
   readonly id: SourceId
   readonly kind: string
   readonly path: string
-  /** Where several sources hold a chat, the least of these decides: 0 is the fullest. */
+  /** If several sources have a chat, the one with the lowest rank decides. 0 is the most complete source. */
   readonly rank: number
-  /** Version of the decoder, from 1. Raise it when the same bytes yield something else: the source is then read anew. */
+  /**
+   * Version of the decoder, from 1. Raise it when the same bytes are decoded differently: all rows are then read again.
+   */
   readonly decoder: number
-  /** The folder and the files in it whose changes are a reason to look at this source again. */
+  /** The folder, and the files in it, whose changes trigger a pass over this source. */
   readonly folder: string
   readonly files: readonly string[]
-  /** Looked at every second even when it has not changed for long. */
+  /** Polled every second, even if it has not changed for a long time. */
   readonly isAlwaysWarm: boolean
-  /** The file's state by `stat` alone, null while it does not exist. Equal signatures: nothing to read. */
+  /**
+   * The file's state from `stat` alone; null if it does not exist. If two signatures are equal, there is nothing to
+   * read.
+   */
   signature(): string | null
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
-  /** Looks at all that the store holds, known or not, or at what another file of its format holds. Writes nothing. */
+  /**
+   * Examines everything in the store, or in another file of the same format, including what is unknown. Writes nothing.
+   */
   survey?(path?: string): Survey
 }
 
-/** Runs a pass of a source. One that an older decoder read is compared row by row, for all its rows count as changed. */
+/**
+ * Runs a pass of a source. If an older decoder read the source, all its rows count as changed and are compared one by
+ * one.
+ */
 export function passSource(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
   const isOutdated = noteDecoder(mirror, sourceNum(mirror, source), source.decoder)
   const depth = isOutdated && !isAtLeast(request.depth, 'reconcile') ? 'reconcile' : request.depth

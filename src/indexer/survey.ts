@@ -1,6 +1,6 @@
 import type { SourceState } from '../model/source.ts'
 
-/** What a store holds, told without a value of it: fit to be shown to others. */
+/** What a store contains, described without any of its values, so that the description can be shared. */
 export interface Survey {
   readonly state: SourceState
   readonly detail: string | null
@@ -8,29 +8,32 @@ export interface Survey {
 }
 
 export interface TableSurvey {
-  /** `<table>` where its name could be data. */
+  /** `<table>` if the name could be user data. */
   readonly name: string
-  /** `rows`: each row is followed. `list`: known, and read as a whole or not at all. `unknown`: never seen before. */
+  /**
+   * `rows`: each row is tracked. `list`: a known table that is read as a whole or not at all. `unknown`: never seen
+   * before.
+   */
   readonly use: 'rows' | 'list' | 'unknown'
-  /** Null where it was not looked into, as a view is not. */
+  /** Null if it was not examined, as is the case for a view. */
   readonly rows: number | null
   readonly bytes: number | null
   readonly columns: readonly string[]
   readonly families: readonly FamilySurvey[]
   readonly nullKeys: number
-  /** Rows that are neither named nor read, because their name may be somebody's. */
+  /** Rows that are neither named nor read, because their name may be personal data. */
   readonly unnamedRows: number
-  /** Rows that hold tokens and the like: counted, never named, never read. */
+  /** Rows with tokens and similar secrets: counted, but never named and never read. */
   readonly privateRows: number
-  /** Of a table without families: whether rows of it look like chats, and their shape. */
+  /** For a table without families: whether its rows look like chats, and their shape. */
   readonly isChatLike: boolean
   readonly sampled: number
   readonly shape: Shape
 }
 
-/** Rows whose keys begin alike. */
+/** Rows whose keys begin with the same text. */
 export interface FamilySurvey {
-  /** Its keys, ids replaced. */
+  /** The keys of the family, with ids replaced. */
   readonly name: string
   readonly use: 'read' | 'noise' | 'unknown'
   readonly rows: number
@@ -38,7 +41,10 @@ export interface FamilySurvey {
   readonly nullValues: number
   readonly sampled: number
   readonly isChatLike: boolean
-  /** Format versions among the sampled values that are later than any known one; `other` is no number at all. */
+  /**
+   * Format versions among the sampled values that are later than any known version. `other` is a version that is not a
+   * number.
+   */
   readonly unknownVersions: readonly (number | 'other')[]
   readonly shape: Shape
 }
@@ -49,7 +55,7 @@ export interface LengthRange {
   readonly lengthMax: number
 }
 
-/** What several JSON values are made of, laid over each other. Of a text it holds the length and nothing else. */
+/** The common structure of several JSON values. Of a text it contains only the length. */
 export interface Shape {
   readonly nulls?: number
   readonly booleans?: number
@@ -57,7 +63,7 @@ export interface Shape {
   readonly strings?: LengthRange
   readonly arrays?: LengthRange & { readonly items: Shape }
   readonly objects?: { readonly count: number; readonly fields: Readonly<Record<string, Shape>> }
-  /** Values that are no JSON, by their bytes. */
+  /** Values that are not JSON, by their bytes. */
   readonly unparsed?: LengthRange
 }
 
@@ -65,7 +71,10 @@ const NAME_LENGTH_MAX = 40
 const DIGITS_MAX = 3
 const HEX_WORD = /^(?=.*\d)[0-9a-f]{8,}$/i
 
-/** A name that a programmer gave. What could be an id, a path, a mail address or words of a person is none. */
+/**
+ * Whether this looks like a name from a program. A name that could be an id, a path, a mail address or a person's words
+ * is rejected.
+ */
 export function isPlainName(name: string): boolean {
   if (name.length > NAME_LENGTH_MAX || !/^[A-Za-z_$][\w$]*$/.test(name)) return false
   return !HEX_WORD.test(name) && name.replace(/\D/g, '').length <= DIGITS_MAX
@@ -73,11 +82,11 @@ export function isPlainName(name: string): boolean {
 
 const DEPTH_MAX = 30
 const ITEMS_MAX = 100
-/** An object of more names than anyone would write into a program is a map, and its names are data. */
+/** An object with more names than this is a map, and its names are data: nobody writes so many into a program. */
 const FIELDS_MAX = 120
 const OTHER_KEY = '<key>'
 
-/** Gathers the shape of one value after another. */
+/** Collects the shapes of values. */
 export class ShapeTally {
   #nulls = 0
   #booleans = 0

@@ -8,7 +8,7 @@ function bucketsOf(unit: BucketUnit, timeZone: string, from: string, to: string)
   return list.buckets
 }
 
-/** The slow way: the calendar asked for every moment. */
+/** A slow reference: asks the calendar for every moment. */
 function startByCalendar(ms: number, unit: BucketUnit, timeZone: string): string {
   const date = zoned(ms, timeZone).toPlainDate()
   if (unit === 'day') return date.toString()
@@ -24,7 +24,7 @@ const startAt = (buckets: Buckets, moment: string): string | undefined =>
   buckets.starts[buckets.indexAt(Date.parse(moment))]
 
 describe('the bucket of a moment', () => {
-  // Each with what makes it hard, in a stretch in which that happens.
+  // Periods with difficult clock changes.
   test.each([
     ['UTC', '2025-12-20T00:00:00Z'],
     ['America/New_York', '2026-02-25T00:00:00Z'],
@@ -33,19 +33,19 @@ describe('the bucket of a moment', () => {
     ['Pacific/Marquesas', '2026-02-25T00:00:00Z'],
     ['+05:45', '2026-02-25T00:00:00Z'],
     ['-09:30', '2026-02-25T00:00:00Z'],
-    // By half an hour.
+    // Changes by half an hour.
     ['Australia/Lord_Howe', '2026-03-28T00:00:00Z'],
     ['Australia/Lord_Howe', '2026-09-28T00:00:00Z'],
-    // Without a 30 December.
+    // Skips 30 December.
     ['Pacific/Apia', '2011-12-20T00:00:00Z'],
-    // From one minute past midnight back to the day before.
+    // Clocks go from one minute past midnight back to the day before.
     ['America/St_Johns', '2010-10-30T00:00:00Z'],
-    // Without the midnight of a day.
+    // A day without midnight.
     ['Asia/Beirut', '2021-03-20T00:00:00Z'],
     ['America/Sao_Paulo', '2018-10-25T00:00:00Z'],
     // Two changes within five weeks.
     ['Africa/Casablanca', '2026-02-05T00:00:00Z'],
-  ])('in %s from %s is that of its local date', (timeZone, from) => {
+  ])('in %s from %s is the bucket of its local date', (timeZone, from) => {
     const firstMs = Date.parse(from)
     const to = new Date(firstMs + 45 * 86_400_000).toISOString()
     const all = bucketUnits.map((unit) => [unit, bucketsOf(unit, timeZone, from, to)] as const)
@@ -64,12 +64,12 @@ describe('the bucket of a moment', () => {
     const buckets = bucketsOf('day', 'America/New_York', '2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z')
     expect(startAt(buckets, '2026-03-08T04:59:59.999Z')).toBe('2026-03-07')
     expect(startAt(buckets, '2026-03-08T05:00:00.000Z')).toBe('2026-03-08')
-    // A day of 23 hours.
+    // A day with 23 hours.
     expect(startAt(buckets, '2026-03-09T03:59:59.999Z')).toBe('2026-03-08')
     expect(startAt(buckets, '2026-03-09T04:00:00.000Z')).toBe('2026-03-09')
   })
 
-  test('does not depend on the order in which moments are asked', () => {
+  test('does not depend on the order of look-ups', () => {
     const buckets = bucketsOf('day', 'Europe/Berlin', '2020-01-01T00:00:00Z', '2026-01-01T00:00:00Z')
     const moments = ['2025-07-01T22:30:00Z', '2020-01-10T22:30:00Z', '2023-07-01T22:30:00Z', '2022-02-01T22:30:00Z']
     expect(moments.map((moment) => startAt(buckets, moment))).toEqual([
@@ -80,7 +80,7 @@ describe('the bucket of a moment', () => {
     ])
   })
 
-  test('is none outside the range', () => {
+  test('does not exist outside the range', () => {
     const buckets = bucketsOf('week', 'UTC', '2026-01-07T00:00:00Z', '2026-01-09T00:00:00Z')
     expect(['2026-01-06T23:59:59.999Z', '2026-01-09T00:00:00Z'].map((at) => buckets.indexAt(Date.parse(at)))).toEqual([
       -1, -1,
@@ -89,7 +89,7 @@ describe('the bucket of a moment', () => {
 })
 
 describe('the list of buckets', () => {
-  test('holds the empty ones, each once', () => {
+  test('includes empty ones, each once', () => {
     expect(bucketsOf('day', 'UTC', '2026-02-27T12:00:00Z', '2026-03-02T00:00:00.001Z').starts).toEqual([
       '2026-02-27',
       '2026-02-28',
@@ -104,7 +104,7 @@ describe('the list of buckets', () => {
     ])
   })
 
-  test('has weeks from Monday on, the first with days before the range', () => {
+  test('has weeks from Monday; the first may begin before the range', () => {
     expect(bucketsOf('week', 'UTC', '2025-12-31T00:00:00Z', '2026-01-12T00:00:00.001Z').starts).toEqual([
       '2025-12-29',
       '2026-01-05',
@@ -112,7 +112,7 @@ describe('the list of buckets', () => {
     ])
   })
 
-  test('has no day that the zone left out', () => {
+  test('has no day that the zone skipped', () => {
     expect(bucketsOf('day', 'Pacific/Apia', '2011-12-29T12:00:00Z', '2012-01-01T00:00:00Z').starts).toEqual([
       '2011-12-29',
       '2011-12-31',
@@ -125,13 +125,13 @@ describe('the list of buckets', () => {
     expect(list.kind === 'buckets' && list.buckets.starts).toEqual(['2023-11-01'])
   })
 
-  test.each(bucketUnits)('by %s is refused where nobody could read it', (unit) => {
+  test.each(bucketUnits)('by %s is refused if there are too many', (unit) => {
     const list = listBuckets({ unit, timeZone: 'Europe/Berlin', firstMs: -8.64e15, lastMs: 8.64e15 })
     expect(list).toMatchObject({ kind: 'too-many', max: 10_000 })
   })
 })
 
-test('half a million moments are looked up in less time than the calendar takes for ten thousand', () => {
+test('looking up half a million moments takes less time than the calendar for ten thousand', () => {
   const buckets = bucketsOf('day', 'Australia/Lord_Howe', '2024-01-01T00:00:00Z', '2026-01-01T00:00:00Z')
   const moments = Array.from({ length: 500_000 }, (_, n) => 1_704_067_200_000 + ((n * 7_919_000_003) % 63_000_000_000))
   const timeOf = (work: () => void): number => {

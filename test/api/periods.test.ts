@@ -15,7 +15,7 @@ describe('dates and times', () => {
     ['2026-03-01', 'Asia/Tokyo', '2026-02-28T15:00 2026-03-01T15:00'],
     // The clocks of Beirut went from 24:00 to 01:00: that day has no midnight.
     ['2021-03-28', 'Asia/Beirut', '2021-03-27T22:00 2021-03-28T21:00'],
-    // Days of 23 and of 25 hours.
+    // Days with 23 and with 25 hours.
     ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00 2026-03-29T22:00'],
     ['2026-10-25', 'Europe/Berlin', '2026-10-24T22:00 2026-10-25T23:00'],
     ['2026-03-01T09:30:00Z', 'Asia/Tokyo', '2026-03-01T09:30 2026-03-01T09:30:01.000Z'],
@@ -53,13 +53,13 @@ describe('words', () => {
     expect(read(text)).toBe(expected)
   })
 
-  test('are of the zone that is asked', () => {
+  test('are read in the given zone', () => {
     expect(read('today', 'Asia/Tokyo', '2026-01-20T15:00:00Z')).toBe('2026-01-20T15:00 2026-01-21T15:00')
     // A week in which the clocks change is 167 hours long.
     expect(read('this week', 'Europe/Berlin', '2026-03-25T12:00:00Z')).toBe('2026-03-22T23:00 2026-03-29T22:00')
   })
 
-  test('the month of a moment is of the zone too', () => {
+  test('the month of a moment depends on the zone', () => {
     const ms = Date.parse('2026-01-31T23:30:00Z')
     expect(monthOf(ms, 'UTC').name).toBe('2026-01')
     expect(monthOf(ms, 'Europe/Berlin')).toEqual({ name: '2026-02', startMs: Date.parse('2026-01-31T23:00:00Z') })
@@ -76,8 +76,8 @@ test.each(['2026-03-01T25:00Z', '7x', '99999d', 'last', 'last day', 'next week',
   expect(read(text)).toBeNull()
 })
 
-test('a day that clocks bring back by going over midnight is told in parts, each of which ends after its moments', () => {
-  // Clocks went from 00:01 on 7 November back to 23:01 on the 6th: the 6th came twice.
+test('a day that clocks repeat has parts, and each part ends after its moments', () => {
+  // Clocks went from 00:01 on 7 November back to 23:01 on the 6th. So the 6th occurred twice.
   const day = (time: string) => {
     const { start, startMs, endMs } = bucketAt(Date.parse(`2010-11-07T${time}Z`), 'day', 'America/St_Johns')
     return [start, new Date(startMs).toISOString().slice(8, 16), new Date(endMs).toISOString().slice(8, 16)]
@@ -89,7 +89,7 @@ test('a day that clocks bring back by going over midnight is told in parts, each
 })
 
 test.each(['UTC', 'America/St_Johns', 'Asia/Tokyo', 'Pacific/Apia', '+05:45'])(
-  'the end of a bucket is after every moment that a calendar holds, in %s',
+  'the end of a bucket is after each of its moments, at any time, in %s',
   (timeZone) => {
     const moments = [0, Date.UTC(2010, 10, 7, 3), Date.UTC(2011, 11, 30, 12), 8.64e15 - 1, 8.64e15]
     for (const unit of ['day', 'week', 'month'] as const) {

@@ -32,7 +32,7 @@ const diaryPath = (name: string): string => join(open.folder, 'diaries', name)
 const writeDiary = (name: string, ...lines: readonly string[]): void =>
   writeFileSync(diaryPath(name), ['diary', ...lines].join('\n'))
 
-/** @param stepsMax after so many steps the pass is ended, as by a kill */
+/** @param stepsMax the pass stops after this many steps, as if it were killed */
 function pass(decoder: number, depth: PassDepth = 'nudge', stepsMax = Infinity): number {
   let changes = 0
   for (const source of diarySources(open.folder, decoder)) {
@@ -67,7 +67,7 @@ const readByNewer = [
   'tuesday line-0 held: > prune the roses',
 ]
 
-test('an unchanged store is read anew, and what only the older decoder yielded is removed without a loss', () => {
+test('after a decoder change an unchanged store is read again, and what only the older decoder produced is removed without a loss', () => {
   pass(1)
   expect(heldLines()).toHaveLength(6)
   expect(pass(2)).toBeGreaterThan(0)
@@ -76,7 +76,7 @@ test('an unchanged store is read anew, and what only the older decoder yielded i
   expect(pass(2, 'full')).toBe(0)
 })
 
-test('a message that only the older decoder yielded counts as known, so that a restore leaves it out', () => {
+test('a message that only the older decoder produced still counts as known, so a restore leaves it out', () => {
   pass(1)
   pass(2)
   expect(findHeldChat(db, asChatId('monday'))?.messageIds).toEqual(
@@ -84,7 +84,7 @@ test('a message that only the older decoder yielded counts as known, so that a r
   )
 })
 
-test('a pass that is cut short goes on where it stood', () => {
+test('an interrupted pass continues where it stopped', () => {
   pass(1)
   pass(2, 'nudge', 0)
   pass(2, 'nudge', 1)
@@ -93,7 +93,7 @@ test('a pass that is cut short goes on where it stood', () => {
   expect(lossCount()).toBe(0)
 })
 
-test('what Cursor deleted while the program was not running is kept, and is a loss', () => {
+test('what Cursor deleted while the program was not running is kept, and counts as a loss', () => {
   pass(1)
   rmSync(diaryPath('tuesday'))
   writeDiary('monday', '> plant a figtree', 'dig a hole')
@@ -109,7 +109,7 @@ test('what Cursor deleted while the program was not running is kept, and is a lo
   expect(lossCount()).toBe(4)
 })
 
-test('a chat that only the older decoder yielded is removed without a loss', () => {
+test('a chat that only the older decoder produced is removed without a loss', () => {
   writeDiary('wednesday.txt', '> mow the lawn')
   pass(1)
   pass(2)
@@ -118,7 +118,7 @@ test('a chat that only the older decoder yielded is removed without a loss', () 
   expect(lossCount()).toBe(0)
 })
 
-test('a purged message stays out when a newer decoder numbers the messages of its chat in another way', async () => {
+test('a purged message stays out when a newer decoder numbers the messages of its chat differently', async () => {
   writeDiary('monday', 'first', '  second', '> the secret word is mellon', '> last')
   pass(1)
   db.close()
@@ -126,13 +126,13 @@ test('a purged message stays out when a newer decoder numbers the messages of it
   db = openWriter(open.path)
   expect(heldLines()).toHaveLength(4)
   pass(2)
-  // The newer decoder counts one message less: the barred id is now that of the last message.
+  // The newer decoder counts one message less, so the purged id now belongs to the last message.
   expect(heldLines()).toEqual(['monday line-0 held: first second', 'tuesday line-0 held: > prune the roses'])
   pass(2, 'full')
   expect(heldLines()).toHaveLength(2)
 })
 
-test('every source of the home of all eras is read anew, and comes to what a new mirror holds', () => {
+test('after a decoder change every source of the all-eras home is read again, with the same result as a new mirror', () => {
   const home = new CursorHome()
   const cursor = join(home.root, '.cursor')
   writeAllEras(home, cursor)

@@ -11,7 +11,7 @@ import { diarySources } from './made-up/index.ts'
 let home: CursorHome
 let indexer: Indexer
 let places: Places
-/** What a new format costs in `discover.ts`. */
+/** The line that a new format adds to `discover.ts`. */
 let added: readonly StoreFormat[]
 
 beforeEach(() => {
@@ -34,17 +34,17 @@ afterEach(() => {
 const kindsOf = (sources: readonly Source[]): string[] => sources.map(({ kind }) => kind)
 const known = ['composer-kv', 'agent-blobs', 'pasted-text', 'global-items', 'workspace-items', 'transcripts']
 
-test('a new format is found among the others by one line', () => {
+test('one line is enough to add a new format to the others', () => {
   expect(kindsOf(discoverSources(places))).toEqual(known)
   expect(kindsOf(discoverSources(places, added))).toEqual([...known, 'diaries'])
 })
 
-test('a new format is switched off by its kind, as the others are', () => {
+test('a new format can be switched off by its kind', () => {
   expect(kindsOf(discoverSources({ ...places, disabledKinds: ['diaries'] }, added))).toEqual(known)
   expect(kindsOf(discoverSources({ ...places, disabledKinds: ['transcripts'] }, added))).not.toContain('transcripts')
 })
 
-test('chats of a new format stand in the mirror beside the others', () => {
+test('chats of a new format are in the mirror beside the others', () => {
   for (const source of discoverSources(places, added)) {
     const pass = source.pass(indexer.mirror, { depth: 'nudge', now: Date.now })
     let next = pass.next()

@@ -9,28 +9,28 @@ import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import type { Message } from '../../src/model/message.ts'
 
-/** A chat that a case wrote, and what must come of it. */
+/** A chat that a case writes, and the expected result. */
 export interface ExpectedChat {
   readonly id: string
   readonly title?: string
-  /** Words of which each is said in exactly one message of the chat; `tool : word` where it is said in a call alone. */
+  /** Words that each occur in exactly one message of the chat; `tool : word` if it occurs only in a call. */
   readonly words: readonly string[]
-  /** Each message of its thread as the api tells it, as far as it matters. */
+  /** The expected messages of its thread in the API's form, as far as they matter here. */
   readonly messages?: readonly object[]
 }
 
 /**
- * One format of a store, as the suite meets it. Everything happens below `root`, which is empty at first. A format
- * without chats writes none, and must then tell something of chats that are elsewhere.
+ * One store format in this suite. Everything happens below `root`, which is empty at first. A format without chats
+ * writes none, and must then have facts about chats of other stores.
  */
 export interface SourceCase {
   readonly name: string
-  /** Writes a store that holds these chats. Whatever it leaves open it closes in `release`. */
+  /** Writes a store with these chats. `release` closes whatever it leaves open. */
   write(root: string): readonly ExpectedChat[]
   sources(root: string): readonly Source[]
-  /** Changes the store: of these words the first come and the second go. Left out where a format has no chats. */
+  /** Changes the store: of these words the first is added and the second deleted. Left out if a format has no chats. */
   change?(root: string): { readonly come: readonly string[]; readonly gone: readonly string[] }
-  /** Spoils a part of the store, so that this many issues are told and the other chats stay. */
+  /** Damages a part of the store. This many issues must be reported, and the other chats must stay. */
   spoil?(root: string): void
   release?(): void
 }
@@ -41,7 +41,7 @@ interface Summary {
   readonly counts: { readonly added: number; readonly changed: number; readonly gone: number }
 }
 
-/** What every source owes, whatever its format. */
+/** The tests that every source must pass, whatever its format. */
 export function describeSource(format: SourceCase): void {
   describe(`the source of ${format.name}`, () => {
     let root: string
@@ -60,7 +60,7 @@ export function describeSource(format: SourceCase): void {
 
     const home = (): string => join(root, 'home')
     const run = (source: Source, depth: PassDepth, stopAfter = Infinity): Summary | null => {
-      // A pass that looks seldom is never too early here.
+      // Far apart, so that a pass with a minimum interval is never too early.
       clockMs += 120_000
       const pass = source.pass(mirror, { depth, now: () => clockMs })
       const steps: PassStep[] = []
@@ -84,7 +84,7 @@ export function describeSource(format: SourceCase): void {
         .get(word) ?? 0
     const all = (sql: string): unknown[] => mirror.prepare(sql).all()
     const heads = (): unknown[] => [...all('select * from heads'), ...all('select * from tracked')]
-    /** What the mirror holds, but for the times at which it was noted. */
+    /** The content of the mirror, without the times at which it was written. */
     const kept = (): unknown[] => [
       ...all('select key, chat, id, position, content_hash, is_live from messages'),
       ...all('select chat_id, method, project, rank from evidence'),
@@ -97,13 +97,13 @@ export function describeSource(format: SourceCase): void {
     }
     const titleOf = (id: string): unknown => mirror.prepare('select title from chats where id = ?').pluck().get(id)
 
-    test('where there is no store yet, nothing is thrown and nothing is made up', () => {
+    test('without a store, nothing is thrown and nothing is invented', () => {
       for (const { end } of runAll('nudge')) expect(['missing', 'ok']).toContain(end.state)
       expect(mirror.prepare('select count(*) from chats').pluck().get()).toBe(0)
       expect(existsSync(home())).toBe(false)
     })
 
-    test('every word of every chat is found, once', () => {
+    test('every word of every chat is found, exactly once', () => {
       const chats = format.write(home())
       for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
       expect(all('select id from chats order by id')).toEqual(chats.map(({ id }) => ({ id })).sort(byId))
@@ -116,7 +116,7 @@ export function describeSource(format: SourceCase): void {
       expect(all('select key, reason from row_issues')).toEqual([])
     })
 
-    test('nothing that is written is called unknown', ({ skip }) => {
+    test('none of the test data is reported as unknown', ({ skip }) => {
       format.write(home())
       const surveys = format.sources(home()).flatMap((source) => source.survey?.() ?? [])
       skip(surveys.length === 0, 'stores of this kind are not surveyed')
@@ -134,7 +134,7 @@ export function describeSource(format: SourceCase): void {
       expect(kept()).toEqual(before)
     })
 
-    test('ended after any step, the next pass comes to the same', () => {
+    test('if a pass stops after any step, the next pass leads to the same result', () => {
       const chats = format.write(home())
       for (const source of format.sources(home())) for (const stop of [1, 2, 3]) run(source, 'nudge', stop)
       runAll('reconcile')
@@ -142,7 +142,7 @@ export function describeSource(format: SourceCase): void {
       for (const word of chats.flatMap(({ words }) => words)) expect([word, found(word)]).toEqual([word, 1])
     })
 
-    test('nothing of the store is written, and no handle is left open', () => {
+    test('nothing is written to the store, and no handle is left open', () => {
       format.write(home())
       format.release?.()
       const before = bytesBelow(home())
@@ -152,7 +152,7 @@ export function describeSource(format: SourceCase): void {
       expect(openBelow(home())).toEqual([])
     })
 
-    test('a store that vanished keeps what was seen, and is welcome back', () => {
+    test('a vanished store keeps what was read, and is read again when it is back', () => {
       const chats = format.write(home())
       runAll('nudge')
       const before = kept()
@@ -166,20 +166,17 @@ export function describeSource(format: SourceCase): void {
       for (const { counts } of runAll('full')) expect(counts).toEqual({ added: 0, changed: 0, gone: 0 })
     })
 
-    test.runIf(format.change !== undefined)(
-      'what changes in the store changes in the mirror; what goes is kept',
-      () => {
-        format.write(home())
-        runAll('nudge')
-        const { come, gone } = format.change?.(home()) ?? { come: [], gone: [] }
-        runAll('nudge')
-        expect(come.map((word) => [word, found(word)])).toEqual(come.map((word) => [word, 1]))
-        expect(gone.map((word) => [word, found(word)])).toEqual(gone.map((word) => [word, 1]))
-        expect(mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()).toBe(gone.length)
-      },
-    )
+    test.runIf(format.change !== undefined)('a change in the store changes the mirror; a deletion is kept', () => {
+      format.write(home())
+      runAll('nudge')
+      const { come, gone } = format.change?.(home()) ?? { come: [], gone: [] }
+      runAll('nudge')
+      expect(come.map((word) => [word, found(word)])).toEqual(come.map((word) => [word, 1]))
+      expect(gone.map((word) => [word, found(word)])).toEqual(gone.map((word) => [word, 1]))
+      expect(mirror.prepare('select count(*) from messages where is_live = 0').pluck().get()).toBe(gone.length)
+    })
 
-    test.runIf(format.spoil !== undefined)('what is spoilt is an issue, and costs no neighbour', () => {
+    test.runIf(format.spoil !== undefined)('damaged data is an issue, and does not affect other data', () => {
       const chats = format.write(home())
       format.spoil?.(home())
       for (const { end } of runAll('nudge')) expect(end).toMatchObject({ state: 'ok' })
@@ -205,7 +202,7 @@ function bytesBelow(folder: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(path).toString('base64')]))
 }
 
-/** What this process holds open of the folder; nothing where the system does not tell. */
+/** Files of the folder that this process has open; empty if the system does not report them. */
 function openBelow(folder: string): string[] {
   if (!existsSync('/proc/self/fd')) return []
   return readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -213,7 +210,7 @@ function openBelow(folder: string): string[] {
       const target = readlinkSync(`/proc/self/fd/${fd}`)
       return target.startsWith(folder) ? [target] : []
     } catch {
-      // The descriptor by which the list itself was read.
+      // The descriptor through which the list itself was read.
       return []
     }
   })

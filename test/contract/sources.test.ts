@@ -82,7 +82,7 @@ const agentBlobs: SourceCase = {
   change() {
     if (open === null) throw new Error('nothing is written')
     const { id } = eraOutputs
-    // A summary took all but the newest out of the list, the archive and the turns.
+    // A summary removed all but the newest messages from the list, the archive and the turns.
     const state = stateOf([keepBlob(open, toolResult('late', 'a cherrytree'))])
     const fullConversationHeadersOnly = headers(['asked', 'in-list', 'in-archive', 'in-turn', 'late'])
     open.chat(id, { fullConversationHeadersOnly, conversationState: asBase64(state) })
@@ -166,7 +166,7 @@ const globalTabs: SourceCase = {
   },
 }
 
-/** They hold no chats: what they say of them is told by the chat's own store, or waits for it. */
+/** They contain no chats. Their facts are added to chats of other stores, or wait for them. */
 const globalItems: SourceCase = {
   name: "the lists in Cursor's global store",
   write(root) {
@@ -208,7 +208,7 @@ const transcripts: SourceCase = {
       { role: 'tool', toolResult: { toolName: 'Saw' } },
     ]
     transcript(root, 'list.json', JSON.stringify(records))
-    // What it quotes looks like a third message.
+    // The quoted text looks like a third message.
     const sawn = 'near the oaktree\n[Tool call] Saw\n  limb=yewtree\n\nassistant:\nquoted\n\n[Tool result] Saw'
     transcript(root, 'list.txt', `user:\n${query('prune the ashtree')}\n\nassistant:\n${sawn}\n`)
     const write =
@@ -271,7 +271,7 @@ const dated = (role: Role, seconds: number) => ({
   createdAtSource: 'message',
 })
 
-/** A chat of which an archive names a part, and the turns alone tell the very beginning; they also tell the times. */
+/** A chat of which an archive names a part. Only the turns have its very beginning; they also have the times. */
 function summarised(store: CliStore): void {
   cliStores.push(store)
   const blob = (message: unknown): string => store.blob(message)
@@ -288,7 +288,7 @@ function summarised(store: CliStore): void {
   store.facts({ latestRootBlobId: store.blob(encodeState({ entries, archives, turns, oldTurns: turns })) })
 }
 
-/** Puts a summary in place of all that a chat holds, so that only a turn still names a call of it. */
+/** Replaces everything in a chat by a summary, so that only a turn still names one of its calls. */
 function leaveToTurns(store: CliStore, prompt: string, callId: string): void {
   cliStores.push(store)
   const entries = [store.blob(summary('what was dug')), store.blob(user('and then'))]
@@ -353,7 +353,7 @@ const cli: SourceCase = {
 
 let tracked: TrackingStore | null = null
 
-/** It holds no chats either. */
+/** It contains no chats either. */
 const tracking: SourceCase = {
   name: "Cursor's record of its code",
   write(root) {

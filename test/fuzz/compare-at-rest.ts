@@ -8,7 +8,7 @@ interface StoreRow {
   readonly value: Buffer | null
 }
 
-/** What differs between the store and the mirror, told for each row; nothing where they are equal. */
+/** The differences between store and mirror, one line per row; empty if they are equal. */
 export function differences(storePath: string, mirror: Mirror): string[] {
   const store = new Database(storePath, { readonly: true })
   try {
@@ -66,7 +66,7 @@ function compareMessages(rows: readonly StoreRow[], mirror: Mirror): string[] {
   return differing(there, heldTexts)
 }
 
-/** Every word that stands in the store is found. */
+/** Every word in the store must be found. */
 function compareWords(rows: readonly StoreRow[], mirror: Mirror): string[] {
   const count = mirror.prepare<[string], { n: number }>(
     'select count(*) as n from message_terms where message_terms match ?',

@@ -4,7 +4,7 @@ import { runSeed } from './run-seed.ts'
 const SEEDS = 20
 const STEPS = 300
 
-test(`${SEEDS} seeds of ${STEPS} steps: nothing is wrong at rest, and nothing is lost`, async () => {
+test(`${SEEDS} seeds of ${STEPS} steps: at rest the mirror is correct, and nothing is lost`, async () => {
   let passes = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const outcome = await runSeed(seed, STEPS)

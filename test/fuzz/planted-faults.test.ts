@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type * as Canary from '../../src/indexer/sources/composer-kv/detect/canary.ts'
 import type * as Changes from '../../src/indexer/sources/composer-kv/detect/find-changes.ts'
 import type * as Values from '../../src/indexer/sources/composer-kv/detect/compare-values.ts'
 import type * as Reading from '../../src/indexer/sources/composer-kv/read/read.ts'
@@ -11,7 +10,7 @@ import { differences } from './compare-at-rest.ts'
 import { runSeed } from './run-seed.ts'
 import { SimulatedDaemon } from './simulated-daemon.ts'
 
-/** The steps of the algorithm, each of which can be switched off. */
+/** The steps of the algorithm; each can be switched off. */
 const off = vi.hoisted(() => ({ values: false, keys: false, canary: false, tail: false }))
 
 vi.mock(import('../../src/indexer/sources/composer-kv/detect/compare-values.ts'), async (original) => {
@@ -37,17 +36,11 @@ vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), 
   return { ...actual, findByKeys }
 })
 
-vi.mock(import('../../src/indexer/sources/composer-kv/detect/canary.ts'), async (original) => {
-  const actual: typeof Canary = await original()
-  return {
-    isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),
-  }
-})
-
 vi.mock(import('../../src/indexer/sources/composer-kv/read/read.ts'), async (original) => {
   const actual: typeof Reading = await original()
   return {
     ...actual,
+    isCanaryWell: (...given: Parameters<typeof actual.isCanaryWell>) => off.canary || actual.isCanaryWell(...given),
     listTail: (...given: Parameters<typeof actual.listTail>) => (off.tail ? [] : actual.listTail(...given)),
   }
 })
@@ -56,7 +49,7 @@ afterEach(() => {
   Object.assign(off, { values: false, keys: false, canary: false, tail: false })
 })
 
-describe('the fuzz turns red without', () => {
+describe('the fuzz test fails without', () => {
   test.each([
     ['the comparison of values', { values: true }],
     ['the comparison of keys', { keys: true, values: true }],
@@ -69,7 +62,7 @@ describe('the fuzz turns red without', () => {
   })
 })
 
-describe('within seconds, and without a comparison of keys or values,', () => {
+describe('within seconds, and without comparing keys or values,', () => {
   let home: CursorHome
   let writer: Writer
   let clock: FakeClock
@@ -101,7 +94,7 @@ describe('within seconds, and without a comparison of keys or values,', () => {
       Array.from({ length: 10 }, (_, at) => [`m${at + 1}`, `${start}${letter(chat)}${letter(at)}`] as const),
     )
 
-  /** More rows than the tail has go, not so many that it may be an accident, and others come at their rowids. */
+  /** Deletes more rows than the tail has, but too few for a mass loss, and writes others at their rowids. */
   function reuseRowids(): void {
     const gone = Array.from({ length: 12 }, (_, at) => 68 + at)
     writer.atOnce(() => {
@@ -127,7 +120,7 @@ describe('within seconds, and without a comparison of keys or values,', () => {
   test.each([
     ['rowids that were used again', reuseRowids],
     ['a late row that was updated in place', rewriteLast],
-  ])('%s: nothing is missed otherwise', async (_, act) => {
+  ])('%s: otherwise nothing is missed', async (_, act) => {
     act()
     await clock.advance(5000)
     expect(differences(home.globalPath, daemon.mirror)).toEqual([])

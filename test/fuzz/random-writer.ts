@@ -4,14 +4,14 @@ import type { Chance } from './chance.ts'
 const CHATS = 6
 const MESSAGES = 8
 
-/** Does to a store what Cursor, its users and its cleaners do, and what an adversary would. */
+/** Changes a store as Cursor, its users and cleanup tools do, and as an adversary would. */
 export class RandomWriter {
   readonly #writer: Writer
   readonly #chance: Chance
   readonly #background: (writer: Writer) => void
   #words = 0
 
-  /** @param background what else stands in a store or a table that takes the place of the one before */
+  /** @param background other content of a store or table that replaces the former one */
   constructor(writer: Writer, chance: Chance, background: (writer: Writer) => void = () => undefined) {
     this.#writer = writer
     this.#chance = chance
@@ -38,7 +38,7 @@ export class RandomWriter {
     else this.#replaceFile()
   }
 
-  /** The newest row goes, and another takes its rowid. */
+  /** Deletes the newest row, and another row reuses its rowid. */
   #reuse(chat: string, id: string): void {
     this.#writer.insert(chat, id, this.#word())
     this.#writer.delete(chat, id)
@@ -91,7 +91,7 @@ export class RandomWriter {
     return Array.from({ length: count }, () => this.#message()).filter((id, at, all) => all.indexOf(id) === at)
   }
 
-  /** All of one length, so that a rewritten value need not differ in size. */
+  /** All have the same length, so that a rewritten value need not differ in size. */
   #word(): string {
     this.#words += 1
     const digits = Array.from({ length: 5 }, (_, at) => Math.floor(this.#words / 26 ** (4 - at)) % 26)

@@ -18,8 +18,8 @@ const STEPS = 150
 const REST_MS = 1_500_000
 
 /**
- * A mirror follows a store that is written at random, is archived, and is lost. A new one follows the store on, and is
- * restored at random moments, the first of them before or after its first pass.
+ * A mirror follows a store that is written at random, is archived, and is lost. A new one continues to follow the
+ * store, and is restored at random moments, the first of them before or after its first pass.
  */
 async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => undefined): Promise<string[]> {
   const home = new CursorHome()
@@ -79,7 +79,7 @@ async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => und
   }
 }
 
-test(`${SEEDS} seeds: a mirror that is restored while it follows its store is equal to it at rest, and nothing is lost`, async () => {
+test(`${SEEDS} seeds: a mirror that is restored while it follows its store equals the store at rest, and nothing is lost`, async () => {
   const wrong: string[] = []
   for (let seed = 1; seed <= SEEDS; seed += 1)
     wrong.push(...(await runSeed(seed)).map((line) => `seed ${seed}: ${line}`))
@@ -89,10 +89,10 @@ test(`${SEEDS} seeds: a mirror that is restored while it follows its store is eq
 const ofArchives = `source in (select num from sources where kind = 'archive')`
 
 test.each([
-  ['what is restored counted as held by Cursor', `update messages set is_live = 1 where ${ofArchives}`],
-  ['what is restored were forgotten', `delete from messages where ${ofArchives}`],
+  ['restored messages counted as present in Cursor', `update messages set is_live = 1 where ${ofArchives}`],
+  ['restored messages were forgotten', `delete from messages where ${ofArchives}`],
 ])(
-  'if %s, it would be noticed',
+  'the test notices if %s',
   async (_, sql) => {
     const found: string[] = []
     for (let seed = 1; seed <= SEEDS && found.length === 0; seed += 1) {

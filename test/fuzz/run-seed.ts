@@ -7,18 +7,21 @@ import { differences } from './compare-at-rest.ts'
 import { RandomWriter } from './random-writer.ts'
 import { SimulatedDaemon } from './simulated-daemon.ts'
 
-/** Long enough for every planned look: a comparison of all values rests ten minutes at most in so small a store. */
+/**
+ * Long enough for every scheduled pass: in such a small store, a comparison of all values pauses for at most ten
+ * minutes.
+ */
 const REST_MS = 1_500_000
 
 export interface SeedOutcome {
-  /** What differs at rest. */
+  /** The differences at rest. */
   readonly wrong: readonly string[]
-  /** Messages that the mirror held once and holds no more. */
+  /** Messages that the mirror once had and no longer has. */
   readonly lost: readonly string[]
   readonly passes: number
 }
 
-/** Writes at random while the daemon looks on, lets both come to rest, and compares. */
+/** Writes at random while the daemon follows, lets both come to rest, and compares. */
 export async function runSeed(seed: number, steps: number): Promise<SeedOutcome> {
   const home = new CursorHome()
   const chance = new Chance(seed)

@@ -5,12 +5,12 @@ import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import type { FakeClock } from '../daemon/fake-clock.ts'
 
-/** Beyond any slice: the daemon ends with nothing left over. */
+/** Longer than any slice, so that nothing is left to do at the end. */
 const BACKLOG_MS = Infinity
 
 /**
- * The indexing half of the daemon on a clock that is moved by hand: what follows the files, what paces the passes and
- * the passes themselves are the product's own, and nothing asks for a pass but they.
+ * The indexing half of the daemon, on a manual clock. The watcher, the scheduler and the passes are the product’s own,
+ * and nothing else requests a pass.
  */
 export class SimulatedDaemon {
   readonly mirror: Mirror

@@ -178,10 +178,10 @@ function expectMessage(
 
 function tokensOf(counts: readonly (Fields | null)[]): ExpectedMessage['tokens'] {
   const sum = (name: string): number | null => {
-    const told = counts
+    const recorded = counts
       .map((count) => count?.[name])
       .filter((one) => typeof one === 'number' && one >= 1 && one < 2 ** 40)
-    return told.length === 0 ? null : told.reduce<number>((total, one) => total + Number(one), 0)
+    return recorded.length === 0 ? null : recorded.reduce<number>((total, one) => total + Number(one), 0)
   }
   const [input, output] = [sum('inputTokens'), sum('outputTokens')]
   return input === null && output === null ? null : { input, output }

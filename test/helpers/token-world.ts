@@ -1,5 +1,5 @@
 import { createApp } from '../../src/api/http/app.ts'
-import type { ApiWorld } from '../../src/api/http/world.ts'
+import type { ApiContext } from '../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { tokensAnswer } from '../../src/cli/commands/tokens/tokens-text.ts'
@@ -27,7 +27,7 @@ export class TokenWorld {
     reportFault: (error: unknown) => {
       throw error
     },
-  } as unknown as ApiWorld)
+  } as unknown as ApiContext)
 
   /** Adds a chat with a question and an answer, which may have recorded counts. */
   exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): void {

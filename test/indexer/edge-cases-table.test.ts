@@ -14,7 +14,7 @@ interface EdgeCase {
   readonly proofs: readonly Proof[]
 }
 
-/** The rows of the table: number, case, what is right, and the tests that hold it. */
+/** The rows of the table: number, case, correct behaviour, and the tests for it. */
 const cases = read('../../src/indexer/sources/README.md')
   .split('\n')
   .flatMap((row): EdgeCase[] => {
@@ -30,28 +30,28 @@ function proofsIn(cell: string): Proof[] {
   })
 }
 
-/** Whether a text stands there as a whole string, as the title of a test does. */
+/** Whether the source contains the text as a whole string, as a test title is. */
 const isTitled = (source: string, title: string): boolean =>
   [`'`, '`', '"'].some((quote) => source.includes(`${quote}${title}${quote}`))
 
-test('the table of edge cases numbers its rows, each once and in order', () => {
+test('the rows of the table of edge cases are numbered in order', () => {
   expect(cases.map(({ number }) => number)).toEqual(Array.from({ length: 56 }, (_, index) => index + 1))
 })
 
-test('each edge case is held by a test, and none waits for a format that is not read yet', () => {
+test('each edge case has a test, and no test is skipped', () => {
   expect(cases.filter(({ proofs }) => proofs.length === 0).map(({ number }) => number)).toEqual([])
   expect(cases.filter(({ isNext }) => isNext).map(({ number }) => number)).toEqual([])
 })
 
 test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => [number, file, title] as const)))(
-  'edge case %i is held in %s: %s',
+  'edge case %i is tested in %s: %s',
   (_, file, title) => {
     expect(existsSync(new URL(`../${file}`, import.meta.url))).toBe(true)
     expect(isTitled(read(`../${file}`), title)).toBe(true)
   },
 )
 
-test('a title is missed where only a part of it stands', () => {
+test('a part of a title does not count as the title', () => {
   expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is kept')).toBe(true)
   expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is')).toBe(false)
   expect(isTitled('// a chat is kept', 'a chat is kept')).toBe(false)

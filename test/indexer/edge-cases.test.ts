@@ -33,7 +33,7 @@ const chats = (): unknown[] =>
 const found = (word: string): unknown =>
   indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
 
-test('a chat that no list of Cursor names is there all the same', () => {
+test('a chat that none of Cursor’s lists names is in the mirror', () => {
   const store = home.global()
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['listed'])
   for (const id of ['listed', 'unlisted']) store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
@@ -57,7 +57,7 @@ test('a workspace file on another machine is a project by its name, and is not o
   ])
 })
 
-test('a chat of three thousand messages is read whole', () => {
+test('a chat of three thousand messages is read completely', () => {
   const store = home.global()
   const ids = Array.from({ length: 3000 }, (_, at) => `m${at}`)
   store.chat('long', { fullConversationHeadersOnly: headers(ids) })
@@ -69,7 +69,7 @@ test('a chat of three thousand messages is read whole', () => {
   expect(indexer.thread('long').map(([id]) => id)).toEqual(ids)
 })
 
-test('a chat that nobody touched stays as it is when its neighbours change', () => {
+test('an unchanged chat stays the same when other chats change', () => {
   const store = home.global()
   for (const id of ['still', 'busy']) store.message(id, 'm1', { type: 1, text: `said in ${id}` })
   indexer.pass()
@@ -80,7 +80,7 @@ test('a chat that nobody touched stays as it is when its neighbours change', () 
   expect(revision()).toBe(before)
 })
 
-test('a chat that two workspaces list is one chat, and two folders of one path are one project', () => {
+test('a chat in the lists of two workspaces is one chat, and two workspace folders of one path are one project', () => {
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['c'])
   home.workspace('ws2', { folder: 'file:///w/shop/' }, ['c'])
   const store = home.global()
@@ -103,7 +103,7 @@ test.each(['a?b', 'a#b', 'a%20b', 'a b', 'ä中'])('a store below a folder named
   }
 })
 
-test('workspaces without a folder, and those that are gone, cost no chat', () => {
+test('workspaces without a folder, and deleted ones, do not lose chats', () => {
   home.workspace('empty-window', null, ['windowed'])
   home.workspace('1699999999999', null, ['numbered'])
   home.workspace('ws1', { folder: 'file:///w/gone' }, ['gone'])
@@ -120,7 +120,7 @@ test('workspaces without a folder, and those that are gone, cost no chat', () =>
   ])
 })
 
-test('an id that begins like another keeps its messages to itself', () => {
+test('ids with a common beginning do not share messages', () => {
   const store = home.global()
   for (const id of ['task-a', 'task-ab', 'task-a\nb', 'task-a:b']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
@@ -136,7 +136,7 @@ test('an id that begins like another keeps its messages to itself', () => {
   expect(indexer.pass('reconcile')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a file that is large without chats is told by the size of each family', () => {
+test('for a large file without chats the size of each family is reported', () => {
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
   for (let at = 0; at < 5; at += 1) store.put(`agentKv:blob:${at}`, 'x'.repeat(1_000_000))
@@ -148,7 +148,7 @@ test('a file that is large without chats is told by the size of each family', ()
   ])
 })
 
-test('a table of generations is not asked for: they are a value of another table', () => {
+test('generations are read as a value, and never as a table', () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
   expect(indexer.pass()).toMatchObject({ added: 0 })
@@ -166,7 +166,7 @@ test('a transcript under an empty window and under its project is one chat of th
   expect(found('appletree')).toBe(1)
 })
 
-test('lists in the global store that name one chat each cost the others nothing', () => {
+test('global lists that name one chat each do not affect the other chats', () => {
   const store = home.global()
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'in-list' }] })
   makeHeaderTable(store.db, '3.19')
@@ -177,7 +177,7 @@ test('lists in the global store that name one chat each cost the others nothing'
   expect(chats()).toEqual(ids.map((id) => ({ id, uri: null, source: null, messages: 1 })))
 })
 
-test('a workspace that lists its chats no more, and says only what stands open, is no error', () => {
+test('a workspace that no longer lists its chats, only its open ones, is no error', () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
   home.global().message('c', 'm', { type: 1, text: 'said' })
@@ -199,7 +199,7 @@ test('a store of many megabytes is read a few at a time', () => {
   for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
   const reads = [...indexer.steps()].map(({ bytesRead }) => bytesRead)
   expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(count * length)
-  // One read is 1 MB and the value that goes beyond; a portion is as many reads as make up 2 MB of text.
+  // One read is 1 MB plus the value that exceeds it; a portion is as many reads as make up 2 MB of text.
   expect(Math.max(...reads)).toBeLessThan(4 * 1024 * 1024)
 })
 
@@ -213,7 +213,7 @@ test('a chat of placeholders alone has no message', () => {
   expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
 })
 
-test('what a tool gave back is kept whole, however long', () => {
+test('the output of a tool is stored whole, however long', () => {
   const result = `${'row '.repeat(200_000)}last`
   home.global().message('c', 'm', { type: 2, toolFormerData: { name: 'read_file', status: 'completed', result } })
   indexer.pass()
@@ -221,7 +221,7 @@ test('what a tool gave back is kept whole, however long', () => {
   expect(JSON.parse(parts)).toMatchObject([{ kind: 'tool', output: result }])
 })
 
-test('a message that stands in the WAL alone is seen and read', () => {
+test('a message that is only in the WAL is read', () => {
   const store = home.global()
   store.db.pragma('wal_autocheckpoint = 0')
   store.message('c', 'm1', { type: 1, text: 'first' })
@@ -233,7 +233,7 @@ test('a message that stands in the WAL alone is seen and read', () => {
   expect(indexer.pass()).toMatchObject({ added: 1 })
 })
 
-test('what was sent to the model is not counted as said', () => {
+test('what was sent to the model does not count as messages', () => {
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'plant an appletree' })
   store.put(`agentKv:blob:${'ab'.repeat(32)}`, { role: 'user', content: 'plant an appletree' })
@@ -244,7 +244,7 @@ test('what was sent to the model is not counted as said', () => {
   expect(found('appletree')).toBe(1)
 })
 
-/** As the command line leaves it behind, with all that it sent to the model. */
+/** As the command line leaves it, with everything that it sent to the model. */
 function writeOrchard(id: string): string {
   const cursor = join(home.root, '.cursor')
   const [createdAtMs, updatedAtMs] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 2)]
@@ -261,7 +261,7 @@ function writeOrchard(id: string): string {
   return cursor
 }
 
-test('chats of the command line are there where the global store is empty', () => {
+test('chats of the command line are read if the global store is empty', () => {
   home.global()
   writeOrchard('c')
   expect(indexer.pass()).toMatchObject({ added: 3 })
@@ -270,17 +270,17 @@ test('chats of the command line are there where the global store is empty', () =
   expect([found('appletree'), found('peartree')]).toEqual([1, 1])
 })
 
-test('of what the command line sent to the model only what was said is counted, and once', () => {
+test('of the data that the command line sent to the model only messages count, each once', () => {
   const cursor = writeOrchard('c')
-  const told = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
-  writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...told))
+  const records = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
+  writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...records))
   indexer.pass()
   indexer.pass('full')
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
   expect([found('appletree'), found('agent'), found('linux')]).toEqual([1, 0, 0])
 })
 
-test('a transcript that only tells how turns ended is no chat, and takes nothing from one', () => {
+test('a transcript with nothing but ends of turns is no chat, and takes nothing from one', () => {
   const cursor = join(home.root, '.cursor')
   const ended = lines({ type: 'turn_ended', status: 'success' }, { type: 'turn_ended', status: 'aborted' })
   for (const id of ['c', 'nowhere-else']) writeTranscript(cursor, 'w-shop', `${id}/${id}.jsonl`, ended)
@@ -292,7 +292,7 @@ test('a transcript that only tells how turns ended is no chat, and takes nothing
   expect(indexer.thread('c')).toEqual([['m', 0, 'said']])
 })
 
-test('a chat that Cursor deleted is kept, found and marked, by a tombstone as without one', () => {
+test('a chat that Cursor deleted, with or without a tombstone, is kept, found and marked', () => {
   const store = home.global()
   for (const id of ['dropped', 'entombed', 'kept']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
@@ -309,7 +309,7 @@ test('a chat that Cursor deleted is kept, found and marked, by a tombstone as wi
     { id: 'kept', isLive: 1 },
   ])
   expect(found('planted')).toBe(3)
-  // A tombstone is a row, and says so; where nothing is left there is nothing to note.
+  // A tombstone is a row, and is recorded; if nothing is left there is nothing to record.
   expect(indexer.mirror.prepare(`select key from row_issues where reason = 'null-value' order by key`).all()).toEqual([
     { key: 'bubbleId:entombed:m' },
     { key: 'composerData:entombed' },

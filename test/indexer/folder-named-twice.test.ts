@@ -20,14 +20,14 @@ const places = (userDirs: readonly string[], homes: readonly string[] = []): Pla
 })
 const paths = (userDirs: readonly string[]): string[] => discoverSources(places(userDirs)).map(({ path }) => path)
 
-test('a User folder that was named by its path and by a link to it was read twice, and its issues were doubled', () => {
+test('a User folder that is named by its path and by a link is read once, and its issues are not doubled', () => {
   symlinkSync(home.userDir, link)
   expect(paths([home.userDir, link])).toEqual(paths([home.userDir]))
   expect(paths([link, home.userDir])).toEqual(paths([link]))
   expect(nurseries(places([home.userDir, link]))).toEqual(nurseries(places([home.userDir])))
 })
 
-test('a home that was named by its path and by a link to it was read twice', () => {
+test('a home that is named by its path and by a link is read once', () => {
   const projects = join(dirname(home.userDir), 'home', 'projects', 'shop', 'agent-transcripts')
   mkdirSync(projects, { recursive: true })
   const [cursorHome, second] = [join(dirname(home.userDir), 'home'), join(dirname(home.userDir), 'second')]
@@ -35,13 +35,13 @@ test('a home that was named by its path and by a link to it was read twice', () 
   expect(discoverSources(places([], [cursorHome, second])).map(({ path }) => path)).toEqual([projects])
 })
 
-test('a link that leads there only later is one folder with it from then on', () => {
+test('a link that points to the folder only later is the same folder from then on', () => {
   expect(paths([home.userDir, link]).sort()).toEqual([...paths([home.userDir]), ...paths([link])].sort())
   symlinkSync(home.userDir, link)
   expect(paths([home.userDir, link])).toEqual(paths([home.userDir]))
 })
 
-test('two folders are two, also where neither is there or one may not be looked into', () => {
+test('two folders are two, even if neither exists or one may not be examined', () => {
   const file = join(dirname(home.userDir), 'file')
   writeFileSync(file, '')
   const apart = [join(file, 'User'), `${home.userDir}-a`, `${home.userDir}-b`, home.userDir]

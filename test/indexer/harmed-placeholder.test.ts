@@ -19,7 +19,7 @@ afterEach(() => {
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 const many = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`n${at}`, at])))
 
-/** What stands for the counts of a row that shows nothing, as JSON text, and what of it counts. */
+/** The value of `tokenCount` in a row without content, as JSON text, and what it counts as. */
 const harmed: readonly (readonly [name: string, tokenCount: string, counts: string])[] = [
   ['null', 'null', '0/0'],
   ['a number', '7', '0/0'],
@@ -62,7 +62,10 @@ const rowOf = (id: string): string =>
     tokenCount: { inputTokens: 1, outputTokens: 1 },
   })
 
-/** The placeholder stands between two turns. @param isInline whether the messages lie in the chat's own row */
+/**
+ * The placeholder is between two turns.
+ * @param isInline whether the messages are in the chat's own row
+ */
 function writeChat(chatId: string, tokenCount: string, isInline: boolean): void {
   const rows = ids.map((id) =>
     id === 'p1' ? `{"bubbleId":"p1","type":2,"text":"","tokenCount":${tokenCount}}` : rowOf(id),
@@ -72,20 +75,20 @@ function writeChat(chatId: string, tokenCount: string, isInline: boolean): void 
   for (const [at, row] of rows.entries()) store.put(`bubbleId:${chatId}:${ids[at] ?? ''}`, row)
 }
 
-/** What is no JSON takes with it whatever lies in the same row. */
+/** Invalid JSON makes everything in the same row unreadable. */
 const isCut = ([name]: (typeof harmed)[number]): boolean => /^cut off|^nothing/.test(name)
 
 test.each([
   ['a row of its own', false, harmed],
   ["its chat's row", true, harmed.filter((each) => !isCut(each))],
-] as const)('counts that are harmed, in %s, cost one issue at most, and nothing beside them', (_, isInline, all) => {
+] as const)('damaged counts, in %s, cost at most one issue and affect nothing else', (_, isInline, all) => {
   for (const [name, tokenCount] of all) writeChat(name, tokenCount, isInline)
   writeChat('sound', '{"inputTokens":9,"outputTokens":5}', isInline)
   indexer.pass()
-  const told = (name: string): string[] => indexer.mirror.prepare<[string], string>(LIST).pluck().all(name)
+  const tokensOf = (name: string): string[] => indexer.mirror.prepare<[string], string>(LIST).pluck().all(name)
   for (const [name, , counts] of [...all, ['sound', '', '9/5'] as const]) {
     const [input, output] = counts.split('/').map(Number)
-    expect([name, told(name)]).toEqual([name, ['u1 1/1', `a1 ${1 + (input ?? 0)}/${1 + (output ?? 0)}`, 'u2 1/1']])
+    expect([name, tokensOf(name)]).toEqual([name, ['u1 1/1', `a1 ${1 + (input ?? 0)}/${1 + (output ?? 0)}`, 'u2 1/1']])
   }
   const issues = indexer.mirror
     .prepare<[], string>(`select key || ' ' || reason from row_issues order by 1`)

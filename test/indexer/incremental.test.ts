@@ -25,7 +25,7 @@ function writeChat(chatId: string, messageIds: readonly string[] = ids): void {
   for (const id of messageIds) store.message(chatId, id, { type: 1, text: `${id} of ${chatId}` })
 }
 
-test('a repeated pass changes nothing, however thorough', () => {
+test('a repeated pass of any depth changes nothing', () => {
   writeChat('a')
   expect(indexer.pass()).toMatchObject({ added: 3 })
   for (const depth of ['nudge', 'count', 'reconcile', 'full'] as const) {
@@ -33,7 +33,7 @@ test('a repeated pass changes nothing, however thorough', () => {
   }
 })
 
-test('a comparison that finds little to read tells how much that is, and not how many rows there are', () => {
+test('a comparison that finds little to read reports how much that is, and not the number of rows', () => {
   for (const chatId of ['a', 'b', 'c', 'd']) writeChat(chatId)
   indexer.pass()
   store.delete('bubbleId:b:m2')
@@ -55,10 +55,10 @@ test('the newest chat is read first', () => {
   expect(seen).not.toContain('chat-0')
 })
 
-test('the newest chats of a store never read before are read whole, and once', () => {
+test('in a store never read before, the newest chats are read completely, and once', () => {
   const old = Array.from({ length: 20 }, (_, at) => `m${at}`)
   for (let chat = 0; chat < 260; chat += 1) writeChat(`chat-${chat}`, old)
-  // Begun before all others, and gone on with.
+  // Started before all others, and continued.
   store.message('chat-0', 'late', { type: 1, text: 'said last of all' })
   const steps = indexer.steps()
   const seen = new Set<string>()
@@ -77,7 +77,7 @@ test('the newest chats of a store never read before are read whole, and once', (
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a pass that was cut short is taken up where it stood', () => {
+test('an interrupted pass is resumed', () => {
   for (let chat = 0; chat < 60; chat += 1)
     writeChat(
       `chat-${chat}`,
@@ -91,7 +91,7 @@ test('a pass that was cut short is taken up where it stood', () => {
   expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
 
-test('a first pass killed while it indexes what it read is finished by the next', () => {
+test('a first pass that is killed while it indexes is finished by the next', () => {
   for (let chat = 0; chat < 60; chat += 1) {
     writeChat(
       `chat-${chat}`,
@@ -124,13 +124,13 @@ describe('a cheap pass finds', () => {
     expect(indexer.thread('a').at(-1)).toEqual(['m4', 3, 'fourth'])
   })
 
-  test('a message that was replaced and so has a new rowid', () => {
+  test('a message that was rewritten and has a new rowid', () => {
     store.message('a', 'm2', { type: 2, text: 'other words' })
     expect(indexer.pass()).toMatchObject({ changed: 1, added: 0 })
     expect(indexer.thread('a')[1]).toEqual(['m2', 1, 'other words'])
   })
 
-  test('the last row replaced again and again', () => {
+  test('the last row rewritten again and again', () => {
     for (let turn = 0; turn < 5; turn += 1) {
       store.message('b', 'm3', { type: 2, text: `turn ${turn}` })
       expect(indexer.pass()).toMatchObject({ changed: 1, added: 0, gone: 0 })
@@ -145,13 +145,13 @@ describe('a cheap pass finds', () => {
     expect(indexer.pass()).toMatchObject({ changed: 1 })
   })
 
-  test('a message deleted from a chat in which something else happened', () => {
+  test('a message deleted from a chat with another change', () => {
     store.delete('bubbleId:a:m2')
     store.message('a', 'm1', { type: 1, text: 'asked anew' })
     expect(indexer.pass()).toMatchObject({ changed: 1, gone: 1 })
   })
 
-  test('that the newest row was deleted and its rowid used for another chat', () => {
+  test('that the newest row was deleted and its rowid reused by another chat', () => {
     const rowid = store.db.prepare('select max(rowid) as top from cursorDiskKV').get() as { top: number }
     store.delete('bubbleId:b:m3')
     store.message('c', 'm1', { type: 1, text: 'in its place' })
@@ -161,7 +161,7 @@ describe('a cheap pass finds', () => {
   })
 })
 
-test('a deletion alone is found when rows are counted', () => {
+test('a deletion without another change is found when rows are counted', () => {
   writeChat('a')
   indexer.pass()
   store.delete('bubbleId:a:m2')
@@ -169,7 +169,7 @@ test('a deletion alone is found when rows are counted', () => {
   expect(indexer.thread('a')).toHaveLength(3)
 })
 
-test('a value rewritten in place at the same size is found by a full pass', () => {
+test('a value updated in place at the same size is found by a full pass', () => {
   writeChat('a')
   indexer.pass()
   store.db
@@ -180,12 +180,12 @@ test('a value rewritten in place at the same size is found by a full pass', () =
   expect(indexer.thread('a')[0]?.[2]).toBe('m9 of z')
 })
 
-test('what is new is found by a seek to the rowid, not by a walk over the keys', () => {
+test('new rows are found by a seek to the rowid, without reading all keys', () => {
   const plan = store.db.prepare(`explain query plan ${LIST_ABOVE}`).all(0, 1) as { detail: string }[]
   expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH main.cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
 })
 
-describe('found by the second implementation:', () => {
+describe('regressions found by the second implementation:', () => {
   test('a tombstone of a chat that was never seen is no chat', () => {
     store.chat('tomb', null)
     indexer.pass()
@@ -193,7 +193,7 @@ describe('found by the second implementation:', () => {
     expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'null-value' }])
   })
 
-  test('an entry of the list that names nothing leaves a gap', () => {
+  test('an entry of the list without an id leaves a gap', () => {
     const entries = [null, { bubbleId: 'm1' }, 'odd', { type: 2 }, { bubbleId: 'm2' }]
     store.chat('a', { fullConversationHeadersOnly: entries })
     for (const id of ['m1', 'm2']) store.message('a', id, { type: 1, text: id })
@@ -204,7 +204,7 @@ describe('found by the second implementation:', () => {
     ])
   })
 
-  test('an error nested too deep is an issue, not a silence', () => {
+  test('an error that is nested too deep is an issue and not ignored', () => {
     const deep = `${'{"a":'.repeat(100_000)}"leaf"${'}'.repeat(100_000)}`
     store.put('bubbleId:a:m1', `{"type":1,"errorDetails":${deep}}`)
     indexer.pass()
@@ -218,7 +218,7 @@ describe('found by the second implementation:', () => {
     expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('a row that does not say its role has that of the list', () => {
+  test('a row without a role gets the role in the list', () => {
     store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
     store.message('a', 'm1', { text: 'whose?' })
     indexer.pass()

@@ -32,16 +32,16 @@ function writeChat(chatId: string, ids: readonly string[], rows: readonly string
 const drop = (chatId: string, id: string): void => store.delete(`bubbleId:${chatId}:${id}`)
 const dropChat = (chatId: string): void => store.delete(`composerData:${chatId}`)
 
-/** What the next comparison enters in the ledger. */
+/** What the next comparison adds to the ledger. */
 function lostByNow(): string[] {
   const steps = indexer.steps('reconcile')
-  const told: string[] = []
+  const lines: string[] = []
   for (let next = steps.next(); next.done !== true; next = steps.next()) {
     for (const { kind, chatId, messageId } of next.value.outcome?.losses ?? []) {
-      told.push([kind, chatId, messageId ?? ''].join(' ').trim())
+      lines.push([kind, chatId, messageId ?? ''].join(' ').trim())
     }
   }
-  return told
+  return lines
 }
 
 const timesOf = (): (string | null)[] =>
@@ -56,12 +56,12 @@ describe('a message', () => {
     nowMs += HOUR_MS
   })
 
-  test('that is there is no loss', () => {
+  test('that exists is no loss', () => {
     expect(lostByNow()).toEqual([])
     expect(indexer.losses()).toEqual([])
   })
 
-  test('whose row is deleted is one, told once, as of when it was noticed', () => {
+  test('whose row is deleted is one loss, reported once, with the time when it was noticed', () => {
     drop('a', 'm2')
     expect(lostByNow()).toEqual(['message a m2'])
     nowMs += HOUR_MS
@@ -70,12 +70,12 @@ describe('a message', () => {
     expect(timesOf()).toEqual([new Date(START_MS + HOUR_MS).toISOString()])
   })
 
-  test('whose row is emptied is one', () => {
+  test('whose row is emptied is one loss', () => {
     store.message('a', 'm2', null)
     expect(lostByNow()).toEqual(['message a m2'])
   })
 
-  test('that is back is none any more, and one again when it goes again', () => {
+  test('that is back is no loss any more, and is one again when it is deleted again', () => {
     drop('a', 'm2')
     lostByNow()
     store.message('a', 'm2', { type: 1, text: 'm2 of a' })
@@ -85,14 +85,14 @@ describe('a message', () => {
     expect(lostByNow()).toEqual(['message a m2'])
   })
 
-  test('that its chat names no more is none as long as its row stands, and one when that goes', () => {
+  test('that its chat no longer lists is no loss as long as its row exists, and one when that is deleted', () => {
     store.chat('a', { name: 'About a', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm3']) })
     expect(lostByNow()).toEqual([])
     drop('a', 'm2')
     expect(lostByNow()).toEqual(['message a m2'])
   })
 
-  test('that was written anew under another id is none', () => {
+  test('that was rewritten under another id is no loss', () => {
     store.chat('a', { name: 'About a', createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'n2', 'm3']) })
     store.message('a', 'n2', { type: 1, text: 'm2 of a' })
     drop('a', 'm2')
@@ -101,7 +101,7 @@ describe('a message', () => {
     expect(lostByNow()).toContain('message a n2')
   })
 
-  test('of which several go is each one, the last noticed first', () => {
+  test('is one loss each if several are deleted, the last noticed first', () => {
     drop('a', 'm1')
     lostByNow()
     nowMs += HOUR_MS
@@ -119,20 +119,20 @@ describe('a chat', () => {
     nowMs += 24 * HOUR_MS
   })
 
-  test('that is deleted whole is one loss, and its messages are not told besides', () => {
+  test('that is deleted as a whole is one loss, and its messages are not reported separately', () => {
     dropChat('a')
     for (const id of ['m1', 'm2', 'm3']) drop('a', id)
     expect(lostByNow()).toEqual(['chat a'])
     expect(indexer.losses()).toEqual(['chat a'])
   })
 
-  test('whose row is emptied, and whose messages are deleted, is one', () => {
+  test('whose row is emptied, and whose messages are deleted, is one loss', () => {
     store.chat('a', null)
     for (const id of ['m1', 'm2', 'm3']) drop('a', id)
     expect(lostByNow()).toEqual(['chat a'])
   })
 
-  test('whose row is gone is none while a message stands, and takes over what went with it', () => {
+  test('whose row is deleted is no loss while it has a message; then it includes the messages lost with it', () => {
     dropChat('a')
     drop('a', 'm1')
     expect(lostByNow()).toEqual(['message a m1'])
@@ -143,7 +143,7 @@ describe('a chat', () => {
     expect(indexer.losses()).toEqual(['chat a'])
   })
 
-  test('leaves standing what was lost of it long before', () => {
+  test('does not include messages lost long before', () => {
     drop('a', 'm1')
     lostByNow()
     nowMs += 24 * HOUR_MS
@@ -156,7 +156,7 @@ describe('a chat', () => {
     expect(indexer.losses()).toEqual(['chat a', 'message a m1'])
   })
 
-  test('that is back is none any more', () => {
+  test('that is back is no loss any more', () => {
     dropChat('b')
     drop('b', 'm1')
     expect(lostByNow()).toEqual(['chat b'])
@@ -165,12 +165,12 @@ describe('a chat', () => {
     expect(indexer.losses()).toEqual([])
   })
 
-  test('of which only the messages went is still there', () => {
+  test('of which only the messages were deleted still exists', () => {
     drop('b', 'm1')
     expect(lostByNow()).toEqual(['message b m1'])
   })
 
-  test('that never held a message is none', () => {
+  test('that never had a message is no loss', () => {
     store.chat('empty', { name: 'Nothing said', createdAt: 1 })
     indexer.pass('reconcile')
     dropChat('empty')
@@ -178,7 +178,7 @@ describe('a chat', () => {
   })
 })
 
-describe('what another store holds', () => {
+describe('a chat in another store', () => {
   const whole = { composerId: 'a', name: 'About a', createdAt: 1 }
   const inWorkspace = (ids: readonly string[]): void => {
     const conversation = ids.map((bubbleId) => ({ bubbleId, type: 1, text: `${bubbleId} of a` }))
@@ -194,7 +194,7 @@ describe('what another store holds', () => {
     nowMs += HOUR_MS
   })
 
-  test('is no loss before that store drops it too, and is then of that moment', () => {
+  test('is no loss until that store drops it too, and then has that time', () => {
     drop('a', 'm2')
     drop('a', 'm3')
     expect(lostByNow()).toEqual(['message a m3'])
@@ -204,7 +204,7 @@ describe('what another store holds', () => {
     expect(timesOf()[0]).toBe(new Date(nowMs).toISOString())
   })
 
-  test('keeps the chat: what only the lost store had is told by itself', () => {
+  test('stays: only messages that the lost store alone had are reported', () => {
     dropChat('a')
     for (const id of ['m1', 'm2', 'm3']) drop('a', id)
     expect(lostByNow()).toEqual(['message a m3'])
@@ -213,7 +213,7 @@ describe('what another store holds', () => {
     expect(lostByNow()).toEqual(['chat a'])
   })
 
-  test('in the same words under another id is no loss', () => {
+  test('with the same texts under other ids is no loss', () => {
     workspace.item('composer.composerData', {
       allComposers: [{ ...whole, conversation: [{ bubbleId: 'other', type: 1, text: ' m3   of a' }] }],
     })

@@ -63,7 +63,7 @@ function say(id: string): void {
 describe('rows of the global store', () => {
   beforeEach(fill)
 
-  test('that vanish in great number are kept, with a reason that names path and counts', () => {
+  test('that vanish in large numbers are kept, with a reason that contains path and counts', () => {
     dropChats(0, 8)
     const outcome = indexer.pass('reconcile')
     expect(pendingOf(outcome)).toEqual([[160, 400]])
@@ -75,14 +75,14 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('are gone at once where they are no more than a hundred', () => {
+  test('are gone at once if they are at most a hundred', () => {
     dropChats(0, 5)
     expect(pendingOf(indexer.pass('reconcile'))).toEqual([])
     expect(goneRows()).toBe(100)
     expect(indexer.losses()).toHaveLength(5)
   })
 
-  test('are gone at once where they are no more than a fifth', () => {
+  test('are gone at once if they are at most a fifth', () => {
     fillStore(store, { chats: 40, messagesPerChat: 19 })
     indexer.pass('reconcile')
     dropChats(0, 8)
@@ -91,7 +91,7 @@ describe('rows of the global store', () => {
   })
 
   test.each(['nudge', 'count', 'reconcile'] as const)(
-    'are not gone before a minute is over, whatever asks: %s',
+    'are not gone until a minute has passed, in any pass: %s',
     (depth) => {
       dropChats(0, 8)
       indexer.pass('reconcile')
@@ -101,7 +101,7 @@ describe('rows of the global store', () => {
     },
   )
 
-  test.each(['nudge', 'count', 'reconcile'] as const)('are gone when a %s misses them a minute later', (depth) => {
+  test.each(['nudge', 'count', 'reconcile'] as const)('are gone if a %s misses them a minute later', (depth) => {
     dropChats(0, 8)
     indexer.pass('reconcile')
     nowMs += 60_000
@@ -113,7 +113,7 @@ describe('rows of the global store', () => {
     expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
   })
 
-  test('are gone when a full pass misses them, be it the first that does', () => {
+  test('are gone if a full pass misses them, even the first one', () => {
     dropChats(0, 8)
     indexer.pass('reconcile')
     expect(pendingOf(indexer.pass('full'))).toEqual([])
@@ -123,7 +123,7 @@ describe('rows of the global store', () => {
     expect(indexer.losses()).toHaveLength(20)
   })
 
-  test('that are back before were never lost', () => {
+  test('that are back in time were never lost', () => {
     store.close()
     copyFileSync(home.globalPath, join(home.root, 'kept'))
     store = home.global()
@@ -140,7 +140,7 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('that Cursor writes anew were never lost', () => {
+  test('that Cursor rewrites were never lost', () => {
     const rows = store.db.prepare('select key, value from cursorDiskKV').all()
     dropRows('true')
     expect(pendingOf(indexer.pass('reconcile'))).toEqual([[400, 400]])
@@ -150,7 +150,7 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('of which a part is back wait for the rest of their minute, the others were never lost', () => {
+  test('of which some are back wait for the rest of their minute; the others were never lost', () => {
     const rows = store.db.prepare(`select key, value from cursorDiskKV where key like '%chat-1:%'`).all()
     dropChats(0, 8)
     indexer.pass('reconcile')
@@ -164,7 +164,7 @@ describe('rows of the global store', () => {
     expect(goneRows()).toBe(141)
   })
 
-  test('are still kept after a restart, and gone when their minute is over', () => {
+  test('are still kept after a restart, and gone after their minute', () => {
     dropChats(0, 8)
     indexer.pass('reconcile')
     indexer.restart()
@@ -176,7 +176,7 @@ describe('rows of the global store', () => {
     expect(indexer.losses()).toHaveLength(8)
   })
 
-  test('keep no new message waiting, and new ones do not make them fewer', () => {
+  test('do not delay new messages, and new ones do not reduce their number', () => {
     dropChats(0, 5)
     dropRows(`key = 'bubbleId:chat-6:m6-0'`)
     expect(pendingOf(indexer.pass('reconcile'))).toEqual([[101, 400]])
@@ -229,7 +229,7 @@ describe('rows of the global store', () => {
     expect(indexer.losses()).toHaveLength(20)
   })
 
-  test('of a store that is missing for a while wait, and are looked for when it is back', () => {
+  test('of a store that is missing for a while wait, and are checked when it is back', () => {
     dropChats(0, 8)
     indexer.pass('reconcile')
     store.close()
@@ -239,7 +239,7 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('of chats to which something was added at the same time are kept too', () => {
+  test('of chats that changed at the same time are kept too', () => {
     const big = Array.from({ length: 300 }, (_, at) => `b${at}`)
     store.chat('big', { name: 'Big', createdAt: 1, fullConversationHeadersOnly: headers(big) })
     for (const id of big) store.message('big', id, { type: 1, text: id })
@@ -253,7 +253,7 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('of many chats that a cheap look finds are kept too, and marked where they are few', () => {
+  test('of many chats that a cheap pass finds are kept too, and marked if they are few', () => {
     for (let chat = 0; chat < 20; chat += 1) {
       const kept = Array.from({ length: 10 }, (_, at) => `m${chat}-${at}`)
       dropRows(kept.map((id) => `key = 'bubbleId:chat-${chat}:${id}'`).join(' or '))
@@ -269,7 +269,7 @@ describe('rows of the global store', () => {
   })
 })
 
-test('a few rows of many chats are gone by a cheap look', () => {
+test('are gone in a cheap pass if many chats miss only a few', () => {
   fill()
   for (let chat = 0; chat < 20; chat += 1) {
     dropRows(`key = 'bubbleId:chat-${chat}:m${chat}-3'`)
@@ -296,7 +296,7 @@ describe('files of a folder of transcripts', () => {
     indexer.pass()
   })
 
-  test('that vanish in great number are pending', () => {
+  test('that vanish in large numbers are pending', () => {
     expect(pendingOf(indexer.pass())).toEqual([[120, 150]])
     expectNothingGone()
   })
@@ -311,7 +311,7 @@ describe('files of a folder of transcripts', () => {
     expect(indexer.losses()).toHaveLength(120)
   })
 
-  test('are gone when a full pass misses them', () => {
+  test('are gone if a full pass misses them', () => {
     expect(pendingOf(indexer.pass('full'))).toEqual([])
     expect(indexer.losses()).toHaveLength(120)
   })
@@ -325,7 +325,7 @@ describe('files of a folder of transcripts', () => {
   })
 })
 
-test('without the rule all of this would be gone at once', () => {
+test('without the rule all of these rows would be gone at once', () => {
   indexer.mass = { rows: Infinity, share: 1 }
   fill()
   dropChats(0, 8)

@@ -62,22 +62,23 @@ function deleteSome(userDir: string): void {
   workspace.close()
 }
 
-const told = (): string[] => listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
+const sourceStates = (): string[] =>
+  listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
 
 const moves: readonly [string, () => void][] = [
   ['moved', () => renameSync(home.userDir, elsewhere)],
   ['named by a link', () => symlinkSync(home.userDir, elsewhere)],
 ]
-test.each(moves)('after the User folder was %s nothing that Cursor deleted was told as deleted', (_how, move) => {
+test.each(moves)('after the User folder was %s, what Cursor deleted is still reported as deleted', (_how, move) => {
   move()
   pass(elsewhere)
   deleteSome(elsewhere)
   pass(elsewhere, 'full')
   expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
-  expect(told().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
+  expect(sourceStates().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
 })
 
-test('after the User folder was moved messages to which Cursor gives no id do not stand twice in a chat that was renamed', () => {
+test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', () => {
   const before = indexer.thread('nameless')
   renameSync(home.userDir, elsewhere)
   pass(elsewhere)
@@ -89,7 +90,7 @@ test('after the User folder was moved messages to which Cursor gives no id do no
   expect(indexer.thread('nameless')).toEqual(before)
 })
 
-test('a copy beside it is another store, and so is a workspace of another name at the same place on the disk', () => {
+test('a copy beside it is another store, and so is a workspace of another name with the same inode', () => {
   cpSync(home.userDir, elsewhere, { recursive: true })
   const workspaces = join(home.userDir, 'workspaceStorage')
   renameSync(join(workspaces, 'w1'), join(workspaces, 'w2'))
@@ -103,8 +104,8 @@ test('a copy beside it is another store, and so is a workspace of another name a
   )
 })
 
-test('another folder that got the number of a deleted one on the disk does not make its chats lost', ({ skip }) => {
-  const before = told()
+test('another folder with the inode of a deleted one does not make its chats lost', ({ skip }) => {
+  const before = sourceStates()
   rmSync(home.userDir, { recursive: true })
   const other = new CursorHome(elsewhere)
   other.global().message('restored', 'm1', { type: 1, text: 'who has the hazel' })
@@ -115,12 +116,12 @@ test('another folder that got the number of a deleted one on the disk does not m
   pass(other.userDir)
   pass(other.userDir, 'full')
   expect(indexer.losses()).toEqual([])
-  expect(told()).toHaveLength(before.length + 4)
+  expect(sourceStates()).toHaveLength(before.length + 4)
 })
 
-test('a folder that is there under both names keeps what was known by the first', () => {
+test('a folder that exists under both names keeps what was known under the first', () => {
   symlinkSync(home.userDir, elsewhere)
-  const before = told()
+  const before = sourceStates()
   passAll([elsewhere, home.userDir], 'nudge')
-  expect(told()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
+  expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
 })

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
-/** A chat that only the file attached to it places. */
+/** A chat that only its attached file places. */
 function say(store: Store, chatId: string): void {
   const uri = { fsPath: '/home/ada/shop/cart.ts', external: 'file:///home/ada/shop/cart.ts', scheme: 'file' }
   store.message(chatId, `${chatId}-1`, { type: 1, text: 'plum' })
@@ -18,7 +18,7 @@ const projectOf = ({ mirror }: Indexer, chatId: string): unknown =>
     .pluck()
     .get(chatId)
 
-test('a chat that was written by a run that failed later stayed without its project', () => {
+test('a chat that was written in a run that failed later gets its project in the next one', () => {
   const home = new CursorHome()
   onTestFinished(() => home.remove())
   const store = home.global()

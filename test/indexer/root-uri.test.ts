@@ -43,18 +43,18 @@ test.each([
   ['{"hostName":"Prod"}', 'Prod'],
   ['{"hostName":"prod","user":"ada"}', 'ada@prod'],
   ['{"hostName":"prod","user":"ada","port":2222}', 'ada@prod:2222'],
-])('a folder over SSH is one project however its host was written: %s', (told, plain) => {
+])('a folder over SSH is one project in every spelling of its host: %s', (sshHost, plain) => {
   const [first, ...others] = [
-    `ssh-remote%2B${hex(told)}`,
-    `ssh-remote+${hex(told).toUpperCase()}`,
-    `ssh-remote+${encodeURIComponent(told)}`,
+    `ssh-remote%2B${hex(sshHost)}`,
+    `ssh-remote+${hex(sshHost).toUpperCase()}`,
+    `ssh-remote+${encodeURIComponent(sshHost)}`,
     `ssh-remote%2B${encodeURIComponent(plain)}`,
   ].map((authority) => normaliseRoot(`vscode-remote://${authority}/srv/app`))
   expect(first?.uri).toBe(`vscode-remote://${encodeURIComponent(`ssh-remote+${plain}`)}/srv/app`)
   for (const other of others) expect(other).toEqual(first)
 })
 
-test('a folder in WSL was two projects: Cursor wrote its distribution in small letters in one place and not in another', () => {
+test('a folder in WSL is one project, whatever the case of its distribution', () => {
   const [inText, inParts] = ['wsl%2Bubuntu', 'wsl+Ubuntu'].map((authority) =>
     normaliseRoot(`vscode-remote://${authority}/home/ada/Shop`),
   )
@@ -68,8 +68,8 @@ test.each([
   ['ssh-remote', '{"hostName":7}'],
   ['ssh-remote', '{"user":"ada"}'],
   ['dev-container', '{"hostName":"prod"}'],
-])('what names more than a host, or none, stays as it is: %s %s', (kind, told) => {
-  const authority = `${kind}+${hex(told)}`
+])('an authority that names more than a host, or no host, is unchanged: %s %s', (kind, sshHost) => {
+  const authority = `${kind}+${hex(sshHost)}`
   expect(normaliseRoot(`vscode-remote://${authority}/srv/app`)?.uri).toBe(
     `vscode-remote://${encodeURIComponent(authority)}/srv/app`,
   )
@@ -123,7 +123,7 @@ const segment = fc.oneof(
       hostName: fc.constantFrom('box', 'Box', '{"hostName":"box"}', '7b7d', ''),
       user: fc.constantFrom('a', 'b@c'),
     })
-    .map((told) => `ssh-remote%2B${hex(JSON.stringify(told))}`),
+    .map((sshHost) => `ssh-remote%2B${hex(JSON.stringify(sshHost))}`),
 )
 const path = fc.array(segment, { maxLength: 4 })
 const root = fc.oneof(
@@ -136,7 +136,7 @@ const root = fc.oneof(
   fc.string(),
 )
 
-test('a root that was spelt anew is spelt the same however often that is done', () => {
+test('a normalised root does not change if it is normalised again', () => {
   const isStable = fc.property(root, (given) => {
     const once = normaliseRoot(given)
     return once === null || isDeepStrictEqual(normaliseRoot(once.uri), once)

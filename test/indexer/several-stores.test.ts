@@ -25,7 +25,7 @@ function newIndexer(): Indexer {
   return made
 }
 
-/** The stores of two profiles of one Cursor, and what reads both. */
+/** The stores of two profiles of one Cursor, and the sources that read both. */
 function twoProfiles() {
   const profile = new CursorHome()
   profiles.push(profile)
@@ -44,18 +44,18 @@ afterEach(() => {
   for (const one of [...others, ...profiles, home]) one.remove()
 })
 
-const inline = (composerId: string, said: readonly (readonly [string, string])[]) => ({
+const inline = (composerId: string, messageTexts: readonly (readonly [string, string])[]) => ({
   composerId,
   createdAt: T0,
-  conversation: said.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
+  conversation: messageTexts.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
 })
 
-/** @param said texts of the user and of the assistant in turn; null removes the file */
-function transcript(slug: string, chatId: string, said: readonly string[] | null): void {
+/** @param messageTexts texts of the user and of the assistant in turn; null removes the file */
+function transcript(slug: string, chatId: string, messageTexts: readonly string[] | null): void {
   const path = join(home.root, 'cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
-  if (said === null) return rmSync(path, { force: true })
+  if (messageTexts === null) return rmSync(path, { force: true })
   mkdirSync(dirname(path), { recursive: true })
-  const lines = said.map((text, at) => ({
+  const lines = messageTexts.map((text, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
     message: { content: [{ type: 'text', text }] },
   }))
@@ -76,10 +76,10 @@ const chat = (id: string, of = indexer): unknown =>
     .get(id)
 const found = (word: string, of = indexer): unknown =>
   of.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
-/** Messages that are shown, or could be, and that Cursor is said to have lost. */
+/** Messages that are shown, or could be, and are marked as deleted by Cursor. */
 const lost = (): unknown => one('select count(*) from messages where is_live = 0 and is_orphan <> 2')
 
-test('two workspaces that hold one chat took it from each other at every pass', () => {
+test('two workspaces with the same chat do not take it from each other in every pass', () => {
   for (const name of ['wa', 'wb']) {
     home.workspace(name, { folder: `file:///w/${name}` }).item(COMPOSERS, { allComposers: [inline('c', texts)] })
   }
@@ -88,7 +88,7 @@ test('two workspaces that hold one chat took it from each other at every pass', 
   expect(indexer.pass('full')).toMatchObject(unchanged)
 })
 
-test('a chat that one of two workspaces lost was marked deleted', () => {
+test('a chat that one of two workspaces lost is not marked as deleted', () => {
   home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
   const second = home.workspace('wb', null)
   second.item(COMPOSERS, { allComposers: [inline('c', texts)] })
@@ -98,7 +98,7 @@ test('a chat that one of two workspaces lost was marked deleted', () => {
   expect([chat('c'), lost()]).toMatchObject([{ is_live: 1, message_count: 2 }, 0])
 })
 
-test('a chat whose transcript left one of two projects was marked deleted', () => {
+test('a chat whose transcript left one of two projects is not marked as deleted', () => {
   for (const slug of ['pa', 'pb']) transcript(slug, 'c', ['plant an apple', 'done'])
   indexer.pass()
   transcript('pb', 'c', null)
@@ -107,7 +107,7 @@ test('a chat whose transcript left one of two projects was marked deleted', () =
 })
 
 test.each(['nudge', 'reconcile', 'full'] as const)(
-  'what the store lost and the workspace still holds was marked deleted by a pass, %s',
+  'messages that the store lost and the workspace still has are not marked as deleted by a pass, %s',
   (depth) => {
     const store = home.global()
     home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
@@ -127,7 +127,7 @@ test.each(['nudge', 'reconcile', 'full'] as const)(
   },
 )
 
-test('a tombstone in the store marked the chat of a transcript deleted', () => {
+test('a tombstone in the store does not mark the chat of a transcript as deleted', () => {
   const store = home.global()
   store.chat('c', null)
   transcript('pa', 'c', ['plant an apple', 'done'])
@@ -138,38 +138,35 @@ test('a tombstone in the store marked the chat of a transcript deleted', () => {
 })
 
 test.each([
-  ['first', true],
-  ['later', false],
-])(
-  'what Cursor deleted gave way to a transcript that tells less of it, and %s the transcript was read',
-  (_, isFirst) => {
-    const store = home.global()
-    const told = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
-    const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`
-    const call = { name: 'read_file', toolCallId: 't', params: '{"path":"a"}', result: '{"contents":"walnut"}' }
-    store.chat('c', { createdAt: T0, fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
-    store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: at(1) })
-    store.message('c', 'b2', { type: 2, toolFormerData: { ...call, status: 'completed' }, createdAt: at(2) })
-    store.message('c', 'b3', { type: 2, text: 'it is planted', createdAt: at(3) })
-    if (isFirst) told()
-    indexer.pass()
-    store.chat('c', null)
-    for (const id of ['b1', 'b2', 'b3']) store.delete(`bubbleId:c:${id}`)
-    indexer.pass('reconcile')
-    told()
-    indexer.pass('reconcile')
-    expect(indexer.pass('full')).toMatchObject(unchanged)
-    const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
-    expect(inThread).toEqual(['b1', 'b2', 'b3'])
-    expect(one(`select group_concat(created_at_source) from messages where position is not null`)).toBe(
-      'message,message,message',
-    )
-    expect([found('walnut'), found('apple'), found('planted')]).toEqual([1, 1, 1])
-    expect(one('select is_live from chats')).toBe(1)
-  },
-)
+  ['with the transcript read first', true],
+  ['with the transcript read later', false],
+])('a chat that Cursor deleted stays as complete as it was, %s', (_, isFirst) => {
+  const store = home.global()
+  const writeTranscript = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
+  const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`
+  const call = { name: 'read_file', toolCallId: 't', params: '{"path":"a"}', result: '{"contents":"walnut"}' }
+  store.chat('c', { createdAt: T0, fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
+  store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: at(1) })
+  store.message('c', 'b2', { type: 2, toolFormerData: { ...call, status: 'completed' }, createdAt: at(2) })
+  store.message('c', 'b3', { type: 2, text: 'it is planted', createdAt: at(3) })
+  if (isFirst) writeTranscript()
+  indexer.pass()
+  store.chat('c', null)
+  for (const id of ['b1', 'b2', 'b3']) store.delete(`bubbleId:c:${id}`)
+  indexer.pass('reconcile')
+  writeTranscript()
+  indexer.pass('reconcile')
+  expect(indexer.pass('full')).toMatchObject(unchanged)
+  const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
+  expect(inThread).toEqual(['b1', 'b2', 'b3'])
+  expect(one(`select group_concat(created_at_source) from messages where position is not null`)).toBe(
+    'message,message,message',
+  )
+  expect([found('walnut'), found('apple'), found('planted')]).toEqual([1, 1, 1])
+  expect(one('select is_live from chats')).toBe(1)
+})
 
-test('a transcript that holds more than is left of a chat gave way to it', () => {
+test('a transcript with more than is left of a chat gives the chat', () => {
   const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
   indexer.pass()
@@ -179,7 +176,7 @@ test('a transcript that holds more than is left of a chat gave way to it', () =>
   expect(chat('c')).toMatchObject({ is_live: 1, message_count: 3 })
 })
 
-test('a workspace that still holds the messages that the store lost had them out of their thread', () => {
+test('messages that the store lost and a workspace still has stay in the thread', () => {
   const store = home.global()
   for (const [id, text] of texts) store.message('c', id, { type: 1, text })
   home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
@@ -194,7 +191,7 @@ test('a workspace that still holds the messages that the store lost had them out
   ])
 })
 
-test('what was said after a project got another name was no part of its chat', () => {
+test('messages written after a project was renamed are part of the chat', () => {
   transcript('pa', 'c', ['plant an apple', 'done'])
   transcript('pb', 'c', ['plant an apple', 'done', 'and a pear', 'done too'])
   indexer.pass()
@@ -204,7 +201,7 @@ test('what was said after a project got another name was no part of its chat', (
   ])
 })
 
-test('a chat that went on in a second profile stayed as the first had it', () => {
+test('a chat that continued in a second profile has the messages of both', () => {
   const { former, next, both } = twoProfiles()
   for (const store of [former, next]) {
     store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
@@ -222,7 +219,7 @@ test('a chat that went on in a second profile stayed as the first had it', () =>
   expect(both.pass('full')).toMatchObject(unchanged)
 })
 
-test('a chat that moved to a second profile kept the name, and the place in the archive, that it had in the first', () => {
+test('a chat that moved to a second profile gets the name and the archive mark from there', () => {
   const { former, next, both } = twoProfiles()
   const thread = { fullConversationHeadersOnly: headers(['b1']) }
   former.chat('c', { ...thread, name: 'Trees', isArchived: true, lastUpdatedAt: T0 })
@@ -241,7 +238,7 @@ test('a chat that moved to a second profile kept the name, and the place in the 
   expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 0 })
 })
 
-test('a prompt that stands in rows and, with its time, in a transcript was told twice', () => {
+test('a prompt that is in rows and, with its time, in a transcript appears once', () => {
   const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
   store.message('c', 'b2', { type: 2, text: 'it is planted', createdAt: '2026-01-05T09:00:05.000Z' })
@@ -251,7 +248,7 @@ test('a prompt that stands in rows and, with its time, in a transcript was told 
   expect([chat('c'), found('apple')]).toMatchObject([{ message_count: 2 }, 1])
 })
 
-test('messages kept no time when a list told later when their chat began', () => {
+test('messages get a time when a list later gives the start of their chat', () => {
   const store = home.global()
   transcript('pa', 'c', ['plant an apple', 'done'])
   indexer.pass()
@@ -260,7 +257,7 @@ test('messages kept no time when a list told later when their chat began', () =>
   expect(one('select count(*) from messages where created_at = ?', T0)).toBe(2)
 })
 
-test('a chat stayed archived for ever in a list that is gone', () => {
+test('a chat is no longer archived when the list that said so is gone', () => {
   const store = home.global()
   const workspace = home.workspace('wa', null)
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
@@ -275,7 +272,7 @@ test('a chat stayed archived for ever in a list that is gone', () => {
   expect(chat('c')).toMatchObject({ is_archived: 0 })
 })
 
-test('a subagent that its parent listed late stayed without a project', () => {
+test('a subagent that its parent listed late gets its parent’s project', () => {
   const store = home.global()
   home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
   for (const id of ['p', 'k']) store.message(id, 'm', { type: 1, text: `said in ${id}` })
@@ -293,7 +290,7 @@ const sent = (name: string, toolCallId: string, additionalData: object = {}) => 
 test.each([
   ['called after the call', 'task-call_1\nfc_2', sent('task', 'call_1\nfc_2')],
   ['named by the call', 'k', sent('task_v2', 'call_1', { subagentComposerId: 'k' })],
-])('a subagent %s alone stood among the chats, and belonged nowhere', (_, childId, message) => {
+])('a subagent %s alone is not among the chats, and has a project', (_, childId, message) => {
   const store = home.global()
   home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
   const rows = (): void => store.chat(childId, { fullConversationHeadersOnly: headers(['m']) })
@@ -308,7 +305,7 @@ test.each([
   expect(child).toMatchObject({ id: childId, isSubagent: true, parentChatId: 'p', project: { name: 'a' } })
 })
 
-test('a chat whose own call names it stood in no list', () => {
+test('a chat that its own call names is in the list', () => {
   home.global().message('p', 'm', sent('task_v2', 'call_1', { subagentComposerId: 'p' }))
   indexer.pass()
   expect(readChats(indexer.mirror, [1])).toMatchObject([{ isSubagent: false, childChatIds: [], parentChatId: null }])
@@ -317,7 +314,7 @@ test('a chat whose own call names it stood in no list', () => {
 test.each([
   ['into a prompt', 'plant an', 'plant an apple', 1],
   ['away from a prompt', 'plant an apple', 'plant a pear', 1],
-])('a message rewritten %s left it hidden, or told twice', (_, before, after, times) => {
+])('a message rewritten %s appears once', (_, before, after, times) => {
   const store = home.global()
   home.workspace('wa', null).item('aiService.prompts', [{ text: 'plant an apple' }])
   store.message('c', 'b1', { type: 1, text: before })
@@ -327,7 +324,7 @@ test.each([
   expect(found('apple')).toBe(times)
 })
 
-test('a chat in two items of a workspace stayed as the fuller one had it', () => {
+test('a chat in two items of a workspace changes when the less complete one overtakes', () => {
   const workspace = home.workspace('wa', null)
   workspace.item(COMPOSERS, { allComposers: [inline('c', texts)] })
   workspace.put('composerData:c', inline('c', texts.slice(0, 1)))
@@ -340,7 +337,7 @@ test('a chat in two items of a workspace stayed as the fuller one had it', () =>
   expect(chat('c')).toMatchObject({ is_live: 0 })
 })
 
-test('what a workspace and a transcript both have beyond the store was found twice', () => {
+test('a message that only a workspace and a transcript have is found once', () => {
   const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['b1']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
@@ -351,7 +348,7 @@ test('what a workspace and a transcript both have beyond the store was found twi
   expect(found('walnut')).toBe(1)
 })
 
-test('a chat that rows took over from a transcript kept the format of the transcript', () => {
+test('a chat that rows took over from a transcript gets their format', () => {
   const store = home.global()
   transcript('pa', 'c', ['plant an apple', 'it is planted'])
   indexer.pass()
@@ -362,7 +359,7 @@ test('a chat that rows took over from a transcript kept the format of the transc
   expect(chat('c')).toEqual(chat('c', fresh))
 })
 
-test('an error that only the transcript tells was hidden where the thread has tool calls', () => {
+test('an error that only the transcript has is shown in a thread with tool calls', () => {
   const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })

@@ -7,7 +7,7 @@ import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { spoilPage } from '../helpers/spoil-page.ts'
 
-// Each of these was a bug once, and is named after what a user would have seen.
+// Each of these was a bug once.
 
 let home: CursorHome
 let store: Store
@@ -37,21 +37,21 @@ function writeChat(chatId: string, texts: Readonly<Record<string, string>>, more
   for (const [id, text] of Object.entries(texts)) store.message(chatId, id, { type: 2, text, createdAt: now })
 }
 
-/** 600 rows of 200 chats, all in the one file. */
-function writeManyAndClose(said: string): void {
-  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: said, m2: said })
+/** 600 rows of 200 chats, all in one file. */
+function writeManyAndClose(words: string): void {
+  for (let at = 0; at < 200; at += 1) writeChat(`chat-${at}`, { m1: words, m2: words })
   store.db.pragma('journal_mode = delete')
   store.db.close()
 }
 
-test('a sync right after an update in place took it for read', () => {
+test('an update in place is read even if a sync follows at once', () => {
   writeChat('a', { m1: 'short' })
   indexer.pass()
   updateInPlace('bubbleId:a:m1', { type: 2, text: 'a good deal longer than it was before' })
   expect(indexer.pass('reconcile')).toMatchObject({ changed: 1 })
 })
 
-test('a tool call that ended in place stayed running once other rows were written', () => {
+test('a tool call that ended in place is not left running when other rows are written', () => {
   writeChat('a', { m1: 'running' })
   for (let row = 0; row < 600; row += 1) store.put(`agentKv:blob:${row}`, 'noise')
   writeChat('b', { m1: 'other' })
@@ -61,7 +61,7 @@ test('a tool call that ended in place stayed running once other rows were writte
   expect(indexer.thread('a')).toEqual([['m1', 0, 'completed, with its output']])
 })
 
-test('a store was called missing, and empty, while its first pass ran', () => {
+test('a store is not called missing or empty while its first pass runs', () => {
   for (let chat = 0; chat < 40; chat += 1)
     writeChat(`chat-${chat}`, Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`m${at}`, 'text'])))
   const steps = indexer.steps()
@@ -70,7 +70,7 @@ test('a store was called missing, and empty, while its first pass ran', () => {
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
 })
 
-test('a store that was never there was called ok once it was looked for again', () => {
+test('a store that never existed is still called missing when it is looked for again', () => {
   const nowhere = new Indexer(join(home.root, 'nowhere'))
   try {
     nowhere.pass('reconcile')
@@ -81,7 +81,7 @@ test('a store that was never there was called ok once it was looked for again', 
   }
 })
 
-test('a list that went with its store was called ok for a while', () => {
+test('a list that vanished with its store is called missing at once', () => {
   writeChat('a', { m1: 'first' })
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'a', name: 'Trees' }] })
   indexer.pass()
@@ -92,7 +92,7 @@ test('a list that went with its store was called ok for a while', () => {
 test.each([
   ['a middle', 40],
   ['the last', -1],
-])('%s page of a store, damaged, kept whole chats beside it from being read', (_, which) => {
+])('%s page of a store, damaged, does not make other chats unreadable', (_, which) => {
   writeManyAndClose('plant an apple '.repeat(40))
   spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
@@ -109,17 +109,17 @@ test.each([
 test.each([
   ['a page', 40],
   ['the last page', -1],
-])('%s of a store that was read before, damaged since, was told of nowhere', (_, which) => {
+])('%s of a store that was read before, damaged since, is reported', (_, which) => {
   writeManyAndClose('plant an apple '.repeat(40))
   indexer.pass('full')
   const bytes = spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
   const issues = `select count(*) as n from row_issues where reason = 'unreadable-page'`
-  const told = one(issues) as { n: number }
-  expect(told.n).toBeGreaterThan(0)
+  const unreadable = one(issues) as { n: number }
+  expect(unreadable.n).toBeGreaterThan(0)
   expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  expect(one(issues)).toEqual(told)
+  expect(one(issues)).toEqual(unreadable)
   writeFileSync(store.path, bytes)
   indexer.pass('full')
   expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
@@ -130,29 +130,32 @@ test.each([
 describe.each([
   ['the first page', 'index-inner', 0],
   ['a leaf', 'index-leaf', 3],
-] as const)('%s of the index, damaged, kept a store from being read', (_, kind, at) => {
-  const said = 'plant an apple '.repeat(4)
+] as const)('%s of the index, damaged, does not make the store unreadable', (_, kind, at) => {
+  const words = 'plant an apple '.repeat(4)
   const expectAll = (chats: number): void => {
     expect(one('select count(*) as n from source_rows where is_live = 1')).toEqual({ n: 3 * chats })
     expect(indexer.thread('chat-7')).toHaveLength(2)
     expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
   }
   beforeEach(() => {
-    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: said, m2: said })
+    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: words, m2: words })
   })
 
   test('while Cursor has it open', () => {
     store.db.pragma('wal_checkpoint(truncate)')
-    writeChat('chat-late', { m1: said, m2: said })
+    writeChat('chat-late', { m1: words, m2: words })
     spoilPage(store.path, kind, at)
     mkdirSync(join(home.root, 'scratch'))
     vi.stubEnv('TMPDIR', join(home.root, 'scratch'))
-    expect(indexer.pass().ends[0]).toMatchObject({ state: 'corrupt', detail: expect.stringContaining('by the table') })
+    expect(indexer.pass().ends[0]).toMatchObject({
+      state: 'corrupt',
+      detail: expect.stringContaining('without the index'),
+    })
     expectAll(201)
     expect(readdirSync(join(home.root, 'scratch'))).toEqual([])
   })
 
-  test('and is passed over once a minute, nothing is taken for gone, and mended it is read as ever', () => {
+  test('and is read once a minute, nothing counts as gone, and after a repair it is read as usual', () => {
     store.db.pragma('journal_mode = delete')
     store.db.close()
     const bytes = spoilPage(store.path, kind, at)
@@ -171,13 +174,13 @@ describe.each([
     }
     writeFileSync(store.path, bytes)
     store = home.global()
-    writeChat('chat-7', { m1: said, m2: said, m3: 'late' })
+    writeChat('chat-7', { m1: words, m2: words, m3: 'late' })
     expect(indexer.pass().ends[0]).toMatchObject({ state: 'ok', detail: null })
     expect(indexer.thread('chat-7')).toHaveLength(3)
   })
 })
 
-test('a store that lies on another disk, behind a link, was read without what Cursor had not yet copied home', () => {
+test('a store on another disk, behind a link, is read with its WAL', () => {
   writeChat('a', { m1: 'first' })
   store.db.close()
   const elsewhere = join(home.root, 'other-disk')
@@ -192,7 +195,7 @@ test('a store that lies on another disk, behind a link, was read without what Cu
   expect(indexer.thread('a').map(([id]) => id)).toEqual(['m1', 'm2'])
 })
 
-test('a workspace that lies on another disk, behind a link, was not seen', () => {
+test('a workspace on another disk, behind a link, is read', () => {
   const workspace = home.workspace('wa', { folder: 'file:///w/shop' })
   const conversation = [{ bubbleId: 'b1', type: 1, text: 'plant an apple' }]
   workspace.item('composer.composerData', { allComposers: [{ composerId: 'c', name: 'Trees', conversation }] })
@@ -205,9 +208,9 @@ test('a workspace that lies on another disk, behind a link, was not seen', () =>
 })
 
 test.each([
-  ['the greatest rowid', '9223372036854775807'],
-  ['a rowid beyond what a number holds', '5000000000000000001'],
-])('a row at %s stopped its store, or was lost', (_, rowid) => {
+  ['the largest rowid', '9223372036854775807'],
+  ['a rowid too large for a number', '5000000000000000001'],
+])('a row at %s is read and does not stop its store', (_, rowid) => {
   writeChat('a', { m1: 'first' })
   store.db.exec(
     `insert into cursorDiskKV (rowid, key, value) values (${rowid}, 'bubbleId:a:far', '{"type":1,"text":"far"}')`,
@@ -220,7 +223,7 @@ test.each([
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a chat did not move back to the project it came from', () => {
+test('a chat can move back to the project it came from', () => {
   const inFolder = (name: string): void =>
     writeChat('a', { m1: 'text' }, { workspaceIdentifier: { uri: { external: `file:///${name}` } } })
   for (const name of ['shop', 'shed', 'shop']) {
@@ -230,7 +233,7 @@ test('a chat did not move back to the project it came from', () => {
   expect(one('select projects.name from chats join projects on projects.num = project')).toEqual({ name: 'shop' })
 })
 
-test('a chat deleted in one of two stores was marked deleted while the other held it', () => {
+test('a chat deleted in one of two stores is not marked as deleted while the other has it', () => {
   const second = new CursorHome()
   const copy = second.global()
   const both = new Indexer(home.userDir, second.userDir)
@@ -249,7 +252,7 @@ test('a chat deleted in one of two stores was marked deleted while the other hel
   second.remove()
 })
 
-test('whether a tombstoned chat was deleted depended on how large its neighbours were', () => {
+test('a tombstone deletes its chat, however large its neighbours are', () => {
   store.chat('tomb', null)
   store.message('tomb', 'm1', { type: 1, text: 'left over' })
   for (let row = 0; row < 20; row += 1) store.message('large', `m${row}`, { type: 1, text: 'x'.repeat(1024 * 1024) })
@@ -257,7 +260,7 @@ test('whether a tombstoned chat was deleted depended on how large its neighbours
   expect(one(`select own_row, is_live from chats where id = 'tomb'`)).toEqual({ own_row: 'gone', is_live: 0 })
 })
 
-test('a row read before its chat kept a role that the chat knew better', () => {
+test('a row read before its chat gets the role from the chat', () => {
   store.message('a', 'm1', { text: 'asked before the chat was written' })
   indexer.pass()
   store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
@@ -265,7 +268,7 @@ test('a row read before its chat kept a role that the chat knew better', () => {
   expect(one('select role from messages')).toEqual({ role: 'user' })
 })
 
-test('a row with an empty id took the place of an entry that names nothing', () => {
+test('a row with an empty id does not take the place of an entry without an id', () => {
   store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1' }, { type: 2 }] })
   store.message('a', 'm1', { type: 1, text: 'first' })
   store.put('bubbleId:a:m2', { type: 2, bubbleId: '', text: 'not named' })
@@ -276,7 +279,7 @@ test('a row with an empty id took the place of an entry that names nothing', () 
   ])
 })
 
-test('a torn row hid the good copy of its message in the chat', () => {
+test('a torn row does not hide the good copy of its message in the chat', () => {
   store.chat('a', { conversation: [{ bubbleId: 'm1', type: 1, text: 'the copy' }] })
   store.put('bubbleId:a:m1', '{"type":1,"text":"to')
   indexer.pass()
@@ -284,7 +287,7 @@ test('a torn row hid the good copy of its message in the chat', () => {
   expect(one('select reason from row_issues')).toEqual({ reason: 'bad-json' })
 })
 
-test('a position stood on a row that was gone before it could be read', () => {
+test('a position is not on a row that was deleted before it could be read', () => {
   writeChat('a', { m1: 'first' })
   indexer.pass()
   for (let moment = 1; moment <= 10; moment += 1) {
@@ -307,7 +310,7 @@ test('a position stood on a row that was gone before it could be read', () => {
   }
 })
 
-describe('a store of an unknown layout was called read and empty:', () => {
+describe('a store of an unknown layout is not called read and empty:', () => {
   test.each([
     ['text that is not UTF-8', `pragma encoding = 'UTF-16le'; create table cursorDiskKV (key text unique, value blob)`],
     ['a view', 'create table t (key, value); create view cursorDiskKV as select * from t'],
@@ -325,7 +328,7 @@ describe('a store of an unknown layout was called read and empty:', () => {
   })
 })
 
-test('one chat with an absurd count of lines stopped every archive', async () => {
+test('one chat with an absurd count of lines does not stop archives', async () => {
   const absurd = { totalLinesAdded: 2 ** 50, totalLinesRemoved: 2 ** 41, filesChangedCount: 3 }
   writeChat('a', { m1: 'much was changed' }, absurd)
   indexer.pass()

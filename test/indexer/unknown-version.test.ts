@@ -4,7 +4,7 @@ import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts
 import { run, type Run } from '../cli/fake-world.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
-// A store of a Cursor that is still to come: what can be known again is read, and what cannot is told.
+// A store of a future Cursor: known fields are read, and unknown ones are reported.
 
 const VERSION = 99
 
@@ -24,17 +24,17 @@ afterEach(() => {
 function writeFuture(store: Store): void {
   const at = (minute: number): string => new Date(Date.UTC(2028, 0, 1, 9, minute)).toISOString()
   const future = { _v: VERSION, flavour: { isNew: true } }
-  // The list of messages has another name: they stand by time.
+  // The list of messages has another name, so they are ordered by time.
   store.chat('renamed', { ...future, heading: 'Orchard', threadOrder: headers(['m1', 'm2', 'm3', 'm4']) })
   store.message('renamed', 'm2', { ...future, type: 2, text: 'planted a peartree', createdAt: at(2) })
   store.message('renamed', 'm1', { ...future, type: 1, text: 'plant an appletree', createdAt: at(1) })
   store.message('renamed', 'm3', { ...future, type: 1, body: 'a quincetree under a new name', createdAt: at(3) })
   const call = { name: 'read_file', status: 'completed', result: 'a figtree', verdict: { isFinal: true } }
   store.message('renamed', 'm4', { ...future, type: 2, body: 'too', toolFormerData: call, createdAt: at(4) })
-  // All its names are known, in a version that is not.
+  // All its names are known, but its version is not.
   store.chat('intact', { ...future, name: 'Hedge', fullConversationHeadersOnly: headers(['m1']) })
   store.message('intact', 'm1', { ...future, type: 1, text: 'cut the plumtree' })
-  // Of a time before, as they stay in the file of a newer Cursor.
+  // From an earlier version; such chats stay in the file of a newer Cursor.
   store.chat('older', { name: 'Meadow', conversation: [{ bubbleId: 'i1', type: 1, text: 'an inline cherrytree' }] })
   const turns = [{ role: 'user', text: 'the words of a walnuttree' }]
   store.put('threadData:0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9', { _v: 1, messages: turns })
@@ -48,7 +48,7 @@ const doctor = (...flags: readonly string[]): Promise<Run> =>
 const found = (word: string): unknown =>
   indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
 
-test('a store of an unknown version is read, whatever else stands in it', () => {
+test('a store of an unknown version is read, whatever else it contains', () => {
   expect(indexer.pass().ends).toMatchObject([
     { kind: 'composer-kv', state: 'ok' },
     { kind: 'agent-blobs', state: 'ok' },
@@ -65,20 +65,20 @@ test('a store of an unknown version is read, whatever else stands in it', () => 
   ])
 })
 
-test('messages whose names are known are found, and stand by time where the list has another name', () => {
+test('messages in known fields are found, and are ordered by time if the list has another name', () => {
   indexer.pass()
   const known = ['appletree', 'peartree', 'figtree', 'plumtree', 'cherrytree']
   expect(known.map((word) => [word, found(word)])).toEqual(known.map((word) => [word, 1]))
   expect(indexer.thread('renamed').map(([id]) => id)).toEqual(['m1', 'm2', 'm4'])
 })
 
-test('what has no known name is not guessed at, and a second look changes nothing', () => {
+test('unknown fields are not guessed at, and a second pass changes nothing', () => {
   indexer.pass()
   for (const word of ['quincetree', 'walnuttree', 'beechtree']) expect([word, found(word)]).toEqual([word, 0])
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a row that is rewritten under its old names is read', () => {
+test('a row that is rewritten with its old field names is read', () => {
   indexer.pass()
   const row = { _v: VERSION, type: 1, text: 'a quincetree under its old name' }
   home.global().message('renamed', 'm3', row)
@@ -86,7 +86,7 @@ test('a row that is rewritten under its old names is read', () => {
   expect(found('quincetree')).toBe(1)
 })
 
-test('doctor names the unknown family, the unknown table and the unknown version, and ends with 1', async () => {
+test('doctor names the unknown family, table and version, and exits with 1', async () => {
   indexer.pass()
   const { exitCode, out, err } = await doctor('--json')
   expect(exitCode).toBe(1)
@@ -103,15 +103,15 @@ test('doctor names the unknown family, the unknown table and the unknown version
   expect(store).toMatchObject({ state: 'ok', accounting: { rows: 9, read: 7, unknown: 1, unaccounted: 0 } })
 })
 
-test('doctor says it in words, and none of them is from a chat', async () => {
+test('doctor says so in sentences, without any text of a chat', async () => {
   indexer.pass()
   const { out, err } = await doctor()
-  for (const told of [
+  for (const expected of [
     'threadData:<id> 1 row',
     'table threads 1 row; looks like chats',
     'bubbleId:<id> of version 99',
   ]) {
-    expect(out).toContain(told)
+    expect(out).toContain(expected)
   }
   expect(out + err).not.toMatch(/walnut|beech|Forest/)
 })

@@ -37,7 +37,7 @@ const states = (): Record<string, string> =>
       .map(({ kind, state }) => [kind, state]),
   )
 
-test('a deleted workspace, and a deleted folder of transcripts, went on being told as ok', () => {
+test('a deleted workspace or folder of transcripts is no longer reported as ok', () => {
   expect(states()).toEqual({ transcripts: 'ok', 'workspace-items': 'ok' })
   rmSync(slug, { recursive: true })
   rmSync(workspace, { recursive: true })
@@ -46,7 +46,7 @@ test('a deleted workspace, and a deleted folder of transcripts, went on being to
   expect(indexer.thread('told').map(([, , text]) => text)).toEqual(['where is the lantern'])
 })
 
-test('what is back is ok again', () => {
+test('a store that is back is ok again', () => {
   renameSync(slug, `${slug}-away`)
   indexer.pass()
   renameSync(`${slug}-away`, slug)
@@ -54,7 +54,7 @@ test('what is back is ok again', () => {
   expect(states()).toEqual({ transcripts: 'ok', 'workspace-items': 'ok' })
 })
 
-test('what is there and not looked at any more stays as it was told', () => {
+test('a store that exists but is switched off keeps its state', () => {
   indexer.homes = []
   indexer.pass()
   expect(states()).toEqual({ transcripts: 'ok', 'workspace-items': 'ok' })

@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { tellTokens } from '../../src/api/tokens/ledger.ts'
+import { readLedger } from '../../src/api/tokens/ledger.ts'
 import { countUncounted, listUncounted, readUncounted, saveEstimates } from '../../src/mirror/usage/estimates.ts'
 import { tokenLedger } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
-import { sumByGroup, sumOfStretch } from '../../src/api/queries/tokens/token-sums.ts'
+import { sumByGroup, sumOfPeriod } from '../../src/api/queries/tokens/token-sums.ts'
 import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
@@ -33,7 +33,7 @@ function write(text: string, more: Record<string, unknown> = {}): void {
 const coverage = (): unknown => {
   const any = { projects: null, models: null, fromMs: null, toMs: null }
   const request = { ...any, groupBy: 'day', timeZone: 'UTC', limit: 10, hasPrices: false } as const
-  const { totals } = tellTokens(indexer.mirror, request)
+  const { totals } = readLedger(indexer.mirror, request)
   return { ...totals.coverage, output: totals.estimated?.output ?? null }
 }
 
@@ -95,7 +95,7 @@ test('sums read one index, or the rows of a time range, without sorting', () => 
       .join('\n')
   const byChat = plan(sumByGroup('chat', any))
   expect(byChat).toMatch(/SCAN m USING COVERING INDEX token_counts/)
-  expect(plan(sumOfStretch(any))).toMatch(/SEARCH m USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/)
+  expect(plan(sumOfPeriod(any))).toMatch(/SEARCH m USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/)
 })
 
 const columnsOf = (db: Database.Database): unknown =>

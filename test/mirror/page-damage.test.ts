@@ -17,7 +17,7 @@ afterAll(() => {
   lossy.remove()
 })
 
-test('of pages overwritten at random nothing is lost that another page holds', () => {
+test('pages overwritten at random cost no message whose pages, and the pages above them, are sound', () => {
   let [wrong, setAside, least] = [0, 0, Infinity]
   for (let seed = 1; seed <= ROUNDS; seed += 1) {
     const healed = heal(lossy, original, damagePages(original, seed))
@@ -33,7 +33,7 @@ test('of pages overwritten at random nothing is lost that another page holds', (
   expect(setAside).toBeGreaterThan(ROUNDS / 4)
 })
 
-test('a salvage that stops at the first error would be noticed', () => {
+test('this test would notice a salvage that stops at the first error', () => {
   const stopped = Array.from({ length: ROUNDS }, (_, at) => damagePages(original, at + 1)).filter(
     ({ damaged, bytes }) => readUntilDamage(bytes) < original.survivors(damaged).length,
   )

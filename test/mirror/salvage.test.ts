@@ -50,12 +50,21 @@ const hashOf = (name: string): string =>
     .update(readFileSync(join(folder, name)))
     .digest('hex')
 
-/** No name at the head: SQLite takes it for no database at all. */
-function beheadMirror(): void {
+const PAGE = 16_384
+
+function pagesOf(table: string): number[] {
+  return lossy.indexer.mirror.prepare('select pageno from dbstat where name = ?').pluck().all(table) as number[]
+}
+
+/** Writes a mirror with nonsense on these pages. */
+function writeSpoilt(pages: readonly number[], length = PAGE): void {
   const bytes = Buffer.from(original.bytes)
-  bytes.fill(0xa5, 0, 100)
+  for (const page of pages) bytes.fill(0xa5, (page - 1) * PAGE, (page - 1) * PAGE + length)
   writeFileSync(path, bytes)
 }
+
+/** Digests follow from messages: no row that exists nowhere else is lost. */
+const spoilDigests = (): void => writeSpoilt(pagesOf('chat_digests'))
 
 function expectAsBefore(kept: MirrorMaintenance): void {
   expect(findFaults(kept.db)).toEqual([])
@@ -69,8 +78,8 @@ function expectAsBefore(kept: MirrorMaintenance): void {
   expect(told(dumpMirror(kept.db))).toEqual(told(original.dump))
 }
 
-test('a mirror that is no database any more is set aside, and everything in it stands in the new one', () => {
-  beheadMirror()
+test('a damaged mirror is set aside, and its rows are in the new one', () => {
+  spoilDigests()
   const before = hashOf('mirror.db')
   withKept((kept) => {
     const { notices } = keepSound(kept)
@@ -91,43 +100,101 @@ test('a mirror that is no database any more is set aside, and everything in it s
   })
 })
 
-test('what was seen in the last moments, and stands in the WAL alone, is saved too', () => {
+test('rows that only the WAL contains are saved too', () => {
   const db = openWriter(path)
   db.pragma('wal_autocheckpoint = 0')
   db.exec(`update bodies set parts = '[{"kind":"text","text":"walnut"}]' where num = 1`)
-  const [main, wal] = [readFileSync(path), readFileSync(`${path}-wal`)]
+  const wal = readFileSync(`${path}-wal`)
   db.close()
-  main.fill(0xa5, 0, 100)
-  writeFileSync(path, main)
+  spoilDigests()
   writeFileSync(`${path}-wal`, wal)
+  const before = hashOf('mirror.db')
   setAside(path, 0)
   expect(asideFiles()).toHaveLength(2)
   withKept((kept) => {
     keepSound(kept)
     expect(kept.db.prepare(`select count(*) from bodies where parts like '%walnut%'`).pluck().get()).toBe(1)
   })
+  const [file, walFile] = asideFiles().sort()
+  expect(hashOf(file ?? '')).toBe(before)
+  expect(readFileSync(join(folder, walFile ?? ''))).toEqual(wal)
 })
 
-test('killed after any step, it ends as if it had not been', () => {
-  for (let steps = 0; steps < 8; steps += 1) {
+const messagesIn = (kept: MirrorMaintenance): number =>
+  Number(kept.db.prepare('select count(*) from messages join bodies on num = body').pluck().get())
+
+test('a damaged page costs the rows on it, and the notice says how many', () => {
+  writeSpoilt(pagesOf('messages').slice(1, 2))
+  withKept((kept) => {
+    const { notices } = keepSound(kept)
+    const saved = messagesIn(kept)
+    expect(saved).toBeGreaterThan(20)
+    expect(notices[0]?.text).toContain(
+      `${saved} messages of 12 chats were saved, while ${120 - saved} of its rows could not be read; `,
+    )
+    passOver(kept, lossy.home.userDir)
+    expect(findFaults(kept.db)).toEqual([])
+  })
+})
+
+test('a truncated mirror keeps the rows that are still in the file', () => {
+  writeFileSync(path, original.bytes.subarray(0, -PAGE))
+  withKept((kept) => {
+    keepSound(kept)
+    expect(asideFiles()).toHaveLength(1)
+    expect(messagesIn(kept)).toBeGreaterThan(20)
+    passOver(kept, lossy.home.userDir)
+    expect(findFaults(kept.db)).toEqual([])
+  })
+})
+
+test.each([
+  ['the header', 100],
+  ['the first page of the schema', PAGE],
+])('without %s nothing is saved, the notice says so, and the stores are read again', (_, length) => {
+  writeSpoilt([1], length)
+  const before = hashOf('mirror.db')
+  withKept((kept) => {
+    const { notices } = keepSound(kept)
+    const [file] = asideFiles()
+    expect(asideFiles()).toHaveLength(1)
+    expect(hashOf(file ?? '')).toBe(before)
+    expect(notices[0]?.text).toContain('0 messages of 0 chats were saved; ')
+    passOver(kept, lossy.home.userDir)
+    expect(messagesIn(kept)).toBe(120 - lossy.lost.length)
+    expect(findFaults(kept.db)).toEqual([])
+  })
+})
+
+/** @returns whether it was done by then */
+function salvageSteps(steps: number): boolean {
+  return withKept((kept) => {
+    const salvaging = kept.keep({ task: 'salvage', suspected: 'none' })
+    let isDone = false
+    for (let step = 0; step < steps && !isDone; step += 1) isDone = salvaging.next().done === true
+    salvaging.return(undefined as never)
+    return isDone
+  })
+}
+
+test('a salvage that is killed after any step and repeated has the same result', () => {
+  for (let steps = 0; ; steps += 4) {
     for (const name of readdirSync(folder)) rmSync(join(folder, name))
-    beheadMirror()
-    withKept((kept) => {
-      const salvaging = kept.keep({ task: 'salvage', suspected: 'none' })
-      for (let step = 0; step < steps; step += 1) salvaging.next()
-      salvaging.return(undefined as never)
-    })
+    spoilDigests()
+    setAside(path, 0)
+    const isDone = salvageSteps(steps)
     withKept((kept) => {
       keepSound(kept)
       passOver(kept, lossy.home.userDir)
       expectAsBefore(kept)
     })
     expect(asideFiles()).toHaveLength(1)
+    if (isDone) return
   }
 })
 
-test('a second look at a mirror that was salvaged changes nothing', () => {
-  beheadMirror()
+test('a second check and pass after a salvage change nothing', () => {
+  spoilDigests()
   withKept((kept) => {
     keepSound(kept)
     passOver(kept, lossy.home.userDir)
@@ -138,13 +205,14 @@ test('a second look at a mirror that was salvaged changes nothing', () => {
   })
 })
 
-test('a disk that is full meanwhile leaves the damaged file as it was, and the rest is done when there is room', () => {
-  beheadMirror()
-  const before = hashOf('mirror.db')
+test('a salvage that finds the disk full leaves the damaged file unchanged, and ends once there is room', () => {
+  spoilDigests()
+  setAside(path, 0)
+  const before = asideFiles().map(hashOf)
   withKept((kept) => {
     kept.db.pragma('max_page_count = 45')
     expect(() => keepNow(kept, 'salvage')).toThrow('full')
-    expect(asideFiles().map(hashOf)).toEqual([before])
+    expect(asideFiles().map(hashOf)).toEqual(before)
     kept.db.pragma('max_page_count = 100000')
     keepSound(kept)
     passOver(kept, lossy.home.userDir)
@@ -152,7 +220,7 @@ test('a disk that is full meanwhile leaves the damaged file as it was, and the r
   })
 })
 
-test('a mirror is never opened without the WAL that was moved before it', () => {
+test('a mirror whose WAL was already moved when the process was killed is moved too', () => {
   const db = openWriter(path)
   db.pragma('wal_autocheckpoint = 0')
   db.exec(`delete from messages`)
@@ -160,6 +228,7 @@ test('a mirror is never opened without the WAL that was moved before it', () => 
   db.close()
   writeFileSync(path, main)
   writeFileSync(join(folder, 'mirror-damaged-2026-01-01T000000Z.db-wal'), wal)
+  writeFileSync(join(folder, 'mirror-damaged-2026-01-01T000000Z.db-moving'), '')
   withKept((kept) => keepSound(kept))
   expect(asideFiles().sort()).toEqual([
     'mirror-damaged-2026-01-01T000000Z.db',
@@ -167,22 +236,20 @@ test('a mirror is never opened without the WAL that was moved before it', () => 
   ])
 })
 
-describe('damage of the full-text tables alone', () => {
-  /** Every page of these tables but their first, overwritten. */
-  function spoil(table: string): void {
-    const pages = lossy.indexer.mirror
-      .prepare('select pageno from dbstat where name = ?')
-      .pluck()
-      .all(table) as number[]
-    const bytes = Buffer.from(original.bytes)
-    for (const page of pages) bytes.fill(0xa5, (page - 1) * 16_384, page * 16_384)
-    writeFileSync(path, bytes)
-  }
+test('the WAL of a damaged file that a person deleted does not affect the mirror', () => {
+  writeFileSync(join(folder, 'mirror-damaged-2026-01-01T000000Z.db-wal'), 'left')
+  withKept((kept) => {
+    expect(keepSound(kept).notices).toEqual([])
+    expectAsBefore(kept)
+  })
+  expect(asideFiles()).toEqual(['mirror-damaged-2026-01-01T000000Z.db-wal'])
+})
 
+describe('damage of the full-text tables only', () => {
   test.each(['message_terms_data', 'message_terms_docsize', 'chat_terms_data'])(
-    '%s: they are made anew, in the same mirror',
+    '%s: they are rebuilt in the same mirror',
     (table) => {
-      spoil(table)
+      writeSpoilt(pagesOf(table))
       withKept((kept) => {
         const { damage, news } = keepNow(kept, 'check')
         expect([damage, news]).toEqual(['none', [expect.stringContaining('full-text')]])
@@ -194,7 +261,7 @@ describe('damage of the full-text tables alone', () => {
     },
   )
 
-  test('rows that drifted apart are found by the weekly comparison, and mended', () => {
+  test('the weekly comparison finds wrong full-text rows and repairs them', () => {
     withKept((kept) => {
       kept.db.exec(`delete from message_terms where rowid = (select min(id) from message_terms_docsize)`)
       kept.db.exec(`insert into message_terms (rowid, text) values (77, 'stray')`)
@@ -210,7 +277,7 @@ describe('damage of the full-text tables alone', () => {
   })
 })
 
-test.runIf(process.platform !== 'win32')('a mirror of a later version stays as it is, byte for byte', () => {
+test.runIf(process.platform !== 'win32')('a mirror of a later version is not changed by a byte', () => {
   const db = openWriter(path)
   db.pragma('user_version = 99')
   db.close()

@@ -3,7 +3,7 @@ import { damageWal, positionsFirst, reopen, WalMirror } from '../helpers/guard/w
 
 const PLACES = 100
 
-test('a WAL cut, zeroed or filled with garbage costs commits, never their order', () => {
+test('a WAL that is cut, zeroed or filled with garbage loses the last commits and no others', () => {
   const mirror = new WalMirror(12)
   const wrong: string[] = []
   for (let seed = 1; seed <= PLACES; seed += 1) {
@@ -14,7 +14,7 @@ test('a WAL cut, zeroed or filled with garbage costs commits, never their order'
   expect(wrong).toEqual([])
 })
 
-test('a position that is written in another transaction than its rows would be noticed', () => {
+test('this test would notice a position that is written in another transaction than its rows', () => {
   const mirror = new WalMirror(12, positionsFirst)
   const seeds = Array.from({ length: 20 }, (_, at) => at + 1)
   const noticed = seeds.filter((seed) => reopen(mirror, damageWal(mirror.wal, seed)).length > 0)

@@ -5,7 +5,7 @@ import { halves, kinds, questions } from './queries/index.ts'
 
 const chats = makeCorpus()
 
-test('the corpus is large enough for ranking to matter, and comes out the same each time', () => {
+test('the corpus is large enough for ranking to matter, and is deterministic', () => {
   const messages = chats.flatMap((chat) => chat.messages)
   expect(chats.length).toBeGreaterThanOrEqual(280)
   expect(messages.length).toBeGreaterThanOrEqual(3000)
@@ -24,7 +24,7 @@ test('every kind has questions in both halves', () => {
   }
 })
 
-test('the answers are known: nothing else holds the words of a question', () => {
+test('the answers are complete: no other text has the words of a question', () => {
   expect(unknownNames(questions)).toEqual([])
   expect(strangersIn(chats, questions)).toEqual([])
 })

@@ -42,7 +42,7 @@ test('the table', () => {
   expect(table).toContain('held-back')
 })
 
-test('the search finds no less than it did', () => {
+test('the search finds no less than before', () => {
   const worse = own.flatMap(({ half, kind, recallAt10, reciprocalRank }) => {
     const isWorse = recallAt10 < RECALL_FLOOR || reciprocalRank < RANK_FLOOR
     return isWorse ? [`${half} ${kind ?? 'all'}: ${recallAt10.toFixed(3)}, ${reciprocalRank.toFixed(3)}`] : []
@@ -50,15 +50,15 @@ test('the search finds no less than it did', () => {
   expect(worse).toEqual([])
 })
 
-test('nothing is found that does not match', () => {
+test('no hit fails to match the query', () => {
   const wrong = own.filter(({ kind, isWrong }) => kind !== null && isWrong > 0).map(({ kind }) => kind)
   expect(wrong).toEqual([])
 })
 
-describe('the evaluator can fail', () => {
+describe('the evaluator detects bad answers', () => {
   const documents = ({ from }: Question, names: string): readonly Hit[] =>
     namesIn(names).map((name) => ({ messageId: `${from.id}-${name}`, chatId: '' }))
-  /** An engine that knows the question, not only its words. */
+  /** An engine that gets the question, not only its words. */
   const knowing =
     (find: (question: Question) => readonly Hit[]): Engine =>
     (ask) => {
@@ -66,20 +66,20 @@ describe('the evaluator can fail', () => {
       return { hits: question === undefined ? [] : find(question), spellings: [] }
     }
 
-  test('who answers nothing scores 0', () => {
+  test('no answer scores 0', () => {
     for (const score of summarise(measure(() => ({ hits: [], spellings: [] }), questions))) {
       expect(score).toMatchObject({ recallAt1: 0, recallAt10: 0, reciprocalRank: 0, isWrong: 0 })
     }
   })
 
-  test('who knows the answers scores 1', () => {
+  test('the right answer scores 1', () => {
     const sage = knowing((question) => documents(question, `${question.ask.best ?? ''} ${question.ask.want}`))
     for (const score of summarise(measure(sage, questions))) {
       expect(score).toMatchObject({ recallAt1: 1, recallAt10: 1, reciprocalRank: 1, isWrong: 0 })
     }
   })
 
-  test('who answers in reverse order scores low', () => {
+  test('a reversed answer scores low', () => {
     const ranked = questions.filter(({ ask }) => ask.best !== undefined && namesIn(ask.want).length > 1)
     expect(ranked.length).toBeGreaterThanOrEqual(7)
     const turned: Engine = (ask) => ({ hits: engine(ask).hits.toReversed(), spellings: [] })
@@ -88,13 +88,13 @@ describe('the evaluator can fail', () => {
     expect(meanRank(measure(turned, ranked))).toBeLessThan(0.6 * meanRank(measure(engine, ranked)))
   })
 
-  test('who finds what does not match is told so', () => {
+  test('a hit that does not match is reported', () => {
     const strict = questions.filter(({ ask }) => ask.never !== undefined)
     const careless = knowing((question) => documents(question, `${question.ask.want} ${question.ask.never ?? ''}`))
     expect(measure(careless, strict).filter(({ score }) => score.isWrong === 0)).toEqual([])
   })
 
-  test('the right word, suggested first, is as good as found; suggested second it is not', () => {
+  test('the right word as first suggestion counts as found, but as second it does not', () => {
     const misspelt = questions.filter(({ ask }) => ask.spelling !== undefined)
     const suggesting =
       (...before: readonly string[]): Engine =>

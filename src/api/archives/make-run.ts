@@ -11,7 +11,7 @@ import {
 import { objectPath } from '../../archive/names.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
-import { listArchivable, readIdentity, type ArchivableChat } from '../queries/chats/archivable-chats.ts'
+import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archived/archived-chat.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
 import { removeUnfinished, syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'

@@ -3,7 +3,7 @@ import { UserError } from '../../model/user-error.ts'
 import { nearestName } from '../../text/nearest-name.ts'
 import { readPeriod, type Clock } from '../periods.ts'
 import { parseQuery } from '../search/language/parse.ts'
-import { partNames } from '../search/language/read-field.ts'
+import { partNames } from '../search/language/tree.ts'
 import { filterNames, type SearchFilters } from '../search/request.ts'
 
 /** Which chats are archived: the results of a search, of filters, or all. */

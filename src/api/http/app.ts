@@ -1,63 +1,55 @@
-import { Hono } from 'hono'
-import { guard } from './guard.ts'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { guard, securityHeaders } from './guard.ts'
 import { limitBodies } from './json-body.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
-import { rawPath, refuseMalformedPaths } from './raw-path.ts'
 import { createStatusReader } from './read-status.ts'
 import { methodsOf } from './route-table.ts'
 import { archiveRoutes } from './routes/archives.ts'
-import { chatRoutes } from './routes/chats.ts'
+import { chatRoutes, lossRoutes } from './routes/chats.ts'
 import { commitRoutes } from './routes/commits.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
-import { healthRoutes } from './routes/health.ts'
-import { lossRoutes } from './routes/losses.ts'
-import { pageRoutes } from './routes/page.ts'
-import { projectRoutes } from './routes/projects.ts'
+import { healthRoutes, statusRoutes, pageRoutes, syncRoutes } from './routes/status.ts'
+import { projectRoutes, statsRoutes } from './routes/projects.ts'
 import { purgeRoutes } from './routes/purge.ts'
-import { searchRoutes } from './routes/search.ts'
-import { suggestRoutes } from './routes/suggest.ts'
-import { statsRoutes } from './routes/stats.ts'
-import { statusRoutes } from './routes/status.ts'
-import { syncRoutes } from './routes/sync.ts'
+import { searchRoutes, suggestRoutes } from './routes/search.ts'
 import { tokenRoutes } from './routes/tokens.ts'
-import { securityHeaders } from './security-headers.ts'
-import { tellUnread } from './unread.ts'
-import type { ApiWorld } from './world.ts'
+import { warnOfUnread } from './unread.ts'
+import type { ApiContext } from './api-context.ts'
 
-/** What is answered out of the mirror alone; a search says among its warnings what is missing there. */
+/** Routes that read the mirror only. A header says if the mirror is incomplete; a search says so in its warnings. */
 const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)
 
-/** The HTTP side of the daemon, whole; `fetch` of what it gives is a server's handler. */
-export function createApp(world: ApiWorld): Hono {
+/** The daemon's HTTP application. Its `fetch` is a request handler for a server. */
+export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
-  const readStatus = createStatusReader(world)
+  const readStatus = createStatusReader(context)
 
   app.onError((error) => {
     const problem = asProblem(error)
-    if (isFault(problem)) world.reportFault?.(error)
+    if (isFault(problem)) context.reportFault?.(error)
     return problemResponse(problem)
   })
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(securityHeaders(), guard(world.access), refuseMalformedPaths(), limitBodies())
-  for (const path of READ_FROM_MIRROR) app.use(path, tellUnread(world))
+  app.use(securityHeaders(), guard(context.access), refuseMalformedPaths(), limitBodies())
+  for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   for (const routes of [
-    healthRoutes(world),
+    healthRoutes(context),
     statusRoutes(readStatus),
-    searchRoutes(world),
-    suggestRoutes(world),
-    chatRoutes(world),
-    exportRoutes(world),
-    projectRoutes(world),
-    commitRoutes(world),
-    statsRoutes(world),
-    lossRoutes(world),
-    tokenRoutes(world),
-    archiveRoutes(world),
-    syncRoutes(world),
-    purgeRoutes(world),
-    eventRoutes(world, readStatus),
+    searchRoutes(context),
+    suggestRoutes(context),
+    chatRoutes(context),
+    exportRoutes(context),
+    projectRoutes(context),
+    commitRoutes(context),
+    statsRoutes(context),
+    lossRoutes(context),
+    tokenRoutes(context),
+    archiveRoutes(context),
+    syncRoutes(context),
+    purgeRoutes(context),
+    eventRoutes(context, readStatus),
     pageRoutes(readStatus),
   ]) {
     app.route('/', routes)
@@ -67,7 +59,35 @@ export function createApp(world: ApiWorld): Hono {
 
 function missing(path: string): Problem {
   const methods = methodsOf(path)
-  if (methods.length === 0) return new Problem(404, 'not-found', 'There is nothing here. GET / lists what there is.')
+  if (methods.length === 0) return new Problem(404, 'not-found', 'There is no such route. GET / lists all routes.')
   const allow = methods.join(', ')
-  return new Problem(405, 'method-not-allowed', `This can be asked with ${allow}.`, { headers: { allow } })
+  return new Problem(405, 'method-not-allowed', `This route takes ${allow}.`, { headers: { allow } })
+}
+
+/**
+ * The path as it was sent, still percent-encoded. Routes are matched against it, so that `%2F` in an id is no separator
+ * and the router decodes each parameter once.
+ */
+export function rawPath(request: Request): string {
+  return new URL(request.url).pathname
+}
+
+/** Refuses malformed percent-encoding, which the router would pass on undecoded. @throws Problem 400 */
+export function refuseMalformedPaths(): MiddlewareHandler {
+  return async (c, next) => {
+    if (!isWellFormed(rawPath(c.req.raw))) {
+      throw new Problem(400, 'bad-encoding', 'The path contains a percent sign that encodes nothing.')
+    }
+    await next()
+  }
+}
+
+function isWellFormed(path: string): boolean {
+  try {
+    // The result is used, because a bundler removes a call whose result is unused.
+    return decodeURIComponent(path).length > 0
+  } catch (error) {
+    if (error instanceof URIError) return false
+    throw error
+  }
 }

@@ -2,31 +2,31 @@ import type { LeftOutChat } from '../../archive/manifest.ts'
 import type { Scope } from '../archives/scope.ts'
 import type { DamagedRun } from '../archives/verify-archive.ts'
 
-/** A run, as it is told. */
+/** An archive run, as the API shows it. */
 export interface ArchiveRun {
   readonly name: string
   readonly createdAt: string | null
   readonly scope: unknown
   readonly job: string | null
-  /** Null until it is made. */
+  /** Null until the run is done. */
   readonly chats: number | null
   readonly messages: number | null
   readonly bytes: number | null
-  /** Chats that are not in it as they were then, and why; of each it may hold what was archived before. */
+  /** Chats that could not be archived in their current state, and why. An earlier state may be included. */
   readonly leftOut: readonly LeftOutChat[]
   readonly sha256: string | null
   readonly state: 'running' | 'verified' | 'damaged' | 'failed'
-  /** When it was last read back and compared. */
+  /** When the run was last read back and compared. */
   readonly provenAt: string | null
   readonly error: string | null
-  /** How far it is, while it is being made or verified. */
+  /** Progress while the run is made or verified. */
   readonly progress: { readonly done: number; readonly total: number } | null
 }
 
 export interface ArchiveVerdict {
-  /** Whether all that was read of the folder is as it was archived. */
+  /** Whether everything that was read in the folder is undamaged. */
   readonly ok: boolean
-  /** Whether the archive that was named is, and all of it was read. */
+  /** Whether the named archive is undamaged and was read completely. */
   readonly isSound: boolean
   readonly checked: number
   readonly damaged: readonly string[]
@@ -35,41 +35,41 @@ export interface ArchiveVerdict {
   readonly unexpected: readonly string[]
 }
 
-/** What is to be brought back. */
+/** What to restore. */
 export interface RestoreRequest {
-  /** `newest`: everything that any run of the folder names, of each chat the newest. */
+  /** `newest`: the newest state of every chat that any run of the folder names. */
   readonly name: string
-  /** An archive folder that was brought from elsewhere, absolute; null for this program's own. */
+  /** Absolute path of an archive folder from another machine; null for this program's own. */
   readonly from: string | null
-  /** Folders as they were called there, and what they are called here. */
+  /** Folders on the other machine, and their paths on this one. */
   readonly map: Readonly<Record<string, string>>
 }
 
 export interface ArchiveRestored {
-  /** The run that was read, or the newest of them. */
+  /** The run that was read, or the newest one. */
   readonly name: string
-  /** How many there were to be read: more than one where none was named. */
+  /** How many runs were read: more than one for `newest`. */
   readonly runs: number
-  /** False where something of it is damaged. */
+  /** False if any part is damaged. */
   readonly ok: boolean
-  /** Chats that are undamaged, and their messages. */
+  /** Undamaged chats, and their messages. */
   readonly chats: number
   readonly messages: number
-  /** Messages, and chats, that the mirror did not hold. */
+  /** Messages and chats that were not in the mirror. */
   readonly added: number
   readonly addedChats: number
-  /** Ids of the chats that are damaged. */
+  /** Ids of the damaged chats. */
   readonly damaged: readonly string[]
-  /** What is wrong with manifests, of which runs where none was named; null where they are sound. */
+  /** What is wrong with manifests, with the names of their runs for `newest`; null if they are undamaged. */
   readonly manifest: string | null
-  /** Folders of the map, as they were given, that fitted no chat of the archive. */
+  /** Folders of the map, as given, that matched no chat of the archive. */
   readonly unusedMaps: readonly string[]
 }
 
-/** How the archives are, for `/api/status`. */
+/** The state of the archives, for `/api/status`. */
 export interface ArchiveHealth {
   readonly running: string | null
-  /** What is being done now, and how far it is. */
+  /** The current act and its progress. */
   readonly atWork: {
     readonly name: string
     readonly act: 'run' | 'verify' | 'restore'
@@ -78,7 +78,7 @@ export interface ArchiveHealth {
   } | null
   readonly lastRunAt: string | null
   readonly nextRunAt: string | null
-  /** Jobs whose last run failed, and when they are tried again. */
+  /** Jobs whose last run failed, and when each is retried. */
   readonly failed: readonly {
     readonly job: string
     readonly error: string
@@ -87,21 +87,21 @@ export interface ArchiveHealth {
   }[]
 }
 
-/** The acts on archives; whoever has them runs one at a time. */
+/** What can be done with archives. Only one act runs at a time. */
 export interface ArchiveActs {
   /**
-   * Begins a run of what the scope holds.
-   * @param timeZone in which its dates are read
-   * @throws UserError `archive-busy` where too many wait
+   * Starts a run of the chats in the scope.
+   * @param timeZone of the dates in the scope
+   * @throws UserError `archive-busy` if too many runs wait
    */
   run(scope: Scope, timeZone: string): ArchiveRun
   /** The newest first. */
   list(): readonly ArchiveRun[]
   get(name: string): ArchiveRun | null
-  /** Resolves when every byte, or the share of the objects, was read. */
+  /** Resolves when every byte, or the given share of the objects, was read. */
   verify(name: string, share: number): Promise<ArchiveVerdict>
   /**
-   * Resolves when all that is undamaged is back and can be found.
+   * Resolves when everything undamaged is restored and searchable.
    * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`
    */
   restore(request: RestoreRequest): Promise<ArchiveRestored>

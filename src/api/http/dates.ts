@@ -9,22 +9,22 @@ export interface Bounds {
   readonly toMs: number | null
 }
 
-/** What is wrong with what is no date. */
+/** Why a text is refused as a date. */
 export const NO_DATE = 'must be a date such as 2026-03-01, 2026-03-01T09:30:00Z, 2026-02, yesterday or 7d'
 
-/** The zone of a request, and the present. @throws Problem 400 for what is no zone */
-export function readClock(tz: string | null, world: { readonly timeZone: string; now(): number }): Clock {
-  // A plus that was not encoded arrives as a space.
-  const timeZone = tz?.replace(/^ (?=\d)/u, '+') ?? world.timeZone
+/** The time zone of a request, and the present time. @throws Problem 400 if `tz` is no time zone */
+export function readClock(tz: string | null, context: { readonly timeZone: string; now(): number }): Clock {
+  // An unencoded plus arrives as a space.
+  const timeZone = tz?.replace(/^ (?=\d)/u, '+') ?? context.timeZone
   if (!isTimeZone(timeZone)) {
     throw badParameters([{ name: 'tz', reason: 'must be a time zone such as Europe/Berlin or UTC' }])
   }
-  return { timeZone, nowMs: world.now() }
+  return { timeZone, nowMs: context.now() }
 }
 
 /**
- * What `from` and `to` name: both are the first moment of the date that is given.
- * @throws Problem 400 for what is no date
+ * Reads `from` and `to`. Each means the first moment of its date.
+ * @throws Problem 400 if either is no date
  */
 export function readBounds(query: { readonly from: string | null; readonly to: string | null }, clock: Clock): Bounds {
   const errors: BadParameter[] = []

@@ -5,16 +5,16 @@ import { refuseUnknown } from './params.ts'
 import { badParameters, Problem } from './problem.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
-/** A file of some 100,000 rows: a year of the busiest user. */
+/** Enough for about 100,000 rows: one year of a very busy user. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024
-/** Where a file is handed in. */
+/** Routes that take a whole file. */
 const filePaths: ReadonlySet<string> = new Set(['/api/tokens/import'])
 
 /** @throws Problem 413 */
 export function limitBodies(): MiddlewareHandler {
   const [small, large] = [limitTo(BODY_BYTES_MAX), limitTo(FILE_BYTES_MAX)]
   return (c, next) => {
-    // A request of these has no body here, and to look at it costs more than all else that is looked at.
+    // These requests have no body, and checking for one costs more than all other checks.
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
     return (filePaths.has(c.req.path) ? large : small)(c, next)
   }
@@ -24,16 +24,16 @@ function limitTo(maxSize: number): MiddlewareHandler {
   return bodyLimit({
     maxSize,
     onError: () => {
-      // Without `Connection: close`: a connection closed while a client still sends would lose it this answer. The server
-      // drops the rest of the body, 64 MB or half a second of it at most.
-      throw new Problem(413, 'too-large', `A request may hold ${maxSize} bytes at most.`)
+      // No `Connection: close`: if the connection closed while the client still sends, the client would lose this
+      // answer. The server discards the rest of the body, at most 64 MB or for half a second.
+      throw new Problem(413, 'too-large', `The body may be at most ${maxSize} bytes long.`)
     },
   })
 }
 
 /**
- * The request's JSON object, read by its schema; no body at all reads as an empty object.
- * @throws Problem 415 for another media type (which a foreign page could send unasked), 400 for anything else
+ * Reads the JSON object of a request by its schema. A missing body counts as an empty object.
+ * @throws Problem 415 for another media type, which a foreign page could send without a preflight request; 400 otherwise
  */
 export async function readBody<Shape extends z.core.$ZodShape>(
   c: Context,

@@ -4,12 +4,11 @@ import { nearestName } from '../../text/nearest-name.ts'
 import { badParameters } from './problem.ts'
 import type { BadParameter } from './problem.ts'
 
-/** What reads each parameter of a query out of all the values that it gave. */
+/** The parameters of a query, as a schema reads them. */
 export type Params<Schema extends z.ZodMiniObject> = Readonly<z.output<Schema>>
 
 /**
- * Parameters by their names. To be made once for each route: making them compiles code, which takes longer than reading
- * a query by it.
+ * A schema for parameters. Make it once per route: making it compiles code, which takes longer than reading a query.
  */
 export const parametersOf = <Shape extends z.core.$ZodShape>(shape: Shape) => z.object(shape)
 
@@ -18,13 +17,13 @@ export const noParameters = parametersOf({})
 const filled = z.string().check(z.minLength(1, 'must not be empty'))
 const values = z.array(z.string())
 
-/** Any text, an empty one too. */
+/** Any text, even an empty one. */
 export const text = () => optional(one(z.string()))
 
-/** A text that says something. */
+/** A text that is not empty. */
 export const word = () => optional(one(filled))
 
-/** A repeated filter: any of its values will do. */
+/** A filter that may be repeated. One matching value is enough. */
 export const words = () => optional(z.readonly(z.array(filled)))
 
 export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
@@ -33,7 +32,7 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(names:
 export const anyOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(z.readonly(z.array(z.enum(names, `must be ${list(names)}`))))
 
-/** Names joined by commas, or the parameter repeated. */
+/** Names separated by commas, or the parameter repeated. */
 export const listOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(
     z.pipe(
@@ -41,7 +40,7 @@ export const listOf = <const Names extends readonly [string, ...string[]]>(names
         values,
         z.transform((given: string[]) => given.flatMap((value) => value.split(','))),
       ),
-      z.array(z.enum(names, `must be names of ${list(names)}, joined by commas`)),
+      z.array(z.enum(names, `must be one or more of ${list(names)}, separated by commas`)),
     ),
   )
 
@@ -55,13 +54,13 @@ export const flag = () =>
     ),
   )
 
-/** A list's page: 1 to 200 items, 20 where nothing is said. */
-export const limit = (max = 200, usual = 20) => z._default(integer({ min: 1, max }), usual)
+/** How many items of a list to return: 1 to 200 by default, and 20 if not given. */
+export const limit = (max = 200, preset = 20) => z._default(integer({ min: 1, max }), preset)
 
-/** @param max the deepest start; unlimited where left out */
+/** @param max the largest offset; unlimited by default */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)
 
-/** A whole number that need not be given. */
+/** An optional whole number. */
 export const wholeNumber = (range: { readonly min: number; readonly max: number }) => optional(integer(range))
 
 function integer({ min, max }: { min: number; max: number }) {
@@ -80,7 +79,7 @@ function one<Value>(schema: z.ZodMiniType<Value, string>) {
   return z.pipe(z.pipe(values.check(z.length(1, 'must be given once')), first), schema)
 }
 
-/** What a query does not give is null. */
+/** Null if the query lacks the parameter. */
 function optional<Schema extends z.ZodMiniType>(schema: Schema) {
   return z._default(z.nullable(schema), null)
 }
@@ -90,8 +89,8 @@ function list(names: readonly string[]): string {
 }
 
 /**
- * The query of a request, each parameter read by its schema. Nothing is ignored: an unknown name is a problem.
- * @throws Problem 400 that names every parameter at fault
+ * Reads the query of a request. Nothing is ignored: an unknown parameter is an error.
+ * @throws Problem 400 that names every wrong parameter
  */
 export function readQuery<Schema extends z.ZodMiniObject>(c: Context, schema: Schema): Params<Schema> {
   const given = queryValues(c.req.url)
@@ -102,7 +101,7 @@ export function readQuery<Schema extends z.ZodMiniObject>(c: Context, schema: Sc
   return parsed.data
 }
 
-/** @throws Problem 400 with the name that was probably meant. @param noun what the names are: `parameter`, `key` */
+/** @throws Problem 400 with the name that was probably meant. @param noun `parameter` or `key` */
 export function refuseUnknown(names: readonly string[], known: readonly string[], noun: string): void {
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
@@ -114,11 +113,12 @@ export function refuseUnknown(names: readonly string[], known: readonly string[]
 
 function unknownReason(name: string, known: readonly string[], noun: string): string {
   const nearest = nearestName(name, known)
-  if (nearest !== null) return `is no ${noun} here, perhaps "${nearest}" was meant`
-  return known.length === 0 ? `is no ${noun} here; there are none` : `is no ${noun} here; known are ${known.join(', ')}`
+  if (nearest !== null) return `is not a known ${noun}; perhaps "${nearest}" was meant`
+  if (known.length === 0) return `is not a known ${noun}: this route has none`
+  return `is not a known ${noun}; the known ones are ${known.join(', ')}`
 }
 
-/** Text that is no valid percent-encoding is taken as it stands: whatever is searched for is words. */
+/** `searchParams` keeps malformed percent-encoding as plain text. That is right here: a search text may contain it. */
 function queryValues(url: string): Map<string, string[]> {
   const given = new Map<string, string[]>()
   for (const [name, value] of new URL(url).searchParams) {

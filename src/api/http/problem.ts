@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { isDamage } from '../../mirror/maintenance/check-pages.ts'
-import { damageToldBy, mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
+import { damageToldBy, isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 
 export interface BadParameter {
@@ -9,12 +8,12 @@ export interface BadParameter {
 }
 
 export interface ProblemOptions {
-  /** For bad parameters and body keys: which, and why. */
+  /** The wrong parameters or body keys, and what is wrong with each. */
   readonly errors?: readonly BadParameter[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request that cannot be answered, on its way to the one place that turns it into a response. */
+/** Thrown if a request cannot be answered. `problemResponse` turns it into a response. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly status: number
@@ -32,15 +31,15 @@ export class Problem extends Error {
   }
 }
 
-/** So many are told, and so much of each name: a refusal is not made longer by asking for more nonsense. */
+/** How many errors are listed, and how much of each name. So a longer request cannot cause a long answer. */
 const ERRORS_MAX = 20
 const NAME_LENGTH_MAX = 100
 
-/** A 400 that names what is wrong, one sentence for each. */
+/** A 400 with one sentence per error. */
 export function badParameters(all: readonly BadParameter[], code = 'bad-parameter'): Problem {
   const errors = all.slice(0, ERRORS_MAX).map(({ name, reason }) => ({ name: shortened(name), reason }))
   const sentences = errors.map(({ name, reason }) => `"${name}" ${reason}.`)
-  if (all.length > errors.length) sentences.push(`${all.length - errors.length} more are wrong.`)
+  if (all.length > errors.length) sentences.push(`There are ${all.length - errors.length} more errors.`)
   return new Problem(400, code, sentences.join(' '), { errors })
 }
 
@@ -48,36 +47,36 @@ function shortened(name: string): string {
   return name.length <= NAME_LENGTH_MAX ? name : `${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}…`
 }
 
-/** A 404 that names what was asked for, as it was given. */
+/** A 404 that repeats the id or name as it was given. */
 export function notFound(what: 'chat' | 'project' | 'archive', given: string): Problem {
-  const named = JSON.stringify(shortened(given)).replaceAll(STEERING, escaped)
+  const named = JSON.stringify(shortened(given)).replaceAll(CONTROLS, escaped)
   return new Problem(404, `${what}-not-found`, `No ${what} has this ${what === 'archive' ? 'name' : 'id'}: ${named}.`)
 }
 
-/** What JSON leaves as it is, and a terminal takes as an order. */
-const STEERING = /[\p{Cc}\p{Bidi_Control}]/gu
-const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** Characters that control a terminal and that JSON does not escape. */
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
- * What went wrong, as the client is told: the world's trouble is a 503 with its remedy, and a bug is a 500 that says
- * nothing of the inside.
+ * The problem that the client sees. A UserError becomes a 503 with its hint. A bug becomes a 500 without details of the
+ * program.
  */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof UserError) return new Problem(503, error.code, `${error.message} ${error.hint}`)
   if (error instanceof Error && isDamage(error)) return asProblem(mirrorDamaged(error.message))
-  if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The body broke off.')
-  return new Problem(500, 'internal', 'The daemon made a mistake answering this. Its log tells more.')
+  if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The request body ended early.')
+  return new Problem(500, 'internal', 'An internal error occurred. See the log of the daemon for details.')
 }
 
-/** Whether it is to be reported to whoever runs the program, and not to the client alone. */
+/** Whether the daemon logs it, besides answering the client. */
 export const isFault = ({ code }: Problem): boolean => code === 'internal' || damageToldBy(code) !== 'none'
 
-/** A client that went away amid its body, or sent what is no chunk: its own mistake. */
+/** Whether the client disconnected while sending its body, or sent a malformed chunk: not an error of the server. */
 const isBrokenOff = (error: unknown): boolean =>
   error instanceof Error && error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET'
 
-/** RFC 9457. The type is always `about:blank`: `code` tells problems of one status apart. */
+/** Per RFC 9457. The type is always `about:blank`; `code` distinguishes problems of one status. */
 export function problemResponse(problem: Problem): Response {
   const { status, code, message, errors, headers } = problem
   const title = STATUS_CODES[status] ?? 'Error'

@@ -1,16 +1,12 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
-import { cached } from '../queries/cached.ts'
-import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
-import type { Counts, Coverage } from '../queries/count-everything.ts'
+import { cached } from '../queries/snapshot.ts'
+import { countEverything, EMPTY_CENSUS, type Counts, type Coverage } from '../queries/count-everything.ts'
 import type { LossCounts } from '../queries/sources/list-losses.ts'
-import { listSources } from '../queries/sources/list-sources.ts'
-import type { SourceStatus } from '../queries/sources/list-sources.ts'
-import { measureTermsBytes } from '../queries/sources/measure-terms.ts'
-import { measureTextBytes } from '../queries/messages/measure-text.ts'
+import { listSources, type SourceStatus } from '../queries/sources/list-sources.ts'
+import { measureTermsBytes, measureTextBytes, measureMirrorBytes } from '../queries/measure-mirror.ts'
 import type { ArchiveHealth } from './archive-shapes.ts'
-import { measureMirrorBytes } from './mirror-file.ts'
-import type { ApiWorld, DaemonState, EstimationState, Progress, Resources } from './world.ts'
+import type { ApiContext, DaemonState, EstimationState, Progress, Resources } from './api-context.ts'
 
 export interface Status {
   readonly state: DaemonState
@@ -26,33 +22,33 @@ export interface Status {
   readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
   readonly resources: Resources & DiskUse
   readonly lagMs: number | null
-  /** Null where nobody counts tokens. */
+  /** Null if tokens are not counted. */
   readonly estimation: EstimationState | null
   readonly archives: ArchiveHealth
 }
 
 interface DiskUse {
-  /** About how many bytes of text the mirror holds. */
+  /** About how many bytes of text are in the mirror. */
   readonly textBytes: number
-  /** What the mirror takes on the disk for each byte of text; null while it holds none. */
+  /** Bytes on disk per byte of text; null while the mirror has no text. */
   readonly diskPerTextByte: number | null
 }
 
 export type ReadStatus = () => Status
 
-const TERMS_KEPT_MS = 60_000
+const TERMS_CACHE_MS = 60_000
 
-/** The question behind `/status`, the page and the first event: one, so that all three share what is kept of it. */
-export function createStatusReader(world: ApiWorld): ReadStatus {
-  const now = (): number => world.now()
+/** Makes the reader behind `/status`, the page and the first event. They share one, and so its caches. */
+export function createStatusReader(context: ApiContext): ReadStatus {
+  const now = (): number => context.now()
   let census = cached(countEverything)
   let wasReady = false
-  const termsBytes = cached(measureTermsBytes, TERMS_KEPT_MS)
+  const termsBytes = cached(measureTermsBytes, TERMS_CACHE_MS)
   const textBytes = cached(measureTextBytes)
   return () => {
-    const { mirrorPath, ...live } = world.live()
-    const db = mirrorIfAny(world)
-    // What was counted while the first pass went on, however slowly, is not what is held when it is done.
+    const { mirrorPath, ...live } = context.live()
+    const db = mirrorIfAny(context)
+    // Counts made during the first pass are out of date when it ends, even if the cache would keep them.
     if (live.state === 'ready' && !wasReady) census = cached(countEverything)
     wasReady ||= live.state === 'ready'
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
@@ -62,7 +58,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
     return {
       state: live.state,
       reasons: live.reasons,
-      version: world.version,
+      version: context.version,
       uptimeMs: live.uptimeMs,
       progress: live.progress,
       sources: db === null ? [] : listSources(db),
@@ -74,7 +70,7 @@ export function createStatusReader(world: ApiWorld): ReadStatus {
       resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
       estimation: live.estimation ?? null,
-      archives: world.archives.health(),
+      archives: context.archives.health(),
     }
   }
 }
@@ -84,10 +80,10 @@ const describeDisk = (bytes: number, textBytes: number): DiskUse => ({
   diskPerTextByte: textBytes === 0 ? null : Math.round((bytes / textBytes) * 100) / 100,
 })
 
-/** A daemon that has just started has no mirror yet, and still tells how it is. */
-function mirrorIfAny(world: ApiWorld): Mirror | null {
+/** Null if there is no mirror yet: a daemon that has just started must still report its status. */
+function mirrorIfAny(context: ApiContext): Mirror | null {
   try {
-    return world.mirror()
+    return context.mirror()
   } catch (error) {
     if (error instanceof UserError && error.code === 'mirror-missing') return null
     throw error

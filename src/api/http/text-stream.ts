@@ -1,14 +1,14 @@
 import { StreamingApi } from 'hono/utils/stream'
 
-/** Made without a pause: some milliseconds of work, in which nobody else is answered. */
+/** UTF-16 units per piece. Making one takes a few milliseconds, during which no other request is answered. */
 const PIECE_LENGTH = 256 * 1024
 
 /**
- * Text as the body of a response, made as fast as it is taken. Between two pieces others have their turn: a reader on
- * the same machine takes each piece at once, and a long text would keep everybody waiting until its end.
- * @param stretches an empty one is a pause, too
- * @param onFault hears of an error that breaks the text off; the connection then breaks off too, so that half a
- * text does not pass for the whole
+ * Text as the body of a response, made as fast as the client reads. Other requests are answered between two pieces: a
+ * client on the same machine reads each piece at once, and a long text would block all others until its end.
+ * @param stretches an empty one also pauses
+ * @param onFault called with an error that ends the text early. The connection is then reset, so that the client does
+ * not take a part for the whole
  */
 export function textStream(
   stretches: Iterable<string> | AsyncIterable<string>,
@@ -19,9 +19,9 @@ export function textStream(
   const out = new StreamingApi(writable, readable)
   send(stretches, out).catch((error: unknown) => {
     onFault(error)
-    // The server prints what it is given, and what is no JSON is quoted by its error.
-    const told = error instanceof SyntaxError ? new Error('the text broke off') : error
-    for (const controller of controllers) controller.error(told)
+    // The server prints this error. A SyntaxError of `JSON.parse` would quote the chat.
+    const printable = error instanceof SyntaxError ? new Error('the text ended early') : error
+    for (const controller of controllers) controller.error(printable)
   })
   return out.responseReadable
 }

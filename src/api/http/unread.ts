@@ -1,28 +1,28 @@
 import type { MiddlewareHandler } from 'hono'
-import type { ApiWorld, LiveState } from './world.ts'
+import type { ApiContext, LiveState } from './api-context.ts'
 
-/** An agent at work always has some rows that are read within the second: they are not worth a word. */
+/** Fewer unread rows are normal while an agent works: they are read within a second. */
 const LEFT_MIN = 100
 
-/** The header of what is answered out of a mirror into which Cursor's stores are still being read. */
+/** The header of an answer from a mirror into which Cursor's stores are still being read. */
 export const UNREAD_HEADER = 'cursordex-unread'
 
-/** What of Cursor's the mirror cannot hold yet, in words for a person; null where that is next to nothing. */
+/** What the mirror still lacks of Cursor's stores, as a sentence; null if that is almost nothing. */
 export function unreadText({ state, progress, wasAllRead = true }: LiveState): string | null {
   const left = progress?.stage === 'reading' ? progress.total - progress.done : 0
   if (left >= LEFT_MIN) {
-    return `${left} rows of Cursor's are missing here: they are still being read. See "cursordex status".`
+    return `${left} rows of Cursor's stores are missing here: they are still being read. See "cursordex status".`
   }
-  // The progress tells of one store at a time, and of none while what was read is indexed, or the disk is full.
+  // The progress is about one store at a time. There is none during indexing, or if the disk is full.
   const isAllRead = wasAllRead || state === 'ready'
-  return isAllRead ? null : 'Some of what Cursor holds is missing here: it is not read yet.'
+  return isAllRead ? null : "Some of Cursor's data is missing here: it has not been read yet."
 }
 
-/** Tells it beside an answer whose shape has no place for it, so that no part is taken for all. */
-export function tellUnread(world: ApiWorld): MiddlewareHandler {
+/** Adds that sentence as a header, for answers that have no field for it. */
+export function warnOfUnread(context: ApiContext): MiddlewareHandler {
   return async (c, next) => {
-    // Before the answer is made: what is read meanwhile may be in it.
-    const unread = unreadText(world.live())
+    // Before the answer is made, because rows that are read meanwhile may be in it.
+    const unread = unreadText(context.live())
     await next()
     if (unread !== null) c.header(UNREAD_HEADER, unread)
   }

@@ -5,25 +5,25 @@ import { inSnapshot } from './snapshot.ts'
 
 export interface Counts {
   readonly projects: number
-  /** Chats with a message that are no drafts, subagents among them. */
+  /** Chats with messages that are no drafts, including subagents. */
   readonly chats: number
-  /** Messages of the threads of chats that are no drafts. */
+  /** Messages in the threads of chats that are no drafts. */
   readonly messages: number
-  /** Messages that their chat no longer names. */
+  /** Messages that their chat no longer lists. */
   readonly orphans: number
-  /** Messages, orphans among them, that Cursor dropped and the mirror kept. */
+  /** Messages, including orphans, that Cursor deleted and the mirror still has. */
   readonly deleted: number
 }
 
 export interface Coverage {
-  /** What the sources hold. */
+  /** Rows in the sources. */
   readonly rows: number
-  /** Rows that became a chat, a message or a known nothing. `orphans` is a share of them. */
+  /** Rows that became a chat or a message, or that are known to be empty. `orphans` are among them. */
   readonly read: number
   readonly orphans: number
-  /** Rows that could not be read, rows without a key among them. */
+  /** Unreadable rows, including rows without a key. */
   readonly issues: number
-  /** The rest: rows of the stores that are not of a chat. */
+  /** The other rows of the stores: they belong to no chat. */
   readonly noise: number
 }
 
@@ -41,7 +41,7 @@ export const EMPTY_CENSUS: Census = {
   coverage: { rows: 0, read: 0, orphans: 0, issues: 0, noise: 0 },
 }
 
-/** All that `/status` says in numbers of the mirror. Its cost grows with the mirror: ask through a cache. */
+/** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
 export function countEverything(db: Mirror): Census {
   return inSnapshot(db, () => {
     const figures = countRows(db)
@@ -80,7 +80,7 @@ interface Figures {
   readonly liveIssues: number
 }
 
-/** Issues are few: those with a live row are subtracted, which spares a look-up for every row there is. */
+/** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
 const FIGURES = `
   select
     (select count(*) from chats where is_draft = 0 and message_count > 0) as chats,
@@ -110,7 +110,7 @@ const ISSUES_BY_REASON = `
   order by reason
 `
 
-/** Rows without a key have nothing to be recorded under, and are only counted. */
+/** Rows without a key cannot be recorded one by one. They are only counted. */
 function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
   const rows = db.prepare<[], { reason: string; count: number }>(ISSUES_BY_REASON).all()
   const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))

@@ -4,7 +4,7 @@ import type { ProjectRef } from '../../model/project.ts'
 
 const NAMED_PROJECTS = `select num, id, name from projects`
 
-/** All projects, by their number. */
+/** All projects, by number. */
 export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
   const rows = db.prepare<[], { num: number; id: string; name: string }>(NAMED_PROJECTS).all()
   return new Map(rows.map(({ num, id, name }) => [num, { id: asProjectId(id), name }]))
@@ -29,7 +29,7 @@ export interface NamedChat {
   readonly project: ProjectRef | null
 }
 
-/** Chats by their number. */
+/** Chats by number. */
 export function readNamedChats(db: Mirror, nums: readonly number[]): ReadonlyMap<number, NamedChat> {
   const rows = db.prepare<[string], NamedChatRow>(NAMED_CHATS).all(JSON.stringify(nums))
   return new Map(

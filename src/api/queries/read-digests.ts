@@ -1,9 +1,8 @@
 import { digestOf } from '../../mirror/digests/digest-backlog.ts'
 import { DigestWalk } from '../../mirror/digests/digest-format.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { WordNames } from './word-names.ts'
 
-/** What is counted of chats beside their messages, a place for each: objects would cost more than all the rest. */
+/** Columns of the chats table, one array each. Objects would cost more than everything else. */
 export interface ChatColumns {
   readonly nums: readonly number[]
   readonly project: readonly (number | null)[]
@@ -13,27 +12,27 @@ export interface ChatColumns {
   readonly linesAdded: readonly (number | null)[]
   readonly linesRemoved: readonly (number | null)[]
   readonly filesChanged: readonly (number | null)[]
-  /** By a chat's number, its place; -1 for what is not among them. */
+  /** A chat's index in these arrays, by its number; -1 for other numbers. */
   readonly places: Int32Array
 }
 
 export interface DigestReading {
-  /** Chats as lists have them, subagents among them. */
+  /** Chats as in lists, and subagents. */
   readonly chats: ChatColumns
-  /** Of their messages, and of those of other chats: whoever walks passes these over. */
+  /** Digests of their messages. Digests of other chats may be among them, and the reader must skip those. */
   readonly digests: readonly Buffer[]
-  /** Chats that nobody digested yet and for which there was no time. */
+  /** Chats without a digest for which there was no time. */
   readonly leftOut: number
 }
 
 interface ReadingRequest {
   /** Null: any. */
   readonly projectNums: readonly number[] | null
-  /** By `performance.now`: how long there is time to digest what nobody did. */
+  /** By `performance.now`: until when missing digests may be made. */
   readonly endsAtMs: number
 }
 
-/** The digests that these chats have, and those that nobody made, which are made out of the bodies. */
+/** Reads the stored digests of these chats, and makes missing ones from the bodies. */
 export function readDigests(db: Mirror, words: WordNames, { projectNums, endsAtMs }: ReadingRequest): DigestReading {
   const projects = projectNums === null ? null : JSON.stringify(projectNums)
   const chats = readChats(db, projects)
@@ -48,8 +47,8 @@ export function readDigests(db: Mirror, words: WordNames, { projectNums, endsAtM
 }
 
 /**
- * All in one value: to hand rows over to JavaScript costs more than to find them. What is put together are bytes, each
- * digest with its own length before it; SQLite keeps them as they are.
+ * All digests in one value, because passing rows to JavaScript costs more than finding them. The digests are bytes, each
+ * preceded by its length, and SQLite concatenates them unchanged.
  */
 const READ_DIGESTS = `
   select cast(group_concat(entries, '') as blob)
@@ -58,7 +57,7 @@ const READ_DIGESTS = `
     or chat in (select num from chats where project in (select value from json_each(@projects)))
 `
 
-/** Column by column, for the same reason. */
+/** One value per column, for the same reason. */
 const READ_CHATS = `
   select
     json_group_array(num), json_group_array(project), json_group_array(mode), json_group_array(is_subagent),
@@ -95,4 +94,32 @@ function withoutDigest({ nums, places }: ChatColumns, held: Buffer): number[] {
     if (place >= 0) isDigested[place] = 1
   }
   return nums.filter((_, place) => isDigested[place] === 0)
+}
+
+const FIND_WORD = `select num from digest_words where word = ?`
+const READ_WORD = `select word from digest_words where num = ?`
+
+/** The names behind the numbers in digests. A name without a number in the mirror gets a negative one. */
+export class WordNames {
+  readonly #db: Mirror
+  readonly #own: string[] = []
+  readonly #nums = new Map<string, number>()
+
+  constructor(db: Mirror) {
+    this.#db = db
+  }
+
+  numOf(word: string): number {
+    const known = this.#nums.get(word)
+    if (known !== undefined) return known
+    const held = this.#db.prepare<[string], number>(FIND_WORD).pluck().get(word)
+    const num = held ?? -this.#own.push(word)
+    this.#nums.set(word, num)
+    return num
+  }
+
+  nameOf(num: number): string {
+    if (num < 0) return this.#own[-num - 1] ?? ''
+    return this.#db.prepare<[number], string>(READ_WORD).pluck().get(num) ?? ''
+  }
 }

@@ -4,28 +4,23 @@ import { asChatId } from '../../model/ids.ts'
 import type { ProjectRef } from '../../model/project.ts'
 import { UserError } from '../../model/user-error.ts'
 import { toIso } from '../iso.ts'
-import { readChatSpan } from '../queries/chats/chat-span.ts'
+import { readChatSpan } from '../queries/chats/chat-activity.ts'
 import type { Page, PageRequest } from '../queries/page.ts'
 import type { ProjectRoot } from '../queries/projects/project-roots.ts'
-import type { Histories } from './histories.ts'
-import { confidences } from './judge-match.ts'
-import type { CommitMatch, Confidence } from './judge-match.ts'
-import { LATE_MS } from './take-edits.ts'
-import { matchOpened } from './match-opened.ts'
-import type { MatchAnswer } from './match-opened.ts'
-import type { OpenedRepository } from './open-repositories.ts'
-import { tellMatch } from './tell-match.ts'
-import type { ToldMatch } from './tell-match.ts'
+import type { Histories, OpenedRepository } from './histories.ts'
+import { confidences, type CommitMatch, type Confidence, describeMatch, type DescribedMatch } from './judge-match.ts'
+import { LATE_MS } from './attribute-edits.ts'
+import { matchOpened, type MatchAnswer } from './match-opened.ts'
 
 export interface CommitReportRequest extends PageRequest {
-  /** Epoch milliseconds, of the committer date: inclusive. */
+  /** Bounds of the committer date in epoch milliseconds. Inclusive. */
   readonly fromMs: number | null
   /** Exclusive. */
   readonly toMs: number | null
   readonly windowMs: number
-  /** Only commits that this chat may have led to. */
+  /** Only commits that this chat may have led to. Null: all. */
   readonly chatId: string | null
-  /** Chats that match less surely are left out. */
+  /** Chats with a lower confidence are left out. */
   readonly least: Confidence
 }
 
@@ -36,9 +31,9 @@ export interface ReportedCommit {
   readonly author: string
   readonly subject: string
   readonly project: ProjectRef
-  /** Files it touched; null where that is not known. */
+  /** How many files it touched; null if unknown. */
   readonly filesChanged: number | null
-  readonly chats: readonly ToldMatch[]
+  readonly chats: readonly DescribedMatch[]
 }
 
 export interface CommitReport extends Page<ReportedCommit> {
@@ -53,7 +48,7 @@ interface Listed {
 type Lists = ReadonlyMap<OpenedRepository, CommitList>
 type Answers = ReadonlyMap<OpenedRepository, MatchAnswer>
 
-/** Commits of some repositories, newest first, each with the chats of which it may have come. */
+/** Commits of some repositories, newest first, each with the chats that may have led to it. */
 export async function reportCommits(
   db: Mirror,
   histories: Histories,
@@ -63,12 +58,12 @@ export async function reportCommits(
   const { chatId, limit, offset } = request
   const { lists, troubles } = await readLists(histories, repositories, request)
   const listed = commitsInRange(lists, request)
-  const asked = chatId === null ? pageOf(listed, request) : whenItCould(db, chatId, listed)
+  const asked = chatId === null ? pageOf(listed, request) : commitsNearChat(db, chatId, listed)
   const answers = await matchAll(db, histories, { lists, asked, windowMs: request.windowMs })
-  const told = asked.map((each) => tellCommit(each, answers.get(each.opened), request))
+  const described = asked.map((each) => describeCommit(each, answers.get(each.opened), request))
   const warnings = [...troubles, ...warningsOf(lists, answers)]
-  if (chatId === null) return { items: told, total: listed.length, limit, offset, warnings }
-  const ofChat = told.filter(({ chats }) => chats.length > 0)
+  if (chatId === null) return { items: described, total: listed.length, limit, offset, warnings }
+  const ofChat = described.filter(({ chats }) => chats.length > 0)
   return { items: pageOf(ofChat, request), total: ofChat.length, limit, offset, warnings }
 }
 
@@ -76,20 +71,20 @@ const pageOf = <Item>(all: readonly Item[], { limit, offset }: PageRequest): rea
   all.slice(offset, offset + limit)
 
 /**
- * Older than what is asked for, too: an edit may have waited for its commit, and what came between decides. One history
- * that cannot be read does not spoil the others.
+ * Reads commits before `fromMs` too: an edit may have been committed late, and the commits in between decide. If one
+ * history cannot be read, the others still are.
  */
 async function readLists(
   histories: Histories,
   repositories: readonly OpenedRepository[],
   { fromMs }: CommitReportRequest,
 ): Promise<{ readonly lists: Lists; readonly troubles: readonly string[] }> {
-  const stretch = { sinceMs: fromMs === null ? null : fromMs - 2 * LATE_MS, alsoFrom: null }
+  const period = { sinceMs: fromMs === null ? null : fromMs - 2 * LATE_MS, alsoFrom: null }
   const lists = new Map<OpenedRepository, CommitList>()
   const troubles: string[] = []
   for (const opened of repositories) {
     try {
-      lists.set(opened, await histories.list(opened.repository, stretch))
+      lists.set(opened, await histories.list(opened.repository, period))
     } catch (error) {
       if (!(error instanceof UserError) || repositories.length === 1) throw error
       troubles.push(error.message)
@@ -104,7 +99,7 @@ function commitsInRange(lists: Lists, request: CommitReportRequest): readonly Li
       .filter((commit) => isInRange(commit, request) && (within === null || within.has(commit.sha)))
       .map((commit): Listed => ({ opened, commit })),
   )
-  // Git's own order of one repository is better than that of its times.
+  // For one repository, git's own order is better than the order of times.
   return lists.size > 1 ? listed.sort((left, right) => timeOf(right) - timeOf(left)) : listed
 }
 
@@ -124,12 +119,12 @@ async function matchAll(db: Mirror, histories: Histories, { lists, asked, window
 }
 
 function warningsOf(lists: Lists, answers: Answers): readonly string[] {
-  const cut = [...lists].filter(([, { isWhole }]) => !isWhole).map(([{ root }]) => cutSentence(root))
+  const cut = [...lists].filter(([, { isWhole }]) => !isWhole).map(([{ root }]) => cutWarning(root))
   return [...new Set([...cut, ...[...answers.values()].flatMap(({ warnings }) => warnings)])]
 }
 
-/** Commits that a chat may have led to, by its times alone. */
-function whenItCould(db: Mirror, chatId: string, listed: readonly Listed[]): readonly Listed[] {
+/** Commits that a chat may have led to, judged only by time. */
+function commitsNearChat(db: Mirror, chatId: string, listed: readonly Listed[]): readonly Listed[] {
   const span = readChatSpan(db, asChatId(chatId))
   if (span === null) return []
   const isLater = ({ authoredAtMs, committedAtMs }: Commit): boolean =>
@@ -145,10 +140,10 @@ function isInRange({ committedAtMs }: Commit, { fromMs, toMs }: CommitReportRequ
   return (fromMs === null || committedAtMs >= fromMs) && (toMs === null || committedAtMs < toMs)
 }
 
-const cutSentence = ({ project }: ProjectRoot): string =>
-  `The history of ${project.name} is too long to be read whole: older commits are left out. Ask with "from".`
+const cutWarning = ({ project }: ProjectRoot): string =>
+  `The history of ${project.name} is too long to read completely: older commits are left out. Use "from".`
 
-function tellCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined, request: CommitReportRequest) {
+function describeCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined, request: CommitReportRequest) {
   const isWanted = ({ id, confidence }: CommitMatch): boolean =>
     confidences.indexOf(confidence) >= confidences.indexOf(request.least) &&
     (request.chatId === null || id === request.chatId)
@@ -160,6 +155,30 @@ function tellCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined,
     subject: commit.subject,
     project: opened.root.project,
     filesChanged: answer?.fileCounts.get(commit.sha) ?? null,
-    chats: (answer?.matches.get(commit.sha) ?? []).filter(isWanted).map(tellMatch),
+    chats: (answer?.matches.get(commit.sha) ?? []).filter(isWanted).map(describeMatch),
   }
+}
+
+/**
+ * The chats that may have led to a commit, the likeliest first.
+ * @param digits first hex digits of its sha, in lower case
+ * @returns null if no commit of these repositories begins with them, or several do
+ */
+export async function chatsOfCommit(
+  db: Mirror,
+  histories: Histories,
+  repositories: readonly OpenedRepository[],
+  { digits, windowMs }: { readonly digits: string; readonly windowMs: number },
+): Promise<readonly CommitMatch[] | null> {
+  for (const opened of repositories) {
+    const commit = await histories.find(opened.repository, digits)
+    if (commit === null) continue
+    const madeAtMs = commit.authoredAtMs ?? commit.committedAtMs
+    if (madeAtMs === null) return []
+    const period = { sinceMs: madeAtMs - 2 * LATE_MS, alsoFrom: commit.sha }
+    const list = await histories.list(opened.repository, period)
+    const { matches } = await matchOpened(db, histories, { opened, list, asked: [commit], windowMs })
+    return matches.get(commit.sha) ?? []
+  }
+  return null
 }

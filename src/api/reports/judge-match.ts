@@ -1,40 +1,42 @@
+import { toIso } from '../iso.ts'
+
 export const confidences = ['low', 'medium', 'high'] as const
 export type Confidence = (typeof confidences)[number]
 
 export interface TimeEvidence {
-  /** How many of its messages lie in the commit's window; null where only the chat's own first and last time is known. */
+  /** How many of its messages are in the commit's window; null if only the start and end of the chat are known. */
   readonly messages: number | null
   readonly firstAtMs: number
   readonly lastAtMs: number
 }
 
 export interface FileEvidence {
-  /** Files of the commit that the chat edited since they were last committed, as git names them. */
+  /** Files of the commit that the chat edited since they were last committed, with paths as in git. */
   readonly paths: readonly string[]
-  /** They are so much of all that the commit touched; 0 to 1. */
+  /** Their share of all files of the commit; 0 to 1. */
   readonly share: number
   readonly lastEditAtMs: number
-  /** From the last edit to the commit's window; 0 where it lies inside. */
+  /** Milliseconds from the last edit to the commit's window; 0 if the edit is inside. */
   readonly waitedMs: number
   readonly isInWindow: boolean
-  /** Edited after the commit was first made and before it was made anew. */
+  /** Edited after the first version of the commit and before it was amended. */
   readonly isAmended: boolean
 }
 
 export interface Evidence {
   readonly time: TimeEvidence | null
-  /** Whether the commit is on the branch on which the chat began; null where that is not known. */
+  /** Whether the commit is on the branch on which the chat began; null if unknown. */
   readonly branch: 'same' | 'other' | null
   readonly files: FileEvidence | null
-  /** When Cursor recorded code of the chat within the window of a commit that Cursor scored; null where it did not. */
+  /** When Cursor recorded code of the chat within the window of a commit that Cursor scored; null if it did not. */
   readonly tracking: { readonly firstAtMs: number; readonly lastAtMs: number } | null
-  /** It edited files within the window, and none that the commit touched. */
+  /** Within the window the chat edited files, but none of the commit. */
   readonly editedElsewhere: boolean
 }
 
 export interface Judgement {
   readonly confidence: Confidence
-  /** 0 to 1, for an order among chats. It is no probability. */
+  /** 0 to 1, to order chats. It is no probability. */
   readonly score: number
 }
 
@@ -49,11 +51,11 @@ export interface CommitMatch extends Judgement {
 const DAY_MS = 24 * 3_600_000
 
 /**
- * Files decide. Edited within the window of a commit that holds them: high. Edited before it: high where that is all
- * the commit holds and within a day, else medium, the less the longer it waited. Time alone is low, whatever the branch
- * says: people talk to a model about one thing and commit another. Code that Cursor recorded at that time makes it medium:
- * it was written then, and nobody says into which file. The
- * branch decides no confidence either, only the order among chats of one.
+ * Files decide. High: the chat edited files of the commit within its window, or it edited all files of the commit at
+ * most a day before. Medium: it edited some of them before; the longer ago, the lower the score. Time alone is low on
+ * any branch, because people chat about one thing and commit another. If Cursor recorded code of the chat at that time,
+ * it is medium: code was written then, but the file is unknown. The branch changes no confidence, only the order of
+ * chats with the same one.
  */
 export function judge({ time, branch, files, tracking, editedElsewhere }: Evidence): Judgement {
   const onBranch = branch === 'same' ? 0.03 : branch === 'other' ? -0.03 : 0
@@ -74,10 +76,64 @@ function scoreOfFiles({ share, waitedMs, isInWindow, isAmended }: FileEvidence):
   return waitedDays <= 1 ? 0.65 + 0.18 * share : Math.max(0.53, 0.65 - 0.01 * waitedDays) + 0.1 * share
 }
 
-/** Within these a score stays, whatever adds to it, so that who orders by it has the surest first. */
+/** Scores are limited to these bounds, so that an order by score is also one by confidence. */
 const bounds = { low: [0.05, 0.49], medium: [0.5, 0.79], high: [0.8, 0.99] } as const
 
 function judgement(confidence: Confidence, raw: number): Judgement {
   const [least, most] = bounds[confidence]
   return { confidence, score: Math.round(Math.min(most, Math.max(least, raw)) * 100) / 100 }
+}
+
+/** A match as the API returns it. */
+export interface DescribedMatch {
+  readonly id: string
+  readonly title: string
+  readonly confidence: Confidence
+  /** 0 to 1, to order chats. It is no probability. */
+  readonly score: number
+  readonly evidence: DescribedEvidence
+}
+
+export interface DescribedEvidence {
+  /** Messages within the commit's window; `messages` is null if only the start and end of the chat are known. */
+  readonly time: { readonly messages: number | null; readonly from: string | null; readonly to: string | null } | null
+  readonly branch: 'same' | 'other' | null
+  /** Files of the commit that the chat edited. */
+  readonly files: {
+    readonly paths: readonly string[]
+    readonly share: number
+    readonly lastEditAt: string | null
+    readonly when: 'in-window' | 'earlier' | 'before-amending'
+  } | null
+  /** When Cursor recorded code of the chat within the window of the commit, which Cursor scored. */
+  readonly tracking: { readonly from: string | null; readonly to: string | null } | null
+  readonly editedElsewhere: boolean
+}
+
+/** How many files are listed. A commit can have thousands. */
+const PATHS_MAX = 50
+
+export function describeMatch({ id, title, confidence, score, evidence }: CommitMatch): DescribedMatch {
+  const { time, branch, files, tracking, editedElsewhere } = evidence
+  return {
+    id,
+    title,
+    confidence,
+    score,
+    evidence: {
+      time: time === null ? null : { messages: time.messages, from: toIso(time.firstAtMs), to: toIso(time.lastAtMs) },
+      branch,
+      files:
+        files === null
+          ? null
+          : {
+              paths: files.paths.slice(0, PATHS_MAX),
+              share: Math.round(files.share * 100) / 100,
+              lastEditAt: toIso(files.lastEditAtMs),
+              when: files.isInWindow ? 'in-window' : files.isAmended ? 'before-amending' : 'earlier',
+            },
+      tracking: tracking === null ? null : { from: toIso(tracking.firstAtMs), to: toIso(tracking.lastAtMs) },
+      editedElsewhere,
+    },
+  }
 }

@@ -1,40 +1,44 @@
 import type { ChatActivity } from '../queries/chats/chat-activity.ts'
-import { isIn } from './commit-windows.ts'
-import type { DatedCommit, Window } from './commit-windows.ts'
-import { judge } from './judge-match.ts'
-import type { CommitMatch, Evidence, FileEvidence } from './judge-match.ts'
-import { takenBy, takersOf } from './take-edits.ts'
-import type { TakenEdit, TouchedNames } from './take-edits.ts'
+import {
+  isIn,
+  type DatedCommit,
+  type Window,
+  attributeEdits,
+  commitsByPath,
+  type RepositoryEdit,
+  type TouchedNames,
+} from './attribute-edits.ts'
+import { judge, type CommitMatch, type Evidence, type FileEvidence } from './judge-match.ts'
 
 export interface MatchInput {
-  /** All commits of which it is known what they touched, those asked about and those that may have come before. */
+  /** All commits with known files: the wanted ones, and those that may have been made before them. */
   readonly commits: readonly DatedCommit[]
   readonly touched: TouchedNames
-  /** By sha, how many files it touched: more than are named of a commit of thousands. */
+  /** By sha, how many files it touched. `touched` lists fewer for a commit with thousands of files. */
   readonly fileCounts: ReadonlyMap<string, number>
   readonly asked: ReadonlySet<string>
   readonly chats: readonly ChatActivity[]
-  /** Commits in which Cursor found code of chats. */
+  /** Commits in which Cursor found code from chats. */
   readonly scored: ReadonlySet<string>
-  /** The path as git names it; null for what lies outside the repository. */
+  /** The path as in git; null if it is outside the repository. */
   readonly pathOf: (chat: ChatActivity, path: string) => string | null
-  /** Whether a commit is reachable from a branch; null where that is not known. */
+  /** Whether a commit is reachable from a branch; null if unknown. */
   readonly isOnBranch: (branch: string, sha: string) => boolean | null
 }
 
-/** By sha, the chats of which the commit may have come, the likeliest first. */
+/** By sha, the chats that may have led to the commit, the likeliest first. */
 export function matchCommits(input: MatchInput): Map<string, CommitMatch[]> {
-  const takers = takersOf(input.commits, input.touched)
+  const byPath = commitsByPath(input.commits, input.touched)
   const matches = new Map<string, CommitMatch[]>()
   for (const chat of input.chats) {
     const edits = editsOf(chat, input)
-    const taken = takenBy(edits, takers, input.touched)
-    const known = [...taken].flatMap(([{ window }, some]) =>
+    const attributed = attributeEdits(edits, byPath, input.touched)
+    const known = [...attributed].flatMap(([{ window }, some]) =>
       some.some(({ atMs }) => isIn(atMs, window)) ? [window] : [],
     )
     for (const dated of input.commits) {
       if (!input.asked.has(dated.commit.sha)) continue
-      const match = matchOne(chat, dated, { input, edits, taken: taken.get(dated) ?? [], known })
+      const match = matchOne(chat, dated, { input, edits, attributed: attributed.get(dated) ?? [], known })
       if (match === null) continue
       const list = matches.get(dated.commit.sha)
       if (list === undefined) matches.set(dated.commit.sha, [match])
@@ -48,22 +52,26 @@ export function matchCommits(input: MatchInput): Map<string, CommitMatch[]> {
 
 interface Found {
   readonly input: MatchInput
-  readonly edits: readonly TakenEdit[]
-  /** Edits that this commit is the first to hold. */
-  readonly taken: readonly TakenEdit[]
-  /** Windows of commits that hold what the chat edited within them. */
+  readonly edits: readonly RepositoryEdit[]
+  /** Edits that this commit is the first to include. */
+  readonly attributed: readonly RepositoryEdit[]
+  /** Windows of the commits that include an edit made by the chat within the window. */
   readonly known: readonly Window[]
 }
 
-function matchOne(chat: ChatActivity, dated: DatedCommit, { input, edits, taken, known }: Found): CommitMatch | null {
+function matchOne(
+  chat: ChatActivity,
+  dated: DatedCommit,
+  { input, edits, attributed, known }: Found,
+): CommitMatch | null {
   const { sha } = dated.commit
   const time = timeIn(chat, dated.window)
   const tracked = input.scored.has(sha) ? within(chat.trackedMs, dated.window) : []
   const touched = input.touched.get(sha)
   const files: FileEvidence | null =
-    taken.length === 0 || touched === undefined
+    attributed.length === 0 || touched === undefined
       ? null
-      : fileEvidence(taken, dated, Math.max(touched.size, input.fileCounts.get(sha) ?? 0))
+      : fileEvidence(attributed, dated, Math.max(touched.size, input.fileCounts.get(sha) ?? 0))
   const inside = [...within(chat.timesMs, dated.window), ...tracked]
   const isThen = time !== null || tracked.length > 0
   if (files === null && (!isThen || isAccountedFor(inside, known))) return null
@@ -84,7 +92,7 @@ function timeIn(chat: ChatActivity, window: Window): Evidence['time'] {
   const span = spanOf(inside)
   if (span !== null) return { messages: inside.length, ...span }
   if (chat.timesMs.length > 0 || chat.startedAtMs === null || chat.endedAtMs === null) return null
-  // Its messages have no times: all that is known is from when to when it was there.
+  // The messages have no times of their own: only the chat's start and end are known.
   const isThere = chat.startedAtMs <= window.endMs && chat.endedAtMs > window.startMs
   return isThere ? { messages: null, firstAtMs: chat.startedAtMs, lastAtMs: chat.endedAtMs } : null
 }
@@ -99,14 +107,15 @@ function spanOf(timesMs: readonly number[]): { readonly firstAtMs: number; reado
 }
 
 /**
- * Windows lie side by side where one works after another, and over each other where several branches or people are at
- * work at once. Whoever was at work on one commit all the while was not at work on the other.
+ * Whether all of these times are in windows of commits that the chat is known to have led to. Windows overlap if several
+ * branches or people work at the same time. If all of the chat's activity is explained by one commit, time alone does
+ * not connect the chat to another.
  */
 function isAccountedFor(timesMs: readonly number[], known: readonly Window[]): boolean {
   return timesMs.length > 0 && timesMs.every((atMs) => known.some((window) => isIn(atMs, window)))
 }
 
-/** How many of these ascending times are not later. */
+/** How many of these ascending times are at or before a time. */
 function countUpTo(timesMs: readonly number[], atMs: number): number {
   let [low, high] = [0, timesMs.length]
   while (low < high) {
@@ -117,11 +126,15 @@ function countUpTo(timesMs: readonly number[], atMs: number): number {
   return low
 }
 
-function fileEvidence(taken: readonly TakenEdit[], { window, amended }: DatedCommit, touched: number): FileEvidence {
-  const paths = [...new Set(taken.map(({ path }) => path))].sort()
-  const lastEditAtMs = Math.max(...taken.map(({ atMs }) => atMs))
-  const isInWindow = taken.some(({ atMs }) => isIn(atMs, window))
-  const isAmended = !isInWindow && amended !== null && taken.some(({ atMs }) => atMs > window.endMs)
+function fileEvidence(
+  attributed: readonly RepositoryEdit[],
+  { window, amended }: DatedCommit,
+  touched: number,
+): FileEvidence {
+  const paths = [...new Set(attributed.map(({ path }) => path))].sort()
+  const lastEditAtMs = Math.max(...attributed.map(({ atMs }) => atMs))
+  const isInWindow = attributed.some(({ atMs }) => isIn(atMs, window))
+  const isAmended = !isInWindow && amended !== null && attributed.some(({ atMs }) => atMs > window.endMs)
   const waitedMs = isInWindow || isAmended ? 0 : Math.max(0, window.startMs - lastEditAtMs)
   return {
     paths,
@@ -133,8 +146,8 @@ function fileEvidence(taken: readonly TakenEdit[], { window, amended }: DatedCom
   }
 }
 
-/** An edit without a time of its own happened while the chat was there; it counts as of the chat's end. */
-function editsOf(chat: ChatActivity, { pathOf }: MatchInput): TakenEdit[] {
+/** An edit without its own time is dated to the end of the chat. */
+function editsOf(chat: ChatActivity, { pathOf }: MatchInput): RepositoryEdit[] {
   return chat.edits.flatMap(({ path, atMs }) => {
     const inRepository = pathOf(chat, path)
     const whenMs = atMs ?? chat.endedAtMs

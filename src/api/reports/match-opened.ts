@@ -1,51 +1,44 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { Commit, CommitList, TouchedFile, TouchedFiles } from '../../model/commit.ts'
+import type { Commit, CommitList, TouchedFile, TouchedFiles, Repository } from '../../model/commit.ts'
 import { UserError } from '../../model/user-error.ts'
-import { readChatActivity } from '../queries/chats/chat-activity.ts'
-import type { ChatActivity } from '../queries/chats/chat-activity.ts'
+import { readChatActivity, type ChatActivity, readScoredCommits } from '../queries/chats/chat-activity.ts'
 import { listProjectRoots } from '../queries/projects/project-roots.ts'
-import { readScoredCommits } from '../queries/scored-commits.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { dateCommits } from './commit-windows.ts'
-import type { DatedCommit } from './commit-windows.ts'
-import type { Histories } from './histories.ts'
+import { dateCommits, type DatedCommit, type CommitsBySha, LATE_MS } from './attribute-edits.ts'
+import type { Histories, OpenedRepository } from './histories.ts'
 import type { CommitMatch } from './judge-match.ts'
 import { matchCommits } from './match-commits.ts'
-import type { OpenedRepository } from './open-repositories.ts'
-import { branchReader } from './reachable.ts'
-import { LATE_MS } from './take-edits.ts'
-import { gitPath, liesIn, repositoryPath } from './repository-paths.ts'
-import type { RepositoryPlace } from './repository-paths.ts'
+import { gitPath, liesIn, repositoryPath, type RepositoryPlace } from './repository-paths.ts'
 
-/** Of so many commits besides those of an answer it is asked what they touched. */
+/** Besides the wanted commits, the files of at most this many commits are read. */
 const TOUCHED_MAX = 3000
 
 export interface MatchRequest {
   readonly opened: OpenedRepository
   readonly list: CommitList
-  /** Some of the list. */
+  /** The wanted commits: a part of the list. */
   readonly asked: readonly Commit[]
   readonly windowMs: number
 }
 
 export interface MatchAnswer {
   readonly matches: ReadonlyMap<string, readonly CommitMatch[]>
-  /** How many files each touched; a commit of which that is not known is left out. */
+  /** How many files each commit touched. Commits with unknown files are left out. */
   readonly fileCounts: ReadonlyMap<string, number>
   readonly warnings: readonly string[]
 }
 
-/** Matches commits of one repository to the chats of all projects that lie in it. */
+/** Matches commits of one repository with the chats of all projects in it. */
 export async function matchOpened(db: Mirror, histories: Histories, request: MatchRequest): Promise<MatchAnswer> {
   const { opened, list } = request
   const asked = new Set(request.asked.map(({ sha }) => sha))
-  // Of a long history only a stretch is of interest: what is done for each commit is done for those.
+  // The history may be long. So the work per commit is only done for the wanted ones.
   const bySha = new Map(list.commits.map((commit) => [commit.sha, commit]))
   const wanted = dateCommits(request.asked, request.windowMs, bySha)
   if (wanted.length === 0) return { matches: new Map(), fileCounts: new Map(), warnings: [] }
-  const stretch = stretchOf(wanted)
-  const { chats, rootOf, scored } = readChats(db, opened.place, stretch, [...asked])
-  const between = commitsBetween(list.commits, asked, firstEditOf(chats, stretch))
+  const period = periodOf(wanted)
+  const { chats, rootOf, scored } = readChats(db, opened.place, period, [...asked])
+  const between = commitsBetween(list.commits, asked, firstEditOf(chats, period))
   const named = [...wanted, ...dateCommits(between.slice(0, TOUCHED_MAX), request.windowMs, bySha)]
   const { files, warning } = await readTouched(opened, named, histories)
   const isOnBranch = branchReader(opened.repository, bySha)
@@ -60,7 +53,7 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
     pathOf: (chat, path) => repositoryPath(path, rootOf(chat), opened.place),
     isOnBranch,
   })
-  const cut = `Edits long before a commit were looked for in the last ${named.length} commits only.`
+  const cut = `Edits made long before a commit were matched only with the last ${named.length} commits.`
   return {
     matches,
     fileCounts,
@@ -68,13 +61,13 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   }
 }
 
-interface Stretch {
+interface Period {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** From the first edit that one of them may hold to the last moment in which one was made. */
-function stretchOf(wanted: readonly DatedCommit[]): Stretch {
+/** From the earliest edit that may be in one of the commits to the time of the last commit. */
+function periodOf(wanted: readonly DatedCommit[]): Period {
   let [fromMs, toMs] = [Infinity, -Infinity]
   for (const { window, amended } of wanted) {
     fromMs = Math.min(fromMs, window.startMs, window.endMs - LATE_MS)
@@ -83,35 +76,35 @@ function stretchOf(wanted: readonly DatedCommit[]): Stretch {
   return { fromMs, toMs }
 }
 
-function readChats(db: Mirror, place: RepositoryPlace, stretch: Stretch, shas: readonly string[]) {
+function readChats(db: Mirror, place: RepositoryPlace, period: Period, shas: readonly string[]) {
   return inSnapshot(db, () => {
     const roots = listProjectRoots(db).filter(({ remote, path }) => remote === null && liesIn(folderOf(path), place))
     const folders = new Map(roots.map(({ num, path }) => [num, folderOf(path)]))
-    const chats = readChatActivity(db, { projectNums: [...folders.keys()], ...stretch })
+    const chats = readChatActivity(db, { projectNums: [...folders.keys()], ...period })
     const scored = readScoredCommits(db, shas)
     return { chats, scored, rootOf: ({ projectNum }: ChatActivity): string => folders.get(projectNum) ?? '/' }
   })
 }
 
-/** Of a project of several folders, the one in which the file lies that names them. */
+/** For a workspace file of several folders, the folder of that file. */
 const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '')
 
-/** From the first edit that a wanted commit may hold; nothing lies between where nothing was edited. */
-function firstEditOf(chats: readonly ChatActivity[], { fromMs, toMs }: Stretch): Stretch {
+/** From the first edit that may be in a wanted commit. Without edits the period is empty. */
+function firstEditOf(chats: readonly ChatActivity[], { fromMs, toMs }: Period): Period {
   const edits = chats.flatMap((chat) => chat.edits.map(({ atMs }) => atMs ?? chat.endedAtMs ?? Infinity))
   return { fromMs: edits.reduce((first, atMs) => (atMs >= fromMs ? Math.min(first, atMs) : first), Infinity), toMs }
 }
 
 const timeOf = ({ authoredAtMs, committedAtMs }: Commit): number => authoredAtMs ?? committedAtMs ?? -Infinity
 
-/** Commits between an edit and a wanted one, the last first: an edit went into the first that touched its file. */
-function commitsBetween(commits: readonly Commit[], asked: ReadonlySet<string>, { fromMs, toMs }: Stretch): Commit[] {
+/** Commits between an edit and a wanted commit, the last first. An edit belongs to the first that touched its file. */
+function commitsBetween(commits: readonly Commit[], asked: ReadonlySet<string>, { fromMs, toMs }: Period): Commit[] {
   return commits
     .filter((commit) => !asked.has(commit.sha) && timeOf(commit) + 1000 > fromMs && timeOf(commit) <= toMs)
     .sort((left, right) => timeOf(right) - timeOf(left))
 }
 
-/** Without files there is time alone: better than no answer, and it says so. */
+/** If the files cannot be read, matching by time alone is better than no answer. A warning says so. */
 async function readTouched({ repository }: OpenedRepository, named: readonly DatedCommit[], histories: Histories) {
   try {
     const files = await histories.touched(
@@ -122,7 +115,7 @@ async function readTouched({ repository }: OpenedRepository, named: readonly Dat
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     const files: ReadonlyMap<string, TouchedFiles> = new Map()
-    return { files, warning: `What the commits touched could not be read. ${error.message}` }
+    return { files, warning: `The files of the commits could not be read. ${error.message}` }
   }
 }
 
@@ -132,3 +125,25 @@ const namesOf = (files: readonly TouchedFile[], place: RepositoryPlace): Readonl
       [path, ...(formerPath === null ? [] : [formerPath])].map((name) => gitPath(name, place)),
     ),
   )
+
+/** Whether a commit is on a branch; null if the branch no longer exists, or its tip was not read. */
+export type IsOnBranch = (branch: string, sha: string) => boolean | null
+
+/** Walks each branch once, over the commits that were read. */
+export function branchReader({ branches }: Repository, bySha: CommitsBySha): IsOnBranch {
+  const known = new Map<string, ReadonlySet<string> | null>()
+  const reach = (branch: string): ReadonlySet<string> | null => {
+    const tip = branches.get(branch)
+    if (tip === undefined || !bySha.has(tip)) return null
+    const reached = new Set([tip])
+    for (const sha of reached) {
+      for (const parent of bySha.get(sha)?.parents ?? []) if (bySha.has(parent)) reached.add(parent)
+    }
+    return reached
+  }
+  return (branch, sha) => {
+    const reached = known.get(branch) ?? reach(branch)
+    known.set(branch, reached)
+    return reached?.has(sha) ?? null
+  }
+}

@@ -2,9 +2,9 @@ import { posix } from 'node:path'
 import type { Repository } from '../../model/commit.ts'
 
 /**
- * Makes of the paths that chats name the paths that git names.
- * @param root the folder of the chat's project, as Cursor spells it; relative paths are from there
- * @returns null for what lies outside the repository
+ * Converts a path from a chat to a path as in git.
+ * @param root the folder of the chat's project, as Cursor writes it. Relative paths start there
+ * @returns null if the path is outside the repository
  */
 export function repositoryPath(path: string, root: string, { topLevels }: RepositoryPlace): string | null {
   const named = slashed(path, hasBackslashes.test(root))
@@ -14,12 +14,12 @@ export function repositoryPath(path: string, root: string, { topLevels }: Reposi
   return top === undefined ? null : clean.slice(top === '/' ? 1 : top.length + 1)
 }
 
-/** Where a repository lies, in every spelling that is known of it. */
+/** The location of a repository, in all known spellings. */
 export interface RepositoryPlace {
   readonly topLevels: readonly string[]
 }
 
-/** Git resolves links, and Cursor keeps the path by which the folder was opened. */
+/** Git resolves symbolic links, but Cursor stores the path with which the folder was opened. */
 export function placeOf({ root, topLevel, prefix }: Repository): RepositoryPlace {
   const opened = folded(posix.normalize(slashed(root))).replace(/(?<=.)\/+$/, '')
   const below = folded(prefix).replace(/\/$/, '')
@@ -28,13 +28,13 @@ export function placeOf({ root, topLevel, prefix }: Repository): RepositoryPlace
   return { topLevels: [...new Set([...(isPlain ? [top] : []), folded(slashed(topLevel))])] }
 }
 
-/** True for a folder that is the repository's, or lies in it. */
+/** Whether a folder is the top folder of the repository or inside it. */
 export function liesIn(root: string, { topLevels }: RepositoryPlace): boolean {
   const folder = folded(posix.normalize(slashed(root))).replace(/(?<=.)\/+$/, '')
   return topLevels.some((top) => folder === top || folder.startsWith(top === '/' ? '/' : `${top}/`))
 }
 
-/** A path of git's own, as the others are compared with it. @param place tells whether it is a system without case */
+/** A path of git in the form used for comparison. @param place shows whether the file system ignores case */
 export const gitPath = (path: string, { topLevels }: RepositoryPlace): string =>
   folded(
     path,
@@ -43,15 +43,15 @@ export const gitPath = (path: string, { topLevels }: RepositoryPlace): string =>
 
 const isAbsolute = (path: string): boolean => path.startsWith('/') || /^[a-z]:\//i.test(path)
 
-/** How an absolute path on a system begins where a backslash parts folders. */
+/** The beginning of an absolute Windows path. */
 const hasBackslashes = /^(?:[a-z]:[\\/]|\/[a-z]:\/|\\\\)/i
 
-/** `/c:/shop` and `C:\shop` are one place. */
+/** `/c:/shop` and `C:\shop` are the same folder. */
 const slashed = (path: string, isOnWindows = hasBackslashes.test(path)): string => {
   return isOnWindows ? path.replaceAll('\\', '/').replace(/^\/(?=[a-z]:)/i, '') : path.replace(/^\.\//, '')
 }
 
-/** macOS writes accents apart; Windows knows no case. */
+/** macOS stores accents separately from their letters. Windows ignores case. */
 function folded(path: string, isWithoutCase = /^[a-z]:\//i.test(path)): string {
   const composed = path.normalize('NFC')
   return isWithoutCase ? composed.toLowerCase() : composed

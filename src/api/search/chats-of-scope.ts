@@ -1,11 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Clock } from '../periods.ts'
 import { createDeadline } from './deadline.ts'
-import { filterNodes } from './match/filter-nodes.ts'
+import { filterNodes, type SearchFilters } from './request.ts'
 import { chatsByTitle } from './titles/find-titles.ts'
 import { parseQuery } from './language/parse.ts'
 import { planQuery } from './plan/plan.ts'
-import type { SearchFilters } from './request.ts'
 import { walkMessages } from './match/walk.ts'
 
 const KEYS_MAX = 10_000
@@ -14,8 +13,7 @@ select distinct m.chat from json_each(?) wanted cross join messages m on m.key =
 `
 
 /**
- * The chats, by number, of which a message or the title is found; all there are, however long it takes. Null where
- * nothing is asked for.
+ * The numbers of all chats with a matching message or title. There is no time limit. Null if the scope is empty.
  */
 export function chatsOfScope(
   db: Mirror,
@@ -28,7 +26,7 @@ export function chatsOfScope(
   return db.transaction(() => {
     const plan = planQuery(db, trees, clock)
     const never = createDeadline(undefined)
-    // What a search tells of titles is bounded; what is not archived is lost one day.
+    // A search looks at a limited number of titles. An archive needs all of them, or chats would be lost one day.
     const nums = new Set(chatsByTitle(db, plan))
     let keys: number[] = []
     const take = (): void => {

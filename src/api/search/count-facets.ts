@@ -4,15 +4,14 @@ import { countMessages, newestMessages } from './match/count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findTitles, titlesBeside } from './titles/find-titles.ts'
 import { CANDIDATES_MAX } from './titles/title-candidates.ts'
-import { partNames } from './language/read-field.ts'
-import type { QueryNode } from './language/tree.ts'
+import { partNames, type QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { FacetName, FacetValue, SearchRequest } from './request.ts'
 import { rowsOf, valuesOf } from './match/statement.ts'
 
-/** So many of the newest messages found are counted. */
+/** How many of the newest matching messages are counted. */
 const COUNTED_MAX = 20_000
-/** So many values of one facet are told, the most frequent first. */
+/** How many values of a facet are returned, the most frequent first. */
 const VALUES_MAX = 100
 
 export interface Facets {
@@ -20,7 +19,7 @@ export interface Facets {
   readonly warnings: readonly string[]
 }
 
-/** How what was found spreads over projects, tools and so on: what asking for one of them as well would leave. */
+/** Counts the hits by project, tool and so on: how many would be left with that filter. */
 export function countFacets(
   db: Mirror,
   plan: QueryPlan,
@@ -43,8 +42,8 @@ export function countFacets(
   const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
   const isCut = newest.keys.length === COUNTED_MAX && !newest.isWhole
   const warnings = [
-    ...(isCut ? [`The facets count the newest ${COUNTED_MAX} messages that were found.`] : []),
-    ...(titles.isWhole ? [] : [`Of chats that only their titles name the facets count the last ${CANDIDATES_MAX}.`]),
+    ...(isCut ? [`The facets count only the newest ${COUNTED_MAX} matching messages.`] : []),
+    ...(titles.isWhole ? [] : [`Of chats that match only by title, the facets count the newest ${CANDIDATES_MAX}.`]),
   ]
   return { facets, warnings }
 }
@@ -79,7 +78,7 @@ function countValues(db: Mirror, sql: string, keys: string): readonly FacetValue
   return rowsOf<FacetValue>(db, sql).all({ keys, limit: VALUES_MAX })
 }
 
-/** Counted by the search itself: a part counts where all that is asked for stands in that kind of part. */
+/** Counts with one search per part: a message counts if the whole query matches in that kind of part. */
 function countParts(
   db: Mirror,
   trees: readonly QueryNode[],
@@ -87,7 +86,7 @@ function countParts(
   deadline: Deadline,
 ): readonly FacetValue[] {
   const counts = partNames.map((name): FacetValue => {
-    // Each part is a search of its own.
+    // Checked here, because each part needs its own search.
     if (deadline.isPassed()) return { value: name, label: name, count: 0 }
     const within: QueryNode = { kind: 'field', name: 'in', values: [name] }
     const plan = planQuery(db, [within, ...trees], request.clock)

@@ -1,16 +1,16 @@
-const ROWS_PER_LOOK = 256
+const ROWS_PER_CHECK = 256
 
-/** When a search has to stop. Once passed it stays passed. */
+/** When a search must stop. Once passed, it stays passed. */
 export interface Deadline {
-  /** Looks at the clock. */
+  /** Checks the clock. */
   readonly isPassed: () => boolean
-  /** For loops over rows: looks at the clock every 256 rows. */
+  /** For loops over rows: checks the clock every 256 rows. */
   readonly isPassedAtRow: () => boolean
-  /** Whether one of the looks so far found it passed. */
+  /** Whether an earlier check found it passed. Does not check the clock. */
   readonly hasPassed: () => boolean
 }
 
-/** @param limitMs from now; none where undefined */
+/** @param limitMs milliseconds from now; undefined for no limit */
 export function createDeadline(limitMs: number | undefined, now: () => number = () => performance.now()): Deadline {
   const endAtMs = limitMs === undefined ? Infinity : now() + limitMs
   let wasPassed = false
@@ -21,7 +21,7 @@ export function createDeadline(limitMs: number | undefined, now: () => number = 
   }
   const isPassedAtRow = (): boolean => {
     rows += 1
-    return rows % ROWS_PER_LOOK === 0 ? isPassed() : wasPassed
+    return rows % ROWS_PER_CHECK === 0 ? isPassed() : wasPassed
   }
   return { isPassed, isPassedAtRow, hasPassed: () => wasPassed }
 }

@@ -3,7 +3,7 @@ import type { QueryNode } from './language/tree.ts'
 import type { Branch } from './plan/branch.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { LAST_KEY } from './plan/resolve-field.ts'
-import { describeTest } from './plan/test-sql.ts'
+import { describeTest } from './plan/branch-sql.ts'
 import { RANKED_MAX, READ_MAX } from './match/rank.ts'
 import { COUNTED_MAX } from './match/count-messages.ts'
 import type { SearchExplanation, SearchRequest } from './request.ts'
@@ -40,11 +40,11 @@ function steps(plan: QueryPlan, { sort, group, facets }: SearchRequest): readonl
   const order = sort === 'oldest' ? 'oldest' : 'newest'
   const isRanked = sort === 'relevance' && plan.hasWords
   return [
-    ...(plan.titleBranches.length > 0 ? ['look for chats by their titles'] : []),
+    ...(plan.titleBranches.length > 0 ? ['search the titles of chats'] : []),
     ...plan.branches.map((branch) => walkStep(branch, order)),
-    ...(plan.branches.length > 1 ? ['lay them side by side, each message once'] : []),
+    ...(plan.branches.length > 1 ? ['merge the walks, each message once'] : []),
     isRanked
-      ? `weigh the newest ${RANKED_MAX} and read the best ${READ_MAX} of them, older ones behind them by time`
+      ? `rank the newest ${RANKED_MAX} and read the best ${READ_MAX} of them; older ones follow by time`
       : `list them ${order} first`,
     ...(group === 'chat' ? ['keep the best message of each chat'] : [`count them up to ${COUNTED_MAX}`]),
     ...(facets.length > 0 ? [`count by ${facets.join(', ')}`] : []),
@@ -52,8 +52,8 @@ function steps(plan: QueryPlan, { sort, group, facets }: SearchRequest): readonl
 }
 
 function walkStep(branch: Branch, order: string): string {
-  const tests = branch.tests.length > 0 || branch.chats !== null ? ', looking up each message' : ''
+  const tests = branch.tests.length > 0 || branch.chats !== null ? ', look up each message' : ''
   if (branch.match !== null) return `walk the index, ${order} first${tests}`
-  const besides = branch.exclude === null ? '' : ', beside the index for what is left out'
+  const besides = branch.exclude === null ? '' : ', skip excluded ones by the index'
   return `walk the messages${branch.chats === null ? '' : ' of the chats'}, ${order} first${besides}`
 }

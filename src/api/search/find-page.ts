@@ -13,28 +13,35 @@ import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
 import { rankMatches } from './match/rank.ts'
 import type { SearchRequest } from './request.ts'
-import type { Scorer } from './score/scorer.ts'
+import type { Scorer } from './scorer.ts'
 import type { TitleCandidate } from './titles/title-candidates.ts'
 import type { TimeOrder } from './match/steps.ts'
 import { walkMessages } from './match/walk.ts'
+import { valuesOf } from './match/statement.ts'
 
-/** What stands on one page of the answer: messages and title hits in one order. */
+/** One page of the answer: messages and title hits in one order. */
 export interface Page {
   readonly found: readonly Found[]
   readonly total: number
   readonly isExact: boolean
-  /** Keys of the newest messages found, as far as they are known, and how many titles stand beside them. */
+  /** Keys of the newest matching messages, as far as known, and the number of title hits besides them. */
   readonly newest: readonly number[]
   readonly titles: number
 }
 
-type Asked = Pick<SearchRequest, 'sort' | 'limit' | 'offset'>
+type PageOptions = Pick<SearchRequest, 'sort' | 'limit' | 'offset'>
 
-/** @param scorer null where nothing is to be ranked */
-export function findPage(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer | null, deadline: Deadline): Page {
+/** @param scorer null if the order is by time */
+export function findPage(
+  db: Mirror,
+  plan: QueryPlan,
+  options: PageOptions,
+  scorer: Scorer | null,
+  deadline: Deadline,
+): Page {
   return scorer === null
-    ? pageByTime(db, plan, asked, asked.sort === 'oldest' ? 'oldest' : 'newest', deadline)
-    : pageByRank(db, plan, asked, scorer, deadline)
+    ? pageByTime(db, plan, options, options.sort === 'oldest' ? 'oldest' : 'newest', deadline)
+    : pageByRank(db, plan, options, scorer, deadline)
 }
 
 const foundMessage = (key: number, score = 0): Found => ({ key, score, titled: null })
@@ -45,8 +52,8 @@ const foundTitle = ({ key, title, summary }: TitleHit, score = 0): Found => ({
   titled: { title, summary },
 })
 
-function pageByTime(db: Mirror, plan: QueryPlan, asked: Asked, order: TimeOrder, deadline: Deadline): Page {
-  const end = asked.offset + asked.limit
+function pageByTime(db: Mirror, plan: QueryPlan, options: PageOptions, order: TimeOrder, deadline: Deadline): Page {
+  const end = options.offset + options.limit
   const isDown = order === 'newest'
   const isCounted = isExclusion(plan.branches)
   const newest = newestMessages(db, plan.branches, Math.max(isCounted ? 0 : COUNTED_MAX, isDown ? end : 0), deadline)
@@ -60,7 +67,7 @@ function pageByTime(db: Mirror, plan: QueryPlan, asked: Asked, order: TimeOrder,
       ? countMessages(db, plan.branches, deadline)
       : { count: newest.keys.length, isExact: newest.isWhole }
   const sorted = listed.sort((a, b) => sign * (a.key - b.key))
-  return pageOf(sorted, titles, count, asked, newest)
+  return pageOf(sorted, titles, count, options, newest)
 }
 
 const inOrder = (keys: readonly number[], order: TimeOrder): readonly number[] =>
@@ -75,8 +82,8 @@ function firstKeys(db: Mirror, plan: QueryPlan, order: TimeOrder, rows: number, 
   return keys
 }
 
-function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, deadline: Deadline): Page {
-  const end = asked.offset + asked.limit
+function pageByRank(db: Mirror, plan: QueryPlan, options: PageOptions, scorer: Scorer, deadline: Deadline): Page {
+  const end = options.offset + options.limit
   const ranking = rankMatches(db, plan.branches, scorer, deadline)
   const newest = { keys: ranking.newest, isWhole: ranking.isWhole }
   const scoreOf = ({ title, summary }: Pick<TitleCandidate, 'title' | 'summary'>): number =>
@@ -89,10 +96,10 @@ function pageByRank(db: Mirror, plan: QueryPlan, asked: Asked, scorer: Scorer, d
   ].sort((a, b) => b.score - a.score || b.key - a.key)
   const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
   const count = { count: ranking.newest.length, isExact: ranking.isWhole }
-  return pageOf([...best, ...older], titles, count, asked, newest)
+  return pageOf([...best, ...older], titles, count, options, newest)
 }
 
-/** Only the newest matches are ranked: what is left follows by time. */
+/** Only the newest matches are ranked. The others follow by time. */
 function olderMessages(
   db: Mirror,
   plan: QueryPlan,
@@ -109,7 +116,7 @@ function pageOf(
   listed: readonly Found[],
   titles: TitleHits,
   messages: Count,
-  { offset, limit }: Asked,
+  { offset, limit }: PageOptions,
   newest: Newest,
 ): Page {
   const found = listed.slice(offset, offset + limit)
@@ -122,4 +129,82 @@ function pageOf(
     newest: newest.keys,
     titles: titles.hits.length,
   }
+}
+
+/** A chat's best message, and how many of its messages match. A title counts as one. */
+export interface Group {
+  readonly best: Found
+  readonly matchCount: number
+}
+
+export interface Groups {
+  readonly page: readonly Group[]
+  /** How many chats. */
+  readonly total: number
+  readonly isExact: boolean
+}
+
+/** How many of the newest matching messages are grouped. */
+const GROUPED_MAX = 20_000
+
+/** One item per chat, in the order of their best messages. @param scorer null if the order is by time */
+export function findGroups(
+  db: Mirror,
+  plan: QueryPlan,
+  { sort, offset, limit }: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
+  scorer: Scorer | null,
+  deadline: Deadline,
+): Groups {
+  const newest = newestMessages(db, plan.branches, GROUPED_MAX, deadline)
+  const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
+  const scores = new Map(ranked.map(({ key, score }) => [key, score]))
+  const messages = [...new Set([...newest.keys, ...scores.keys()])].map((key): Found => ({
+    key,
+    score: scores.get(key) ?? 0,
+    titled: null,
+  }))
+  const isBetter =
+    scorer !== null
+      ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
+      : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
+  // A title represents a chat without a matching message.
+  const beside = titlesBeside(db, plan, newest, null, deadline)
+  const titles = beside.hits.map(({ key, title, summary }) => ({
+    best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
+    matchCount: 1,
+  }))
+  const all = [...groupByChat(db, messages, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
+  return {
+    page: all.slice(offset, offset + limit),
+    total: all.length,
+    isExact: newest.isWhole && beside.isWhole && !deadline.hasPassed(),
+  }
+}
+
+function groupByChat(
+  db: Mirror,
+  messages: readonly Found[],
+  isBetter: (a: Found, b: Found) => number,
+): readonly Group[] {
+  const groups = new Map<number, { best: Found; matchCount: number }>()
+  const chats = chatsOf(db, messages)
+  for (const [index, message] of messages.entries()) {
+    const chat = chats[index] ?? 0
+    const group = groups.get(chat)
+    if (group === undefined) groups.set(chat, { best: message, matchCount: 1 })
+    else {
+      group.matchCount += 1
+      if (isBetter(message, group.best) < 0) group.best = message
+    }
+  }
+  return [...groups.values()]
+}
+
+const CHATS_OF_KEYS = `
+  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value order by k.key
+`
+
+function chatsOf(db: Mirror, messages: readonly Found[]): readonly number[] {
+  const keys = JSON.stringify(messages.map((message) => message.key))
+  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys })
 }

@@ -9,7 +9,7 @@ import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import type { SearchHit } from './request.ts'
 import { rowsOf } from './match/statement.ts'
 
-/** One place in the answer: a message, and the chat's title where that is what matched. */
+/** One hit: a message, with the chat's title if the title is what matched. */
 export interface Found {
   readonly key: number
   readonly score: number
@@ -40,7 +40,7 @@ const SELECT_HIT = `
   where m.key = @key
 `
 
-/** Dresses what was found. Only here is a message's text read: for the hits of one page. */
+/** Makes the hits of one page. Texts of messages are read only here. */
 export function makeHits(db: Mirror, found: readonly Found[], matcher: TermMatcher): readonly SearchHit[] {
   const statement = rowsOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
@@ -66,21 +66,21 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher): SearchHit {
     ...shown,
     chat: { id: chatId, title: row.chatTitle },
     project: projectId === null || projectName === null ? null : { id: asProjectId(projectId), name: projectName },
-    // A word that most messages hold weighs a millionth: digits are cut from the front, not from the point.
+    // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
     score: Number(found.score.toPrecision(6)),
   }
 }
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
-interface Looked {
+interface Searched {
   readonly text: string
   readonly found: readonly TermMatch[]
 }
 
 function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
-  const lookIn = (text: string): Looked => ({ text, found: matcher.find(text) })
-  const [inTitle, inSummary] = [lookIn(titled.title), lookIn(titled.summary ?? '')]
+  const searchIn = (text: string): Searched => ({ text, found: matcher.find(text) })
+  const [inTitle, inSummary] = [searchIn(titled.title), searchIn(titled.summary ?? '')]
   const isInSummary = wordsOf(inSummary.found).size > wordsOf(inTitle.found).size
   const { text, found } = isInSummary ? inSummary : inTitle
   return { part: 'title', toolName: null, snippet: makeSnippet(text, found) }

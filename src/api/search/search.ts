@@ -4,18 +4,15 @@ import { createMatcher } from '../../text/passages/matcher.ts'
 import { countFacets } from './count-facets.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { explainSearch } from './explain.ts'
-import { filterNodes } from './match/filter-nodes.ts'
-import { findGroups } from './find-groups.ts'
-import { findPage } from './find-page.ts'
+import { filterNodes, type SearchAnswer, type SearchRequest } from './request.ts'
+import { findGroups, findPage } from './find-page.ts'
 import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
 import { chatsOfMessages } from './match/matching-chats.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
 import type { QueryNode } from './language/tree.ts'
-import { relateChats } from './related/relate-chats.ts'
-import type { SearchAnswer, SearchRequest } from './request.ts'
-import { createScorer, type Scorer } from './score/scorer.ts'
-import { askWords } from './score/text-fit.ts'
+import { relateChats } from './related/find-related.ts'
+import { createScorer, type Scorer, askWords } from './scorer.ts'
 import { checkSpelling } from './spelling/check-spelling.ts'
 import { suggestRelaxed } from './help/suggest-relaxed.ts'
 import { warnOfCapped } from './help/warn-of-capped.ts'
@@ -35,9 +32,9 @@ type Outcome = Pick<
 >
 
 /**
- * Answers a search. Total in `q`: whatever it holds, there is an answer, and what was not understood stands in
- * `warnings`. Synchronous; past `deadlineMs` it answers with what it has.
- * @param db a reader of the mirror; all is read in one snapshot
+ * Answers a search. Any `q` gets an answer; parts that were not understood are reported in `warnings`. It is
+ * synchronous. After `deadlineMs` it answers with what it has.
+ * @param db a reader of the mirror. Everything is read in one snapshot
  */
 export function search(db: Mirror, request: SearchRequest): SearchAnswer {
   const startedAtMs = performance.now()
@@ -54,9 +51,9 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
     tookMs: Math.round(performance.now() - startedAtMs),
     warnings: [
       ...outcome.warnings,
-      ...(backlog > 0 ? [`${backlog} older messages were not searched: they are still being indexed.`] : []),
-      ...(isPartial ? ['The search ran out of time: there may be more than is shown.'] : []),
-      ...(isHelpCut ? ['There was no time left to look for what may have been meant.'] : []),
+      ...(backlog > 0 ? [`${backlog} older messages are still being indexed and were not searched.`] : []),
+      ...(isPartial ? ['The search ran out of time: there may be more hits.'] : []),
+      ...(isHelpCut ? ['There was no time left to look for suggestions.'] : []),
     ],
     isPartial,
   }
@@ -66,7 +63,7 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const parsed = parseQuery(request.q)
   const asked = answerTree(db, parsed.tree, request, deadline)
   if (asked === null) return emptyOutcome(parsed, request)
-  // The clock is not looked at again: a deadline that passed behind the last look cut nothing short.
+  // `hasPassed` does not check the clock again: a deadline that passed after the last check ended nothing early.
   const isAskedPartial = deadline.hasPassed()
   const spelling = checkSpelling(db, parsed.tree, request, asked.total, deadline)
   const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
@@ -82,7 +79,7 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   return {
     ...answered,
     related: related?.chats ?? [],
-    // Who helps may run out of time, too; what was asked for is answered all the same.
+    // If only the suggestions run out of time, the answer itself is still complete.
     isPartial: shown === null ? isAskedPartial : deadline.hasPassed(),
     correctedQuery: spelling.corrected?.suggestion.text ?? null,
     suggestions: [...spelling.suggestions, ...(relaxed?.suggestions ?? [])],
@@ -90,13 +87,13 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   }
 }
 
-/** If this many chats hold all words, nobody needs those that hold fewer. */
+/** If this many chats match the whole query, related chats are not needed. */
 const HOLDERS_ENOUGH = 10
 
 const wantsRelated = ({ sort, offset }: SearchRequest, countHolders: () => number): boolean =>
   sort === 'relevance' && offset === 0 && countHolders() < HOLDERS_ENOUGH
 
-/** Null where nothing is asked. */
+/** Null if there is neither a query nor a filter. */
 function answerTree(
   db: Mirror,
   tree: QueryNode | null,
@@ -122,7 +119,7 @@ function answerTree(
 }
 
 interface Listed extends Pick<Outcome, 'total' | 'totalIsExact' | 'items'> {
-  /** How many chats hold all that was asked for, up to ten. */
+  /** How many chats match the whole query, up to ten. */
   readonly countHolders: () => number
 }
 
@@ -133,7 +130,7 @@ function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadl
   return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), countHolders }
 }
 
-/** Counts up to ten. Mostly the first few messages are enough. */
+/** Counts up to ten. Usually the first few messages are enough. */
 function countChats(db: Mirror, keys: readonly number[]): number {
   const chats = new Set<number>()
   for (let from = 0, to = 2 * HOLDERS_ENOUGH; from < keys.length && chats.size < HOLDERS_ENOUGH; from = to, to *= 4) {
@@ -151,15 +148,15 @@ function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadlin
   return { total, totalIsExact: isExact, items, countHolders: () => total }
 }
 
-/** Null where the order is one of time. */
+/** Null if the order is by time. */
 function scorerFor(plan: QueryPlan, { sort, clock }: SearchRequest): Scorer | null {
   if (sort !== 'relevance' || !plan.hasWords) return null
   return createScorer(askWords(plan.words), clock.nowMs)
 }
 
 function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): Outcome {
-  const warnings = parsed.warnings.length > 0 ? parsed.warnings : ['Nothing was asked for: give a word or a filter.']
-  const none = { query: '', tree: [], filters: [], ways: [], titles: [], steps: ['answer that nothing was asked for'] }
+  const warnings = parsed.warnings.length > 0 ? parsed.warnings : ['The query is empty: give a word or a filter.']
+  const none = { query: '', tree: [], filters: [], ways: [], titles: [], steps: ['answer that the query is empty'] }
   return {
     total: 0,
     totalIsExact: true,

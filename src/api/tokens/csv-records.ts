@@ -15,7 +15,7 @@ const SEPARATORS = [',', ';', '\t'] as const
 function separatorOf(text: string): string {
   const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\n])*/.exec(text) ?? []
   const bare = head.replace(/"(?:[^"]|"")*"/g, '')
-  const counts = SEPARATORS.map((sign) => bare.split(sign).length)
+  const counts = SEPARATORS.map((separator) => bare.split(separator).length)
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
@@ -51,8 +51,8 @@ export function csvRecords(given: string): readonly CsvRecord[] {
 }
 
 const problems: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'something follows a closing quote',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
   INVALID_OPENING_QUOTE: 'a quote follows other text',
 }
 
@@ -62,8 +62,8 @@ function badCsv(error: CsvError, lastLine: number): UserError {
   const line = isOpen ? lastLine + 1 : Number(error['lines'])
   return new UserError(
     'bad-csv',
-    `Line ${line} of the file is no CSV: ${problems[error.code] ?? error.message}.`,
-    'Download the file again and do not edit it.',
+    `Line ${line} of the file is not valid CSV: ${problems[error.code] ?? error.message}.`,
+    'Download the file again, and do not edit it.',
     { cause: error },
   )
 }

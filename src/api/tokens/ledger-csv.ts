@@ -2,7 +2,7 @@ import type { TokensAnswer, TokenSources } from './request.ts'
 
 type Cell = string | number | null | undefined
 
-/** Every number beside its source. A cell that is empty is not known. */
+/** One column per number and source. An empty cell is unknown. */
 const columns: readonly (readonly [name: string, read: (row: TokenSources) => Cell])[] = [
   ['messages', (row) => row.coverage.messages],
   ['messages recorded', (row) => row.coverage.recorded],
@@ -27,7 +27,7 @@ const columns: readonly (readonly [name: string, read: (row: TokenSources) => Ce
   ['context snapshot chats', (row) => row.contextSnapshot?.chats],
 ]
 
-/** The rows as CSV (RFC 4180), with a head; totals are no row, for they would be added to the others. */
+/** The rows as CSV (RFC 4180) with a header. There is no row of totals: a spreadsheet would add it to the others. */
 export function ledgerCsv({ rows }: Pick<TokensAnswer, 'rows'>): string {
   const head = ['key', 'label', ...columns.map(([name]) => name)]
   const body = rows.map((row) => [row.key, row.label, ...columns.map(([, read]) => read(row))])
@@ -37,7 +37,7 @@ export function ledgerCsv({ rows }: Pick<TokensAnswer, 'rows'>): string {
 function cellText(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   if (typeof cell === 'number') return String(cell)
-  // A spreadsheet would run what begins so, and a chat's title may be anybody's text.
+  // A spreadsheet would run such a text as a formula, and anyone may have written the title of a chat.
   const harmless = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

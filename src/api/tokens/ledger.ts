@@ -2,30 +2,29 @@ import type { Mirror } from '../../mirror/open.ts'
 import { modelLabel } from '../../text/tokens/model-name.ts'
 import type { BucketUnit } from '../buckets.ts'
 import { bucketAt } from '../periods.ts'
-import { resolveProjects } from '../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
-import { readDrafts, readGroupSums, readRecorded, StretchSums, type TokenScope } from '../queries/tokens/token-sums.ts'
-import { tokenNotes } from './notes.ts'
+import { readDrafts, readGroupSums, readRecorded, PeriodSums, type TokenScope } from '../queries/tokens/token-sums.ts'
 import { PriceBook, priceList } from './prices.ts'
-import type { TokenGrouping, TokensAnswer, TokensRequest, TokensRow } from './request.ts'
+import type { TokenGrouping, TokensAnswer, TokensRequest, TokensRow, TokenSources } from './request.ts'
 import { Tally } from './tally.ts'
 
-/** A project's or chat's number, a date, a model; null for what has none. */
+/** The number of a project or chat, a date, or a model; null if there is none. */
 type Key = number | string | null
-/** Events of which no chat was found are a row of their own among chats and projects. */
+/** Events without a chat are one row of their own in the groups by chat and project. */
 const UNMATCHED = 'unmatched'
 
-interface Placed {
+interface LedgerItem {
   readonly chat: number | null
   readonly project: number | null
   readonly model: string | null
   readonly atMs: number | null
 }
 
-/** All that is known of tokens, source by source, in rows by time, project, model or chat. */
-export const tellTokens = (db: Mirror, request: TokensRequest): TokensAnswer =>
-  inSnapshot(db, () => new Ledger(db, request).tell())
+/** Token counts by source, in rows by time, project, model or chat. */
+export const readLedger = (db: Mirror, request: TokensRequest): TokensAnswer =>
+  inSnapshot(db, () => new Ledger(db, request).read())
 
 class Ledger {
   readonly #db: Mirror
@@ -33,7 +32,7 @@ class Ledger {
   readonly #scope: TokenScope
   readonly #tallies = new Map<Key, Tally>()
   readonly #totals = new Tally()
-  /** The bucket that was met last: rows come by time. */
+  /** The last bucket. Rows are in order of time, so the next one is usually in it. */
   #bucket: ReturnType<typeof bucketAt> | null = null
 
   constructor(db: Mirror, request: TokensRequest) {
@@ -49,21 +48,21 @@ class Ledger {
     }
   }
 
-  tell(): TokensAnswer {
+  read(): TokensAnswer {
     const { groupBy, limit } = this.#request
-    if (isOfTime(groupBy)) this.#addStretches(groupBy)
+    if (isOfTime(groupBy)) this.#addPeriods(groupBy)
     else this.#addGroups(groupBy)
     const hasPrices = this.#addRecorded()
     for (const record of readChatRecords(this.#db, this.#scope)) {
-      if ((record.contextTokens ?? 0) > 0) this.#each(record, (tally) => tally.addContext(record))
-      // Cursor writes cents under a model's name, which need not be the one that the chat has now.
-      if (record.cents !== null) this.#each({ ...record, model: null }, (tally) => tally.addCents(record))
+      if ((record.contextTokens ?? 0) > 0) this.#addTo(record, (tally) => tally.addContext(record))
+      // Cursor records cents by model, but that need not be the chat's current model.
+      if (record.cents !== null) this.#addTo({ ...record, model: null }, (tally) => tally.addCents(record))
     }
     const imports = this.#addEvents()
     const shown = this.#sorted().slice(0, limit)
     const totals = this.#totals.toSources()
     return {
-      rows: this.#named(shown),
+      rows: this.#label(shown),
       rowsTotal: this.#tallies.size,
       totals,
       coverage: totals.coverage,
@@ -80,31 +79,31 @@ class Ledger {
     }
   }
 
-  #addStretches(unit: BucketUnit): void {
+  #addPeriods(unit: BucketUnit): void {
     const { fromMs, toMs, timeZone } = this.#request
-    const stretches = new StretchSums(this.#db, this.#scope)
-    const add = (key: Key, sum: ReturnType<StretchSums['of']>): void => {
+    const periods = new PeriodSums(this.#db, this.#scope)
+    const add = (key: Key, sum: ReturnType<PeriodSums['of']>): void => {
       if (sum.messages === 0) return
       this.#tallyOf(key).addMessages(sum)
       this.#totals.addMessages(sum)
     }
-    if (fromMs === null && toMs === null) add(null, stretches.ofUndated())
-    for (let ms = stretches.nextTime(fromMs ?? 1); ms !== null && ms < (toMs ?? Infinity);) {
+    if (fromMs === null && toMs === null) add(null, periods.ofUndated())
+    for (let ms = periods.nextTime(fromMs ?? 1); ms !== null && ms < (toMs ?? Infinity);) {
       const { start, startMs, endMs } = bucketAt(ms, unit, timeZone)
-      add(start, stretches.of(Math.max(startMs, fromMs ?? -Infinity), Math.min(endMs, toMs ?? Infinity)))
-      // Whatever a zone's clocks do, it goes on.
-      ms = stretches.nextTime(Math.max(endMs, ms + 1))
+      add(start, periods.of(Math.max(startMs, fromMs ?? -Infinity), Math.min(endMs, toMs ?? Infinity)))
+      // Always moves on, whatever the clocks of the zone do.
+      ms = periods.nextTime(Math.max(endMs, ms + 1))
     }
   }
 
-  /** @returns whether any of it could be priced, or could not */
+  /** @returns whether prices were looked up */
   #addRecorded(): boolean {
     const recorded = readRecorded(this.#db, this.#scope)
     const prices = this.#request.hasPrices && recorded.length > 0 ? new PriceBook() : null
     for (const message of recorded) {
       const { model, input, output, atMs } = message
       const cents = prices?.centsOf(model, input, output, atMs)
-      this.#each(message, (tally) => {
+      this.#addTo(message, (tally) => {
         tally.addRecorded(message)
         if (cents !== undefined) tally.addPrice(cents)
       })
@@ -114,17 +113,17 @@ class Ledger {
 
   #addEvents(): TokensAnswer['imports'] {
     const events = readEvents(this.#db, this.#scope)
-    for (const event of events) this.#each(event, (tally) => tally.addEvent(event))
+    for (const event of events) this.#addTo(event, (tally) => tally.addEvent(event))
     const matched = events.filter(({ chat }) => chat !== null).length
     return events.length === 0 ? null : { events: events.length, matched, unmatched: events.length - matched }
   }
 
-  #each(placed: Placed, add: (tally: Tally) => void): void {
-    add(this.#tallyOf(this.#keyOf(placed)))
+  #addTo(item: LedgerItem, add: (tally: Tally) => void): void {
+    add(this.#tallyOf(this.#keyOf(item)))
     add(this.#totals)
   }
 
-  #keyOf({ chat, project, model, atMs }: Placed): Key {
+  #keyOf({ chat, project, model, atMs }: LedgerItem): Key {
     const { groupBy } = this.#request
     if (groupBy === 'model') return model
     if (groupBy === 'chat') return chat ?? UNMATCHED
@@ -144,7 +143,7 @@ class Ledger {
     return tally
   }
 
-  /** By time, what has none first; all else by the number of messages, and what is no project, model or chat last. */
+  /** By time, undated first. Other groups by number of messages, with the row without project, model or chat last. */
   #sorted(): [Key, Tally][] {
     const rows = [...this.#tallies]
     if (isOfTime(this.#request.groupBy)) return rows.sort(([a], [b]) => compareTexts(String(a ?? ''), String(b ?? '')))
@@ -155,7 +154,7 @@ class Ledger {
     )
   }
 
-  #named(rows: readonly [Key, Tally][]): TokensRow[] {
+  #label(rows: readonly [Key, Tally][]): TokensRow[] {
     const { groupBy } = this.#request
     const nums = rows.map(([key]) => key).filter((key) => typeof key === 'number')
     const names = groupBy === 'project' || groupBy === 'chat' ? readNames(this.#db, groupBy, nums) : null
@@ -180,4 +179,40 @@ function labelOf(groupBy: TokenGrouping, key: Key): string {
   if (text === null) return 'undated'
   if (groupBy === 'month') return text.slice(0, 7)
   return groupBy === 'week' ? `week of ${text}` : text
+}
+
+const ESTIMATED =
+  'Estimated: the visible text of each message, counted once with the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.'
+const RECORDED =
+  'Recorded: what Cursor recorded, only for the last answer of a turn and not since early 2026. Input is everything that this request read.'
+const SNAPSHOT =
+  'Context snapshot: how full the context of each chat was at its last activity, counted on that day. It is a state, not a sum of used tokens.'
+const IMPORTED = 'Imported: rows of the usage files that you imported, by their own time and model.'
+const PRICED = 'Priced: recorded tokens at list prices, as if nothing had been cached. Estimates are not priced.'
+const UNDATED = 'The row without a key has the messages without a known time.'
+const LEFT_OUT = 'Messages without a known time are left out if dates are given.'
+
+const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
+  `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
+
+/** Explains the numbers in the answer, one sentence each. */
+export function tokenNotes(
+  request: TokensRequest,
+  { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
+  { hasUndated, rows }: { readonly hasUndated: boolean; readonly rows: number },
+): string[] {
+  const hasDates = isOfTime(request.groupBy)
+  const isBounded = request.fromMs !== null || request.toMs !== null
+  const sources = [recorded, imported, estimated, contextSnapshot].filter((source) => source !== null)
+  return [
+    sources.length > 1 ? 'The sources are listed separately and are never added to each other.' : null,
+    recorded === null ? null : RECORDED,
+    imported === null ? null : IMPORTED,
+    estimated === null ? null : ESTIMATED,
+    contextSnapshot === null ? null : SNAPSHOT,
+    priced === null ? null : PRICED,
+    priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
+    isBounded ? LEFT_OUT : hasDates && hasUndated ? UNDATED : null,
+    rows > request.limit ? `Only the first ${request.limit} of ${rows} rows are shown; the totals include all.` : null,
+  ].filter((note) => note !== null)
 }

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import type * as Prices from '@pydantic/genai-prices'
 import { listedModel } from '../../text/tokens/model-name.ts'
 
-/** The list that is bundled, and the day it was published; a test holds both to the package that is installed. */
+/** The bundled price list and its date of publication. A test compares both with the installed package. */
 export const priceList = { source: '@pydantic/genai-prices 0.1.8', asOf: '2026-09-23' }
 
-/** Loaded when first asked: it takes 20 MB. It comes with its data, and fetches nothing unless it is told to. */
+/** Loaded at first use, because it takes 20 MB. The package contains its data and fetches nothing by default. */
 let list: typeof Prices | null = null
 const calcPrice: typeof Prices.calcPrice = (...asked) => {
   list ??= createRequire(import.meta.url)('@pydantic/genai-prices') as typeof Prices
@@ -13,23 +13,23 @@ const calcPrice: typeof Prices.calcPrice = (...asked) => {
 }
 
 interface Unit {
-  /** Dollars for a million tokens. */
+  /** Dollars per million tokens. */
   readonly input: number
   readonly output: number
 }
 
 const DAY_MS = 86_400_000
 
-/** Priced by a graded list, by the hour of the day, or not at all. */
+/** A fixed price, a graded price, a price by time of day, or none. */
 type Kind = Unit | 'graded' | 'timed' | null
 
-/** List prices, each looked up once. */
+/** List prices. Each is looked up once. */
 export class PriceBook {
   readonly #units = new Map<string, Kind>()
 
   /**
-   * What a request of so many tokens costs by list price at its time, as if nothing of it had been cached.
-   * @returns cents, or null for a model that has no known price, or where one of the counts is not known
+   * The list price of a request at its time, as if nothing had been cached.
+   * @returns cents; null if the model has no known price, or a count is unknown
    */
   centsOf(model: string | null, input: number | null, output: number | null, atMs: number | null): number | null {
     const listed = model === null ? null : listedModel(model)
@@ -68,10 +68,10 @@ function kindOf({ model, model_price: price }: Prices.PriceCalculation): Kind {
   return typeof input === 'number' && typeof output === 'number' ? { input, output } : 'graded'
 }
 
-/** A mark of when a model was made, behind a name that the list has: `claude-3-5-sonnet-20241022`. */
+/** The release date or stage at the end of a model's name: `claude-3-5-sonnet-20241022`. */
 const RELEASE = /-(?:latest|20\d{6}|20\d\d-\d\d-\d\d|(?:preview|exp)(?:-\d\d-\d\d)?)$/
 
-/** The list takes whatever begins like a name for that model; here it must be the name itself. */
+/** The package matches names by their beginning. Here the whole name must match. */
 function isNameOf({ id, match }: Prices.ModelInfo, name: string): boolean {
   const names = new Set([id, ...namesIn(match)])
   return names.has(name) || names.has(name.replace(RELEASE, ''))

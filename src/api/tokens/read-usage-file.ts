@@ -3,7 +3,7 @@ import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'
-import { readCents, readCount, readMoment } from './usage-values.ts'
+import { Temporal } from 'temporal-polyfill'
 
 interface UsageFile {
   readonly events: readonly UsageEvent[]
@@ -28,9 +28,9 @@ export function readUsageFile(text: string, timeZone: string): UsageFile {
 
 const RIGHT_TIME = 'a time from 2000 to 2099 such as 2026-02-19T13:06:04.478Z'
 
-type SaidEvent = Omit<UsageEvent, 'identity'>
+type ParsedEvent = Omit<UsageEvent, 'identity'>
 
-function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): SaidEvent {
+function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): ParsedEvent {
   const { places, names } = columns
   if (record.cells.length > names.length || isCutOff(record, columns)) throw badRow(record, names.length)
   const cell = (field: UsageField): string => record.cells[places.get(field) ?? -1]?.trim() ?? ''
@@ -51,12 +51,12 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Sa
     kind: filled(cell('kind')),
     model: filled(cell('model')),
     user: filled(cell('user')),
-    ...partInput({ ...counts, input: count('input'), cacheWrite: count('cacheWrite') }),
+    ...separateCacheWrite({ ...counts, input: count('input'), cacheWrite: count('cacheWrite') }),
     cents: isCharge ? cents : null,
   }
 }
 
-/** Every row of the dashboard has these cells. A program that saved the file may drop empty cells after them. */
+/** Every row of the original file has these. A program that saved it again may drop empty cells after them. */
 const requiredFields: readonly UsageField[] = [
   'date',
   'model',
@@ -68,7 +68,7 @@ const requiredFields: readonly UsageField[] = [
   'cost',
 ]
 
-/** The last row of an interrupted download would count as an event of its own after the complete file is imported. */
+/** The last row of an incomplete download would be a wrong event, and a second one besides that of the whole file. */
 const isCutOff = ({ cells }: CsvRecord, { places }: UsageColumns): boolean =>
   requiredFields.some((field) => (places.get(field) ?? -1) >= cells.length)
 
@@ -77,10 +77,10 @@ const filled = (text: string): string | null => (text === '' || text === '-' ? n
 type Counts = Pick<UsageEvent, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'>
 
 /**
- * The two input columns are separate amounts: the total of a row is the sum of all four columns. If the total shows that
- * one was counted into the other, it is subtracted.
+ * The two input columns are separate amounts: the total of a row is the sum of all four. Only if the total shows that
+ * `input` is contained in `cacheWrite`, it is subtracted.
  */
-function partInput(counts: Counts): Counts {
+function separateCacheWrite(counts: Counts): Counts {
   const { input, cacheWrite, cacheRead, output, total } = counts
   if (input === null || cacheWrite === null || total === null) return counts
   const rest = (cacheRead ?? 0) + (output ?? 0)
@@ -89,8 +89,8 @@ function partInput(counts: Counts): Counts {
   return isInside ? { ...counts, cacheWrite: cacheWrite - input } : counts
 }
 
-/** Hash of time, model and total, which every version of the file contains. */
-function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: SaidEvent): string {
+/** Time, model and total: every version of the file has these. */
+function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: ParsedEvent): string {
   const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
   const inAll = total ?? parts.reduce((sum, count) => sum + count, 0)
   return hash('sha256', JSON.stringify([atMs, model, inAll]), 'base64url').slice(0, 24)
@@ -101,12 +101,89 @@ function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: Usage
   const name = columns.names[place] ?? field
   const given = (cells[place] ?? '').slice(0, 40).toWellFormed()
   const text = `Line ${line}, column "${name}": "${given}" is not ${right}.`
-  return new UserError('bad-cell', text, 'Nothing of the file was taken. Correct the row, or download the file again.')
+  return new UserError('bad-cell', text, 'Nothing was imported. Correct the row, or download the file again.')
 }
 
 const badRow = ({ line, cells }: CsvRecord, columns: number): UserError =>
   new UserError(
     'bad-cell',
-    `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, and the file ${columns} columns.`,
-    'Nothing of the file was taken. Correct the row, or download the file again.',
+    `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, but the file has ${columns} columns.`,
+    'Nothing was imported. Correct the row, or download the file again.',
   )
+
+const isNothing = (text: string): boolean => /^[-–—]?$/.test(text)
+const GROUPED = /^\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+$/
+const GROUP_SIGN = /[,.'’\u00a0\u202f ]/g
+
+/** A count of tokens, with any thousands separator; null if empty, `undefined` if it is no count. */
+export function readCount(text: string): number | null | undefined {
+  const trimmed = text.trim()
+  if (isNothing(trimmed)) return null
+  const digits = GROUPED.test(trimmed) ? trimmed.replace(GROUP_SIGN, '') : trimmed.replace(/\.0+$/, '')
+  if (!/^\d{1,15}$/.test(digits)) return undefined
+  return Number(digits)
+}
+
+/**
+ * Reads `$0.12`, `1,234.50` or `0,12` as cents. A word such as `Included` means that there is no price.
+ * @param hasDecimalComma true for files separated by semicolons: there `1,234` is a little more than one
+ * @returns null if there is no price, `undefined` if the text is no amount or is ambiguous
+ */
+export function readCents(text: string, hasDecimalComma: boolean): number | null | undefined {
+  const trimmed = text.trim()
+  if (isNothing(trimmed) || !/\d/.test(trimmed)) return null
+  const amount = trimmed.replace(/^(?:US)?\$\s*|^USD\s*|\s*(?:USD|\$)$/gi, '')
+  // In such a file, the point may be a thousands separator or a decimal point.
+  if (hasDecimalComma && /^[1-9]\d{0,2}\.\d{3}$/.test(amount)) return undefined
+  const plain = plainAmount(amount, hasDecimalComma)
+  if (!/^\d{1,12}(?:\.\d+)?$/.test(plain)) return undefined
+  return Math.round(Number(plain) * 1e8) / 1e6
+}
+
+/** A leading 0 is never followed by a thousands separator, and there is none after the decimal sign. */
+function plainAmount(amount: string, hasDecimalComma: boolean): string {
+  if (/^\d{1,3}(?:\.\d{3})+,\d+$/.test(amount)) return amount.replaceAll('.', '').replace(',', '.')
+  const isThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/.test(amount)
+  if (isThousands && !(hasDecimalComma && /^\d+,\d+$/.test(amount))) return amount.replaceAll(',', '')
+  return /^\d+,\d+$/.test(amount) ? amount.replace(',', '.') : amount
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** A time outside these bounds is wrong. Accepting it would make every answer by time span it. */
+const [FIRST_MS, END_MS] = [Date.UTC(2000, 0), Date.UTC(2100, 0)]
+
+/**
+ * Reads a moment: ISO 8601 with or without a zone, `Feb 19, 2026, 01:06 PM`, or epoch milliseconds.
+ * @param timeZone for a time without a zone
+ * @returns epoch milliseconds; null if the text is no time, or a time before 2000 or after 2099
+ */
+export function readMoment(text: string, timeZone: string): number | null {
+  const trimmed = text.trim().replaceAll(/[\u00a0\u202f]/g, ' ')
+  const ms = /^\d{13}$/.test(trimmed) ? Number(trimmed) : readIso(isoOfWords(trimmed) ?? trimmed, timeZone)
+  return ms !== null && ms >= FIRST_MS && ms < END_MS ? ms : null
+}
+
+/** A zone after the time must be used or refused, because Temporal's plain times ignore it. */
+function readIso(text: string, timeZone: string): number | null {
+  try {
+    if (text.includes('[')) return Temporal.ZonedDateTime.from(text).epochMilliseconds
+    const isLocal = /^[\d-]+(?:[T ][\d:.,]+)?$/i.test(text)
+    if (!isLocal) return Temporal.Instant.from(text).epochMilliseconds
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+function isoOfWords(text: string): string | null {
+  const [, name = '', day = '', year = '', hour = '', minute = '', second = '00', half = ''] =
+    /^([a-z]{3})[a-z]* (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?$/i.exec(text) ?? []
+  const month = months.indexOf(name.toLowerCase()) + 1
+  if (month === 0) return null
+  const hours = half === '' ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+  return `${year}-${two(month)}-${two(Number(day))}T${two(hours)}:${minute}:${second}`
+}

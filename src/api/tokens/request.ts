@@ -9,61 +9,61 @@ export interface TokensRequest {
   readonly projects: readonly string[] | null
   /** Exact names; null for any. */
   readonly models: readonly string[] | null
-  /** IANA name of the zone in which days begin. */
+  /** IANA name of the zone for the bounds of days. */
   readonly timeZone: string
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */
   readonly toMs: number | null
-  /** How many rows are told at most; the totals are of all. */
+  /** How many rows are returned at most. The totals include all. */
   readonly limit: number
   /** Whether recorded tokens are priced. */
   readonly hasPrices: boolean
 }
 
-/** Tokens that the message's own row holds: those of the last answer of a turn, until early 2026. */
+/** Tokens that Cursor recorded in the row of a message: only for the last answer of a turn, until early 2026. */
 export interface RecordedTokens {
-  /** Null where no message of them tells it. */
+  /** Null if no message has it. */
   readonly input: number | null
   readonly output: number | null
   readonly messages: number
 }
 
-/** Tokens of visible text, each message once, of messages without a record. */
+/** Estimated tokens of the visible text, each message once, for messages without a record. */
 export interface EstimatedTokens {
   readonly input: number
   readonly output: number
   readonly messages: number
 }
 
-/** What files that were handed in tell; null where none of their rows tells it. */
+/** Sums over rows of imported files; null if no row has the number. */
 export interface ImportedTokens {
   readonly input: number | null
   readonly output: number | null
   readonly cacheRead: number | null
   readonly cacheWrite: number | null
   readonly cents: number | null
-  /** As the rows told it, or the sum of their parts. */
+  /** The total in the row, or else the sum of its parts. */
   readonly total: number | null
   readonly events: number
 }
 
-/** How full each chat's context was when it was last used: a state, and no sum of what was used. */
+/** How full the context of each chat was at its last activity. This is a state, not a sum of used tokens. */
 export interface ContextSnapshot {
   readonly tokens: number
   readonly chats: number
 }
 
-/** What recorded tokens would cost by list prices, without any discount for what was cached. */
+/** The list price of recorded tokens, without discounts for cached tokens. */
 export interface PricedTokens {
-  /** Null where none of them has a known price. */
+  /** Null if no message has a known price. */
   readonly cents: number | null
   readonly messages: number
-  /** Recorded messages whose model has no known price, or of which the input or the output is not recorded. */
+  /** Recorded messages without a known price, or with only input or only output recorded. */
   readonly unpriced: number
 }
 
-/** Every message of the threads is one of three. */
+/** Every message of a thread is recorded, estimated or unknown. */
 export interface TokenCoverage {
   readonly messages: number
   readonly recorded: number
@@ -71,7 +71,7 @@ export interface TokenCoverage {
   readonly unknown: number
 }
 
-/** Numbers side by side that are never added to each other. Null: not known, which is not 0. */
+/** Numbers by source, which are never added to each other. Null means unknown, not 0. */
 export interface TokenSources {
   readonly recorded: RecordedTokens | null
   readonly imported: ImportedTokens | null
@@ -83,21 +83,21 @@ export interface TokenSources {
 }
 
 export interface TokensRow extends TokenSources {
-  /** An id, a first date, a model's name; null for what has none. */
+  /** An id, the first date of a bucket, or a model's name; null if there is none. */
   readonly key: string | null
-  /** What a person reads. */
+  /** The key in readable form. */
   readonly label: string
 }
 
 export interface TokensAnswer {
   readonly rows: readonly TokensRow[]
-  /** How many rows there are, those beyond the limit too. */
+  /** How many rows there are, including those beyond the limit. */
   readonly rowsTotal: number
   readonly totals: TokenSources
   readonly coverage: TokenCoverage
-  /** Rows of files that were handed in; null where there are none. */
+  /** Rows of imported files; null if there are none. */
   readonly imports: { readonly events: number; readonly matched: number; readonly unmatched: number } | null
   readonly prices: { readonly source: string; readonly asOf: string } | null
-  /** What the numbers are and are not, a sentence each. */
+  /** Explanations of the numbers, one sentence each. */
   readonly notes: readonly string[]
 }

@@ -5,10 +5,10 @@ import type { ImportedTokens, TokenSources } from './request.ts'
 const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const
 type ImportedField = (typeof importedFields)[number] | 'total'
 
-/** What is known of one row of the ledger: each source in columns of its own. */
+/** One row of the ledger, with separate sums for each source. */
 export class Tally {
   #messages = 0
-  /** Of messages with an estimate and no record. Plain numbers: there may be as many tallies as chats. */
+  /** Messages with an estimate and no record. Plain numbers, because there may be as many tallies as chats. */
   #estimated = 0
   #estimatedInput = 0
   #estimatedOutput = 0
@@ -32,13 +32,13 @@ export class Tally {
     this.#recorded.input = sumOf(this.#recorded.input, input)
     this.#recorded.output = sumOf(this.#recorded.output, output)
     if (estimatedInput === null) return
-    // A record that came after the estimate takes its place.
+    // A record replaces the estimate that was made before it.
     this.#estimated -= 1
     this.#estimatedInput -= estimatedInput
     this.#estimatedOutput -= estimatedOutput ?? 0
   }
 
-  /** @param cents what a recorded message costs by list price, or null where that is not known */
+  /** @param cents the list price of a recorded message; null if unknown */
   addPrice(cents: number | null): void {
     this.#priced ??= { cents: null, messages: 0, unpriced: 0 }
     if (cents === null) this.#priced.unpriced += 1
@@ -100,21 +100,21 @@ export class Tally {
 
   #toImported(): ImportedTokens | null {
     if (this.#events === 0) return null
-    const told = (field: ImportedField): number | null => this.#imported?.get(field) ?? null
+    const valueOf = (field: ImportedField): number | null => this.#imported?.get(field) ?? null
     return {
-      input: told('input'),
-      output: told('output'),
-      cacheRead: told('cacheRead'),
-      cacheWrite: told('cacheWrite'),
-      cents: rounded(told('cents')),
-      total: told('total'),
+      input: valueOf('input'),
+      output: valueOf('output'),
+      cacheRead: valueOf('cacheRead'),
+      cacheWrite: valueOf('cacheWrite'),
+      cents: rounded(valueOf('cents')),
+      total: valueOf('total'),
       events: this.#events,
     }
   }
 }
 
-/** What is not known adds nothing, and does not become 0. */
+/** An unknown number adds nothing, and an unknown sum does not become 0. */
 const sumOf = (sum: number | null, more: number | null): number | null => (more === null ? sum : (sum ?? 0) + more)
 
-/** Sums of fractions of a cent, without the dust of adding them. */
+/** Removes the rounding errors of adding fractions of a cent. */
 const rounded = (cents: number | null): number | null => (cents === null ? null : Math.round(cents * 1e6) / 1e6)

@@ -1,6 +1,6 @@
 import { UserError } from '../../model/user-error.ts'
 
-/** The columns of a usage file. */
+/** The fields of a row in a usage file. */
 export type UsageField =
   | 'date'
   | 'user'
@@ -18,7 +18,7 @@ export type UsageField =
   | 'agent'
   | 'automation'
 
-/** The fields by their names in the known versions, reduced to letters and digits. */
+/** Fields by the column names in known versions of the file, reduced to letters and digits. */
 const fieldsByName: ReadonlyMap<string, UsageField> = new Map([
   ['date', 'date'],
   ['timestamp', 'date'],
@@ -51,19 +51,19 @@ const fieldsByName: ReadonlyMap<string, UsageField> = new Map([
 ])
 
 export interface UsageColumns {
-  /** The index of each field in the file. */
+  /** The column of each field that the file has. */
   readonly places: ReadonlyMap<UsageField, number>
-  /** The names in the file, in order. */
+  /** Column names as in the file, in order. */
   readonly names: readonly string[]
-  /** Names that are not known. */
+  /** Column names that are not known. */
   readonly unknown: readonly string[]
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, '')
 
 /**
- * Finds the columns of a usage file by their names, in any order.
- * @throws UserError `bad-columns` if a required one is missing: it names what is missing and what was found
+ * Finds the columns of a usage file by name, in any order.
+ * @throws UserError `bad-columns` if a required column is missing, with the missing and the found names
  */
 export function findUsageColumns(cells: readonly string[]): UsageColumns {
   const names = cells.map((cell) => cell.trim())
@@ -84,7 +84,7 @@ export function findUsageColumns(cells: readonly string[]): UsageColumns {
   throw new UserError(
     'bad-columns',
     `The file has no column ${missing.join(' and no column ')}. Its first line has: ${shown(names)}.`,
-    'It must be the usage file of Cursor’s dashboard, as it was downloaded.',
+    'Use the usage file from Cursor’s dashboard, as it was downloaded.',
   )
 }
 

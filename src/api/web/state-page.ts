@@ -14,7 +14,7 @@ code { font-family: ui-monospace, monospace; font-size: .9em }
 .soft { color: var(--soft) } .warn { color: var(--warn) }
 `
 
-/** The style is allowed by its hash and nothing else is: text from a chat that slipped through could do nothing. */
+/** Allows only the style, by its hash. Even unescaped chat text could not run a script or load anything. */
 export const STATE_PAGE_CSP = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -23,7 +23,7 @@ export const STATE_PAGE_CSP = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A page for people who open the address in a browser: how things are, and what can be asked. No script. */
+/** The page that a browser shows at `/`: the daemon's status and its routes. It has no script. */
 export function renderStatePage(status: Status, routes: readonly RouteEntry[]): string {
   return `<!doctype html>
 <html lang="en">
@@ -37,9 +37,9 @@ export function renderStatePage(status: Status, routes: readonly RouteEntry[]): 
 <body>
 <h1>cursordex <span class="soft">${escapeHtml(status.version)}</span></h1>
 ${stateSection(status)}
-${section('Held', table(Object.entries(status.counts).map(([name, count]) => [name, figure(count)])))}
+${section('Counts', table(Object.entries(status.counts).map(([name, count]) => [name, figure(count)])))}
 ${section('Sources', sourcesTable(status))}
-${section('Could not be read', issuesTable(status))}
+${section('Unreadable rows', issuesTable(status))}
 ${section('Routes', routesTable(routes))}
 </body>
 </html>
@@ -71,7 +71,7 @@ function sourcesTable(status: Status): string {
 function issuesTable(status: Status): string {
   const issues = Object.entries(status.issues)
   const isWhole = status.state === 'ready'
-  if (issues.length === 0) return `<p class="soft">${isWhole ? 'Nothing: every row was read.' : 'Nothing so far.'}</p>`
+  if (issues.length === 0) return `<p class="soft">${isWhole ? 'None: every row was read.' : 'None so far.'}</p>`
   return table(issues.map(([reason, count]) => [reason, figure(count)]))
 }
 
@@ -91,12 +91,12 @@ function table(rows: readonly (readonly string[])[]): string {
   return `<table>\n${lines.join('\n')}\n</table>`
 }
 
-/** Grouped the same everywhere: the page must not depend on the locale of the machine. */
+/** In a fixed locale: the page must not depend on the locale of the machine. */
 function figure(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Paths are named by whoever made the folder, and a folder may be named like a tag. */
+/** Paths need escaping too: a folder may be named like an HTML tag. */
 function escapeHtml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return text.replace(/[&<>"']/gu, (character) => entities[character] ?? character)

@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/file-identity.ts'
 import { UserError } from '../../model/user-error.ts'
-import { withQuery } from './answers.ts'
-import type { Answers } from './answers.ts'
+import { withQuery, type Answers } from './answers.ts'
 import { errorOfProblem } from './problem.ts'
 
 const HEALTH_WITHIN_MS = 1000

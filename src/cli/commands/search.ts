@@ -1,18 +1,24 @@
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { partNames } from '../../api/search/language/read-field.ts'
+import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import { countText, localTime, numberText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
-import { addDates, addExamples, addJson, addPage, addRepeatable, queryOf } from '../input/options.ts'
-import type { DateOptions, JsonOption, PageOptions } from '../input/options.ts'
+import {
+  addDates,
+  addExamples,
+  addJson,
+  addPage,
+  addRepeatable,
+  queryOf,
+  type DateOptions,
+  type JsonOption,
+  type PageOptions,
+} from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer } from '../session.ts'
-import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
-import type { Cell, Column } from '../terminal/table.ts'
+import { decodeAnswer, type Session } from '../session.ts'
+import { renderTable, type Cell, type Column } from '../terminal/table.ts'
 import { refuseWord } from '../input/usage.ts'
 import { holdsDateField, inOwnZone, namesDates } from '../input/typed-dates.ts'
 

@@ -1,4 +1,4 @@
-import type { EstimationState } from '../../api/http/world.ts'
+import type { EstimationState } from '../../api/http/api-context.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
 import { IdleTimer } from './idle-timer.ts'

@@ -1,6 +1,5 @@
 import type { Logger } from '../lifecycle/log.ts'
-import type { Damage } from '../../mirror/maintenance/check-pages.ts'
-import { damageToldBy } from '../../mirror/maintenance/damage-told.ts'
+import { damageToldBy, type Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import { isOfFullDisk } from '../../engine/disk-full.ts'
 

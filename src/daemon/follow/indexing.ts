@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { DaemonState, SyncOutcome } from '../../api/http/world.ts'
+import type { DaemonState, SyncOutcome } from '../../api/http/api-context.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Progress, Resources } from '../../api/http/world.ts'
+import type { Progress, Resources } from '../../api/http/api-context.ts'
 import type { StepNews } from '../../engine/writer/messages.ts'
 
 /** A long piece of work and how far it has come. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../../api/http/world.ts'
+import type { Progress } from '../../api/http/api-context.ts'
 import { realSurroundings, type Surroundings } from '../../settings.ts'
 import { lineWipe } from '../../text/printable.ts'
 

@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { createApp } from '../../api/http/app.ts'
 import { Problem, problemResponse } from '../../api/http/problem.ts'
-import type { ApiWorld } from '../../api/http/world.ts'
+import type { ApiContext } from '../../api/http/api-context.ts'
 
 /** What answers requests. Loading it takes longer than all that a start needs: it is loaded when the port is open. */
-export const answerFrom = (world: ApiWorld): RequestListener => listenerOf(createApp(world).fetch)
+export const answerFrom = (world: ApiContext): RequestListener => listenerOf(createApp(world).fetch)
 
 type Fetch = (request: Request) => Response | Promise<Response>
 

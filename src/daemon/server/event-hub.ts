@@ -1,4 +1,4 @@
-import type { DaemonEvent } from '../../api/http/world.ts'
+import type { DaemonEvent } from '../../api/http/api-context.ts'
 
 /** Hands events to whoever listens now; nobody listening, nothing is kept. */
 export class EventHub {

@@ -10,7 +10,7 @@ import type {
   ArchiveVerdict,
   RestoreRequest,
 } from '../../api/http/archive-shapes.ts'
-import type { DaemonEvent } from '../../api/http/world.ts'
+import type { DaemonEvent } from '../../api/http/api-context.ts'
 import { toIso } from '../../api/iso.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'
 import { UserError } from '../../model/user-error.ts'

@@ -1,5 +1,4 @@
-import { mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
-import { isDamage } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { JobProgress } from '../jobs/job.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'

@@ -1,6 +1,6 @@
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 import { UserError } from '../../model/user-error.ts'
-import { damageToldBy } from '../../mirror/maintenance/damage-told.ts'
+import { damageToldBy } from '../../mirror/maintenance/check-pages.ts'
 import { stopped, type Executor, type RunOptions } from './executor.ts'
 import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'

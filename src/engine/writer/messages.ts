@@ -1,4 +1,4 @@
-import type { UsageFileText, UsageOutcome } from '../../api/http/world.ts'
+import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { mirrorDamaged } from '../../mirror/maintenance/damage-told.ts'
+import { mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import { diskFull, isOfFullDisk } from '../disk-full.ts'

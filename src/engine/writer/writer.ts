@@ -1,4 +1,4 @@
-import type { UsageFileText, UsageOutcome } from '../../api/http/world.ts'
+import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'

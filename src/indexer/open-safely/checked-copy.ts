@@ -17,10 +17,10 @@ import Database from '../../sqlite.ts'
 const COPY_BYTES_MAX = 2 * 1024 ** 3
 const COPY_EVERY_MS = 600_000
 const TRIES = 5
-/** What is left on the disk beside the copy: the mirror grows too. */
+/** Disk space that must stay free beside the copy, because the mirror grows too. */
 const SPARE_BYTES = 256 * 1024 ** 2
 
-/** Types of `statfs` for mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
+/** `statfs` types of mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
 const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
   [0x01021997, '9p'],
   [0xff534d42, 'CIFS'],
@@ -28,13 +28,13 @@ const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
 ])
 
-/** The name of the network file system that the file lies on; null where it lies on a disk of this machine. */
+/** The name of the network file system that contains the file; null if the file is on a local disk. */
 export function networkMount(path: string): string | null {
   if (process.platform === 'win32' || !existsSync(path)) return null
   return NETWORK_MOUNTS.get(statfsSync(path).type) ?? null
 }
 
-/** A copy of a database and its WAL, as they stood at one moment. */
+/** A copy of a database and its WAL, both from the same moment. */
 export interface CheckedCopy {
   readonly kind: 'copy'
   readonly path: string
@@ -47,50 +47,58 @@ export interface NoCopy {
   readonly detail: string
 }
 
-interface Kept extends CheckedCopy {
-  /** Of the original, as it was copied. */
+interface StoredCopy extends CheckedCopy {
+  /** State of the original when it was copied. */
   readonly state: string
   readonly folder: string
 }
 
 let copiesFolder: string | null = null
-const kept = new Map<string, Kept>()
+const copies = new Map<string, StoredCopy>()
 const copiedAtMs = new Map<string, number>()
 
-/** Says where copies go: a folder of ours, emptied of what a killed process left. Without it no file is copied. */
+/**
+ * Sets the folder for copies. It is ours, and is emptied of what a killed process left. Without it no file is copied.
+ */
 export function keepCopiesIn(folder: string): void {
   copiesFolder = folder
   removeCopies()
 }
 
-/** A folder for what is worked out about a file of Cursor's, to be removed by whoever asked; of a killed process it goes with the copies. */
+/**
+ * A folder for data derived from one of Cursor's files. The caller removes it; after a crash it is removed with the
+ * copies.
+ */
 export function makeCopyFolder(): string {
   if (copiesFolder === null) return mkdtempSync(join(tmpdir(), 'cursordex-keys-'))
   mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
   return mkdtempSync(join(copiesFolder, 'keys-'))
 }
 
-/** To be called once nobody reads them any more. */
+/** Call this when nobody reads the copies any more. */
 export function removeCopies(): void {
-  kept.clear()
+  copies.clear()
   if (copiesFolder !== null) rmSync(copiesFolder, { recursive: true, force: true })
 }
 
 /**
- * A copy of a file that lies on a network mount, to be read in its place: no lock of ours reaches Cursor there, and none
- * of Cursor's reaches us. It counts only if the file was the same before and after, and SQLite finds it sound. As
- * copying costs what the file holds, it happens every ten minutes at most; whoever comes meanwhile reads the copy that
- * is there, as long as the file is as it was.
+ * Copies a file on a network mount, to be read instead of the original: our locks do not reach Cursor there, nor
+ * Cursor's us. The copy counts only if the file was the same before and after, and if SQLite finds it sound. Copying
+ * costs as much as the file is large, so it happens at most every ten minutes. In between, callers get the existing
+ * copy as long as the file is unchanged.
  */
 export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCopy {
-  const there = kept.get(path)
-  if (there !== undefined && there.state === stateOf(path)) return there
-  if (there !== undefined) rmSync(there.folder, { recursive: true, force: true })
-  kept.delete(path)
+  const existing = copies.get(path)
+  if (existing !== undefined && existing.state === stateOf(path)) return existing
+  if (existing !== undefined) rmSync(existing.folder, { recursive: true, force: true })
+  copies.delete(path)
   const waitMs = (copiedAtMs.get(path) ?? -Infinity) + COPY_EVERY_MS - performance.now()
   if (waitMs > 0) {
     const minutes = Math.ceil(waitMs / 60_000)
-    return none('busy', `It is on a ${mount} mount and copied every ten minutes; next in ${minutes} min.`)
+    return none(
+      'busy',
+      `The file is on a ${mount} mount and is copied every ten minutes. The next copy is in ${minutes} min.`,
+    )
   }
   const folder = copiesFolder
   if (folder === null) {
@@ -103,36 +111,36 @@ export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCo
   for (let tries = 0; tries < TRIES; tries += 1) {
     const copy = copyOnce(path, mkdtempSync(join(folder, 'copy-')))
     if (copy === null) continue
-    kept.set(path, copy)
+    copies.set(path, copy)
     return copy
   }
-  return none('busy', `It is on a ${mount} mount, and Cursor was writing to it whenever it was copied.`)
+  return none('busy', `The file is on a ${mount} mount, and Cursor wrote to it during every attempt to copy it.`)
 }
 
 const none = (state: NoCopy['state'], detail: string): NoCopy => ({ kind: 'none', state, detail })
 
 const ADVICE = 'run cursordex on the machine that runs Cursor'
 
-/** @param folder where the copy would go */
+/** @param folder target folder of the copy */
 function refusal(path: string, mount: string, folder: string): string | null {
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`)
   if (bytes > COPY_BYTES_MAX) {
     const size = (bytes / 1024 ** 3).toFixed(1)
-    return `The file is on a ${mount} mount, where Cursor cannot see our locks, and with ${size} GB too large to be copied: ${ADVICE}.`
+    return `The file is on a ${mount} mount, where Cursor cannot see our locks, and with ${size} GB it is too large to be copied: ${ADVICE}.`
   }
   const { bavail, bsize } = statfsSync(join(folder, '..'))
   if (bavail * bsize >= bytes + SPARE_BYTES) return null
-  return `The file is on a ${mount} mount, where Cursor cannot see our locks, and there is no room for a copy of it: make room, or ${ADVICE}.`
+  return `The file is on a ${mount} mount, where Cursor cannot see our locks, and the disk has no space for a copy: free some space, or ${ADVICE}.`
 }
 
-/** Null where the file changed meanwhile, or the copy is not sound. */
-function copyOnce(path: string, folder: string): Kept | null {
+/** Null if the file changed in the meantime, or the copy is not sound. */
+function copyOnce(path: string, folder: string): StoredCopy | null {
   const copy = join(folder, 'store.db')
   try {
     const before = stateOf(path)
     if (before !== null) {
       copyFileSync(path, copy)
-      // Not its index, which stands for the processes of the other side: SQLite makes its own.
+      // The `-shm` index is not copied: it belongs to processes on the other side, and SQLite makes its own.
       if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
       if (stateOf(path) === before && isSound(copy)) {
         return { kind: 'copy', path: copy, bytes: sizeOf(copy) + sizeOf(`${copy}-wal`), state: before, folder }
@@ -140,7 +148,7 @@ function copyOnce(path: string, folder: string): Kept | null {
     }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
-    // Gone between the look and the copy.
+    // The file was deleted after it was found.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
   }
@@ -162,8 +170,8 @@ function isSound(copy: string): boolean {
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /**
- * Sizes and times of file and WAL, the head of the WAL, which changes when it begins anew, and the counter of changes in
- * the head of the file; null while there is no file, or a transaction is written through a rollback journal.
+ * Sizes and times of file and WAL; the head of the WAL, which changes when the WAL restarts; and the change counter in
+ * the head of the file. Null if there is no file, or if a transaction is being written through a rollback journal.
  */
 function stateOf(path: string): string | null {
   const parts = [path, `${path}-wal`].map((name) => {

@@ -14,7 +14,7 @@ import type { SourceState } from '../../model/source.ts'
 import { networkMount, takeCheckedCopy } from './checked-copy.ts'
 import { identityAt, identityOf } from './file-identity.ts'
 
-/** Up to this size a file that nobody's WAL protects is read into memory at once, and no lock is taken on it. */
+/** Up to this size, a file that is not in use through a WAL is read into memory at once, without a lock on it. */
 const COPY_BYTES_MAX = 32 * 1024 * 1024
 const BUSY_TIMEOUT_MS = 150
 
@@ -22,20 +22,23 @@ type Db = Sqlite.Database
 
 export interface OpenFile {
   readonly kind: 'open'
-  /** Bytes read so far to get at the file; what queries read is counted by who runs them. */
+  /** Bytes read so far to open the file. Bytes read by queries are counted by their callers. */
   readonly bytesRead: number
-  /** How long one read transaction may last: a reader of a rollback-journal file blocks its writer's commit. */
+  /** How long one read transaction may last. A reader of a rollback-journal file blocks its writer's commit. */
   readonly readMsMax: number
-  /** What the file was when it was opened; compare with a later `fileSignature`. */
+  /** The file's signature when it was opened; compare it with a later `fileSignature`. */
   readonly signature: string
   readonly identity: string
-  /** The longest time for which the file was open; 0 where a copy is read. */
+  /** The longest time for which the file was open; 0 if a copy is read. */
   longestReadMs(): number
-  /** Whether Cursor wrote to the file since it was opened: who can wait lets it go on, it may be about to quit. */
+  /**
+   * Whether Cursor has written to the file since it was opened. Work that can wait should then stop, as Cursor may be
+   * about to quit.
+   */
   isTouched(): boolean
   /**
-   * Runs a few reads. Where Cursor may be writing, the file is open no longer than that: if Cursor quits while we hold
-   * a handle, its closing checkpoint does not run and its backup copy is stale.
+   * Runs a few reads. If Cursor may be writing, the file is open only during this call: if Cursor quits while we have a
+   * handle open, its closing checkpoint does not run and its backup copy is stale.
    */
   read<Value>(use: (db: Db) => Value): Value
   close(): void
@@ -48,8 +51,8 @@ export interface ClosedFile {
 }
 
 /**
- * Where the file lies, if the name is a link's: SQLite keeps the WAL there, and not beside the link. Where that cannot be
- * told, the name: who opens it says why.
+ * The target of a link, because SQLite keeps the WAL beside the target and not beside the link. If the link cannot be
+ * resolved, the path itself: opening it gives the reason.
  */
 function realPath(path: string): string {
   try {
@@ -62,8 +65,8 @@ function realPath(path: string): string {
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
 
 /**
- * Device and inode, and when it was made: another identity means another file, however alike its name. Null while there
- * is none.
+ * Device and inode, and the creation time. Another identity means another file, even under the same name. Null if there
+ * is no file.
  */
 export function findFile(path: string): { readonly identity: string; readonly madeAtMs: number } | null {
   const stat = statOrNull(path)
@@ -71,8 +74,8 @@ export function findFile(path: string): { readonly identity: string; readonly ma
 }
 
 /**
- * State of a SQLite file and its WAL by `stat` alone: sizes and nanosecond times. In 20,000 commits none went unseen.
- * Opens nothing, so that no lock of this process can be lost.
+ * State of a SQLite file and its WAL from `stat` alone: sizes and nanosecond times. It changed with every one of 20,000
+ * commits. Opens nothing, so that this process loses no lock.
  */
 export function fileSignature(link: string): string | null {
   const path = realPath(link)
@@ -82,23 +85,23 @@ export function fileSignature(link: string): string | null {
   return parts.map((stat) => (stat === null ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`)).join(' ')
 }
 
-/** The file and what SQLite keeps beside it: where a change can show. */
+/** The file and SQLite's files beside it: a change shows in one of them. */
 export function filesOf(link: string): string[] {
   const path = realPath(link)
   return [path, `${path}-wal`, `${path}-journal`]
 }
 
-/** When the file or its WAL last changed, epoch milliseconds; 0 while there is none. */
+/** When the file or its WAL last changed, epoch milliseconds; 0 if there is none. */
 export function fileChangedAtMs(path: string): number {
   const times = filesOf(path).map((name) => Number(statOrNull(name)?.mtimeMs ?? 0n))
   return Math.max(...times)
 }
 
 /**
- * Opens a SQLite file of Cursor's for one pass, without harm: read-only, and never another user's file. On a network
- * mount, where our locks mean nothing to Cursor, a checked copy is read. A file outside WAL mode, or whose WAL is empty, is read from
- * a copy in memory while it is small: no lock, no files left beside it.
- * Everything that can be wrong with the file is an answer, not an error.
+ * Opens one of Cursor's SQLite files for one pass, without harm: read-only, and never another user's file. On a network
+ * mount, where our locks do not reach Cursor, a checked copy is read. A small file that is not in WAL mode, or has an
+ * empty WAL, is read from a copy in memory: no lock is taken and no file is left beside it. Everything that can be
+ * wrong with the file is a result, not an error.
  */
 export function openCursorFile(path: string): OpenFile | ClosedFile {
   try {
@@ -132,8 +135,8 @@ function openChecked(path: string): OpenFile | ClosedFile {
 function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead' | 'readMsMax'>): OpenFile {
   let longestReadMs = 0
   const read = <Value>(use: (db: Db) => Value): Value => {
-    // Swapped for another while a pass reads it: the next pass starts on the new one.
-    if (identityAt(path) !== facts.identity) throw new FileTrouble('The file was replaced.', 'SQLITE_BUSY')
+    // The file was replaced during a pass. The next pass starts on the new one.
+    if (identityAt(path) !== facts.identity) throw new FileError('The file was replaced.', 'SQLITE_BUSY')
     const startedAt = performance.now()
     const db = openReadOnly(path)
     try {
@@ -143,11 +146,11 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
       longestReadMs = Math.max(longestReadMs, performance.now() - startedAt)
     }
   }
-  const looks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
-  return { kind: 'open', ...facts, ...looks, read, close: () => undefined }
+  const checks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
+  return { kind: 'open', ...facts, ...checks, read, close: () => undefined }
 }
 
-/** The copy stays for the other sources that read the same file, until the run is over. */
+/** The copy is kept for other sources that read the same file, until the run is over. */
 function openNetworkCopy(
   path: string,
   mount: string,
@@ -170,8 +173,8 @@ function openReadOnly(path: string): Db {
   })
 }
 
-/** UserError with a file of Cursor's, told apart from trouble with the mirror, which speaks in the same codes. */
-class FileTrouble extends Error {
+/** An error with one of Cursor's files. It is a class of its own, because errors of the mirror have the same codes. */
+class FileError extends Error {
   readonly code: string
   constructor(cause: unknown, code = cause instanceof Error && 'code' in cause ? String(cause.code) : '') {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
@@ -183,11 +186,11 @@ function ofFile<Value>(act: () => Value): Value {
   try {
     return act()
   } catch (error) {
-    throw new FileTrouble(error)
+    throw new FileError(error)
   }
 }
 
-/** Tries for a copy between two writes of Cursor's before the file counts as busy. */
+/** How often to try for a copy between two writes of Cursor's before the file counts as busy. */
 const COPY_TRIES = 3
 
 function openCopy(path: string, identity: string): OpenFile | ClosedFile {
@@ -195,7 +198,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
     const copy = takeCopy(path)
     if (copy === null) continue
     const { bytes, signature } = copy
-    // A database in memory has no WAL; these two bytes say which journal the file uses.
+    // A database in memory has no WAL. These two bytes say which journal mode the file uses; 1 is a rollback journal.
     if (bytes.length >= 20) bytes.fill(1, 18, 20)
     const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
     return {
@@ -210,10 +213,10 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
       close: () => db.close(),
     }
   }
-  return closed('busy', 'Cursor is writing to it.')
+  return closed('busy', 'Cursor is writing to the file.')
 }
 
-/** A copy counts only if the file did not change under it and no rollback journal was in use; else null. */
+/** A copy counts only if the file did not change in the meantime and no rollback journal was in use; otherwise null. */
 function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: string } | null {
   const signature = fileSignature(path)
   if (signature === null || isJournalHot(path)) return null
@@ -221,14 +224,14 @@ function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: s
   return fileSignature(path) === signature && !isJournalHot(path) ? { bytes, signature } : null
 }
 
-/** In one journal mode the file stays, its head zeroed, after each commit. */
+/** In one journal mode the journal stays after each commit, with a zeroed head. */
 function isJournalHot(path: string): boolean {
   const journal = `${path}-journal`
   if ((statOrNull(journal)?.size ?? 0n) === 0n) return false
   try {
     return readHead(journal).some((byte) => byte !== 0)
   } catch (error) {
-    // Deleted meanwhile: its transaction is over.
+    // Deleted in the meantime: its transaction is over.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }
@@ -245,30 +248,33 @@ function readHead(path: string): Buffer {
   }
 }
 
-/** A reader under another user id leaves a WAL index that the owner cannot write. */
+/** A reader with another user id would leave a WAL index that the owner cannot write. */
 function foreignOwner(stat: BigIntStats): string | null {
   const us = process.geteuid?.()
   if (us === undefined || stat.uid === BigInt(us)) return null
-  return `The file belongs to user ${stat.uid}, and this daemon runs as ${us}: run it as the user who runs Cursor.`
+  return `The file belongs to user ${stat.uid}, and this daemon runs as user ${us}: run it as the user who runs Cursor.`
 }
 
 const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
 
-/** What became of a pass whose file could not be read on. UserError with anything else is thrown on. */
+/** The result of a pass whose file became unreadable. Any other error is thrown again. */
 export function endedBy(error: unknown): ClosedFile {
-  if (error instanceof FileTrouble) return closedBy(error)
+  if (error instanceof FileError) return closedBy(error)
   throw error
 }
 
-/** Its journal holds what the file was before: only who may write can bring that back. */
-const HALF_WRITTEN = 'Cursor ended while it was writing to it: it is read once Cursor was started again.'
+/** The journal contains the former content of the file. Only a process that may write can restore it. */
+const HALF_WRITTEN = 'Cursor ended while it was writing to the file. Start Cursor again; then the file can be read.'
 
-/** What an error of SQLite or of the file system says about the file. A bug of ours is thrown on. */
+/**
+ * What an error of SQLite or of the file system means for the file. Any other error is a bug of ours and is thrown
+ * again.
+ */
 export function closedBy(error: unknown): ClosedFile {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error ? error.message : String(error)
   if (code === 'ENOENT') return closed('missing', null)
-  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor holds a lock on it.')
+  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor has locked the file.')
   if (code === 'SQLITE_READONLY_ROLLBACK') return closed('busy', HALF_WRITTEN)
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code)) return closed('corrupt', message)
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {

@@ -1,10 +1,50 @@
-import { statSync, type BigIntStats } from 'node:fs'
+import { statSync, type BigIntStats, lstatSync } from 'node:fs'
 
-/** Device and inode: another identity means another file, however alike its name. */
+/** Device and inode. Another identity means another file, even under the same name. */
 export const identityOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`
 
-/** By `stat` alone. Null while nothing lies there. @throws Error where it may not be looked at */
+/**
+ * Uses `stat` alone. Null if nothing is at the path.
+ * @throws Error if it may not be examined
+ */
 export function identityAt(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat === undefined ? null : identityOf(stat)
+}
+
+/**
+ * Removes folders that are named a second time: by a link, or in other letters where the file system ignores case.
+ * Otherwise a store would be read twice, with all its issues. The first name is kept.
+ */
+export function eachFolderOnce(paths: readonly string[]): string[] {
+  const byIdentity = new Map<string, string>()
+  for (const path of paths) {
+    const identity = nameOf(path)
+    if (!byIdentity.has(identity)) byIdentity.set(identity, path)
+  }
+  return [...byIdentity.values()]
+}
+
+/**
+ * A folder that does not exist, may not be examined, or is on a file system without inode numbers is identified by its
+ * name.
+ */
+function nameOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined || stat.ino === 0n ? path : identityOf(stat)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return path
+    throw error
+  }
+}
+
+/** False if the path may not be examined: an inaccessible folder must not affect others. A link is not a folder. */
+export function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false
+    throw error
+  }
 }

@@ -11,16 +11,16 @@ import { judgeMissing } from '../mass-loss.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../source.ts'
 import type { Piece, WholeChat, WholeContent } from './whole-store.ts'
 
-/** After every key there is. */
+/** Sorts after every key. */
 const LAST_KEY = '\u{10ffff}'
 
-/** Pieces are written together until they came from so many bytes. */
+/** Pieces are written together until they add up to this many bytes. */
 const STEP_OCTETS_MAX = 2 * 1024 * 1024
 
 /**
- * Brings the mirror to what a store holds that was read as a whole, a few pieces a step. Pieces whose bytes are as they
- * were are left alone, unless every value is to be compared; a piece that could not be read keeps what was known of it.
- * What is gone, and the position, come with the last step.
+ * Brings the mirror to the content of a store that was read as a whole, a few pieces per step. Pieces with unchanged
+ * bytes are skipped, unless every value is to be compared. For a piece that could not be read, the mirror keeps what it
+ * has. Deletions and the position are written with the last step.
  */
 export function* writeWhole(
   mirror: Mirror,
@@ -53,12 +53,12 @@ export function* writeWhole(
   }
 }
 
-/** While a piece that gave a chat cannot be read, what it gave stays: no other piece stands in for it. */
+/** While the piece that a chat was read from cannot be read, its content is kept and no other piece replaces it. */
 function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]): readonly Piece[] {
   const unread = pieces.filter(({ issue, chats }) => issue !== null && chats.length === 0)
-  const kept = new Set(unread.flatMap(({ key }) => listRowChats(mirror, num, key)))
-  if (kept.size === 0) return pieces
-  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter(({ id }) => !kept.has(id)) }))
+  const keptChats = new Set(unread.flatMap(({ key }) => listRowChats(mirror, num, key)))
+  if (keptChats.size === 0) return pieces
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter(({ id }) => !keptChats.has(id)) }))
 }
 
 interface Difference {
@@ -69,7 +69,7 @@ interface Difference {
   readonly outdated: ReadonlyMap<ChatId, OutdatedChat>
 }
 
-/** A chat as it was read before. `isUntouched`: the store still holds what it was read from. */
+/** A chat as it was read before. `isUntouched`: the store still contains what it was read from. */
 interface OutdatedChat {
   readonly isUntouched: boolean
 }
@@ -85,15 +85,15 @@ function compare(
   const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
     const row = known.get(key)
     if (depth === 'full' || row?.octets !== octets || row.checksum !== checksum || row.rowid !== stamp) return false
-    // Of a chat in two pieces the fuller one counts, so that a change of one can be felt by the other.
+    // If a chat is in two pieces, the more complete one counts, so a change of one piece can affect the other.
     const before = listRowChats(mirror, num, key)
     return before.length === chats.length && chats.every(({ id }) => before.includes(id))
   }
   const changed = pieces.filter((piece) => !isSame(piece))
   const present = new Set(pieces.map(({ key }) => key))
-  const isThere = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
-  const missing = [...known.values()].filter((row) => !isThere(row))
-  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isThere(row)).map(({ key }) => key)
+  const isPresent = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
+  const missing = [...known.values()].filter((row) => !isPresent(row))
+  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isPresent(row)).map(({ key }) => key)
   const isDropped = ({ key, rowid }: held.HeldRow): boolean =>
     rowid === OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
   const droppedKeys = missing.filter(isDropped).map(({ key }) => key)
@@ -106,14 +106,14 @@ function compare(
   const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
   const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
   const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
-  const kept = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
+  const keptChats = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
   const outdated = listOutdated(mirror, num, { known: [...known.values()], pieces })
-  return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !kept.has(id)), outdated }
+  return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !keptChats.has(id)), outdated }
 }
 
 /**
- * The chats that are read otherwise now: those of rows that an older decoder read, and those that another piece gives than
- * before, though the former is there. A chat can stand in several pieces, such as a file for each form.
+ * Chats whose reading changes: those of rows that an older decoder read, and those that now come from another piece
+ * although the former one still exists. A chat can be in several pieces, such as one file per format.
  */
 function listOutdated(
   mirror: Mirror,
@@ -121,14 +121,14 @@ function listOutdated(
   { known, pieces }: { readonly known: readonly held.HeldRow[]; readonly pieces: readonly Piece[] },
 ): ReadonlyMap<ChatId, OutdatedChat> {
   const byKey = new Map(pieces.map((piece) => [piece.key, piece]))
-  const givers = new Map(pieces.flatMap(({ key, chats }) => chats.map(({ id }) => [id, key] as const)))
+  const pieceOfChat = new Map(pieces.flatMap(({ key, chats }) => chats.map(({ id }) => [id, key] as const)))
   const outdated = new Map<ChatId, OutdatedChat>()
   for (const row of known) {
     const isOldReading = row.rowid === OUTDATED_ROWID
     for (const id of listRowChats(mirror, num, row.key)) {
-      const giver = givers.get(id)
-      const isTakenOver = giver !== undefined && giver !== row.key && byKey.has(row.key)
-      if (!isOldReading && !isTakenOver) continue
+      const pieceKey = pieceOfChat.get(id)
+      const isMoved = pieceKey !== undefined && pieceKey !== row.key && byKey.has(row.key)
+      if (!isOldReading && !isMoved) continue
       const isUntouched = byKey.get(row.key)?.octets === row.octets && outdated.get(id)?.isUntouched !== false
       outdated.set(id, { isUntouched })
     }
@@ -136,7 +136,7 @@ function listOutdated(
   return outdated
 }
 
-/** What a newer decoder yields of a chat: what was purged stays out, and what only the older one yielded goes. */
+/** What a newer decoder makes of a chat: purged texts stay out, and what only the older decoder produced is removed. */
 export function withoutOldReading(
   mirror: Mirror,
   num: number,
@@ -144,11 +144,11 @@ export function withoutOldReading(
   before: OutdatedChat | undefined,
 ): ChatWrite {
   if (before === undefined) return chat
-  const spared = barRenumbered(mirror, num, chat)
-  return before.isUntouched ? { ...spared, supersedes: true } : spared
+  const unpurged = barRenumbered(mirror, num, chat)
+  return before.isUntouched ? { ...unpurged, supersedes: true } : unpurged
 }
 
-/** At least one step, if an empty one: the position is written even where no piece changed. */
+/** Always at least one step, which may be empty: the position is written even if no piece changed. */
 function inSteps(pieces: readonly Piece[]): Piece[][] {
   const steps: Piece[][] = [[]]
   let octets = 0
@@ -178,7 +178,7 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
   rowid: stamp,
   octets,
   checksum,
-  // What could not be read still counts as held.
+  // An unreadable piece still counts as held.
   ...(issue === null || chats.length > 0 ? { chatIds: chats.map(({ id }) => id) } : {}),
 })
 
@@ -188,7 +188,7 @@ function chatWrite(
   { id, facts, outline, messages, placeholders, keptIds = [], octets }: WholeChat,
   piece: Piece,
 ): ChatWrite {
-  // Held by its piece, a message is gone when the piece no longer holds it.
+  // An embedded message is gone when its piece no longer contains it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
   return {

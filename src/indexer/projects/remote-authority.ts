@@ -4,26 +4,27 @@ const SSH = 'ssh-remote'
 const WSL = 'wsl'
 
 /**
- * Brings an SSH window's authority to one spelling: `ssh-remote+host`, with `user@` before and `:port` behind the host
- * where they are named. VS Code writes the host as it stands, or, where a URI would not keep it (capital letters), as
- * JSON in hex digits, and which of them depends on how the window was opened. The name of a WSL distribution, in which
- * case does not count, it writes in small letters where it makes a URI of it, and else as it is. Other authorities stay
- * as they are: theirs name more than a host.
+ * Gives an SSH window's authority one spelling: `ssh-remote+host`, with `user@` before the host and `:port` after it if
+ * they are given. VS Code writes the host as text. If a URI would change the host (capital letters), VS Code writes it
+ * as JSON in hex digits. Which of the two it writes depends on how the window was opened. The name of a WSL
+ * distribution is case-insensitive; VS Code writes it in lower case in URIs and unchanged elsewhere. Other authorities
+ * stay unchanged, because they name more than a host.
  */
 export function plainAuthority(authority: string): string {
   const { name, rest } = splitAuthority(authority)
   if (name === WSL) return authority.toLowerCase()
-  const told = name === SSH ? readJson(rest) : null
-  if (told === null || Object.keys(told).some((key) => !['hostName', 'user', 'port'].includes(key))) return authority
-  const { hostName, user, port } = told
+  const parsed = name === SSH ? readJson(rest) : null
+  if (parsed === null || Object.keys(parsed).some((key) => !['hostName', 'user', 'port'].includes(key)))
+    return authority
+  const { hostName, user, port } = parsed
   if (!isWord(hostName) || (user !== undefined && !isWord(user))) return authority
   if (port !== undefined && typeof port !== 'number') return authority
   const host = `${user === undefined ? '' : `${user}@`}${hostName}${port === undefined ? '' : `:${port}`}`
-  // It would be taken for JSON the next time.
+  // Such a host would be read as JSON the next time.
   return readJson(host) === null ? `${SSH}+${host}` : authority
 }
 
-/** `ssh-remote+host`; the host can be JSON, plain or as hex digits: `ssh-remote+7b22686f…`. */
+/** `ssh-remote+host`. The host can be JSON, as text or as hex digits: `ssh-remote+7b22686f…`. */
 export function readRemote(authority: string): Remote {
   const { name, rest } = splitAuthority(authority)
   return { kind: remoteKinds.get(name) ?? name, host: hostIn(name, rest) }
@@ -43,12 +44,12 @@ function splitAuthority(authority: string): { readonly name: string; readonly re
 }
 
 function hostIn(name: string, text: string): string {
-  const told = readJson(text)
-  if (told === null) return name === SSH ? withoutLogin(text) : text
-  return [told['hostName'], told['host'], told['containerName'], told['hostPath']].find(isWord) ?? text
+  const parsed = readJson(text)
+  if (parsed === null) return name === SSH ? withoutLogin(text) : text
+  return [parsed['hostName'], parsed['host'], parsed['containerName'], parsed['hostPath']].find(isWord) ?? text
 }
 
-/** Of `user@host:port` the host; an address of IPv6 stands in brackets, or has no port. */
+/** The host of `user@host:port`. An IPv6 address with a port is in brackets. */
 function withoutLogin(text: string): string {
   const host = text.slice(text.lastIndexOf('@') + 1)
   return /^(\[[^\]]+\]|[^:]+):\d+$/.exec(host)?.[1] ?? (host || text)
@@ -56,7 +57,7 @@ function withoutLogin(text: string): string {
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** @returns null where it is no JSON object, plain or as hex digits */
+/** @returns null if the text is not a JSON object, as text or as hex digits */
 function readJson(text: string): Record<string, unknown> | null {
   const plain = /^7b[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString() : text
   if (!plain.startsWith('{')) return null

@@ -3,13 +3,13 @@ import type { Root } from '../../mirror/write/batch.ts'
 import { plainAuthority, readRemote } from './remote-authority.ts'
 
 /**
- * Brings the spellings of one root folder to one URI: percent-encoding undone and done again, a Windows drive in lower
- * case, no trailing slash, a host of SSH in plain letters. Hosts and remotes stay part of the identity. Paths of POSIX
- * systems are case-sensitive and compared exactly. The URI of a root is the root of that URI: what was kept, archived and
- * brought back stays one project.
+ * Gives all spellings of one root folder the same URI: one form of percent-encoding, a Windows drive in lower case, no
+ * trailing slash, an SSH host as text. Hosts and remotes are part of the identity. POSIX paths are case-sensitive and
+ * compared exactly. Applied to its own result it changes nothing, so that a root that was stored, archived and restored
+ * stays one project.
  * @param uri `file:///home/a/b`, `file:///c%3A/x`, `file://host/share`, `vscode-remote://ssh-remote%2Bhost/path`, or a
  * plain absolute path
- * @returns null where the text names no folder
+ * @returns null if the text names no folder
  */
 export function normaliseRoot(uri: string): Root | null {
   const parts = splitUri(uri.toWellFormed().trim())
@@ -43,7 +43,7 @@ function splitUri(uri: string): UriParts | null {
   return { scheme: scheme.toLowerCase(), authority: decodeText(authority), path: decodeText(path) }
 }
 
-/** `//wsl$/Ubuntu/home`: nothing of a plain path is encoded. */
+/** `//wsl$/Ubuntu/home`: a plain path has no percent-encoding. */
 function splitShare(path: string): UriParts {
   const slash = path.indexOf('/', 2)
   const end = slash < 0 ? path.length : slash
@@ -71,7 +71,7 @@ function decodeText(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (error) {
-    // A lone `%` is part of the name.
+    // A single `%` is part of the name.
     if (error instanceof URIError) return text
     throw error
   }

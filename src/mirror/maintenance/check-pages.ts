@@ -1,9 +1,10 @@
+import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../open.ts'
 
-/** What is damaged: nothing; only what can be made from the rest; or rows that exist nowhere else. */
+/** What is damaged: nothing, only the full-text tables (they can be rebuilt), or rows that exist nowhere else. */
 export type Damage = 'none' | 'terms' | 'rows'
 
-/** What is damaged by the word of SQLite: `none` where the world around the file is to blame. */
+/** What is damaged according to SQLite's error code; `none` if the cause lies outside the file. */
 export function damageOf(error: unknown): Damage {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'SQLITE_CORRUPT_VTAB') return 'terms'
@@ -12,18 +13,35 @@ export function damageOf(error: unknown): Damage {
 
 export const isDamage = (error: unknown): boolean => damageOf(error) !== 'none'
 
+const MIRROR_DAMAGED = 'mirror-damaged'
+const TERMS_DAMAGED = 'terms-damaged'
+
+/** The error that a user sees. @param message SQLite's message */
+export const mirrorDamaged = (message: string, damage: Exclude<Damage, 'none'> = 'rows'): UserError =>
+  new UserError(
+    damage === 'terms' ? TERMS_DAMAGED : MIRROR_DAMAGED,
+    `The mirror is damaged: ${message}.`,
+    'The daemon repairs it by itself: ask again in a moment.',
+  )
+
+/** What is damaged according to the code of a `UserError`. */
+export function damageToldBy(code: string): Damage {
+  if (code === TERMS_DAMAGED) return 'terms'
+  return code === MIRROR_DAMAGED ? 'rows' : 'none'
+}
+
 const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 
 /**
- * Walks all pages of all tables and their indexes, a table a step. The full-text tables are walked as the plain tables
- * that they are kept in: reading their content too would take ten times as long.
+ * Checks all pages of all tables and their indexes, one table per step. Of the full-text tables only the plain tables
+ * behind them are checked: a check of their contents would take ten times as long.
  */
 export function* findDamage(db: Mirror): Generator<void, Damage> {
-  // What is remembered of a page says nothing of the page.
+  // A page in the cache may differ from the page in the file.
   db.pragma('shrink_memory')
   const damaged = new Set<Damage>()
   const tables = listTables(db)
-  // Killed while they were torn out.
+  // A rebuild of these tables was killed after they were removed.
   if (!tables.includes('message_terms_data') || !tables.includes('chat_terms_data')) damaged.add('terms')
   for (const table of tables) {
     if (table === null) return 'rows'
@@ -59,7 +77,7 @@ select count(*) from (
   select k from message_terms_config where k = 'version' union all select k from chat_terms_config where k = 'version'
 )`
 
-/** An empty page in the place of the one that tells how they are kept is sound by itself, and nothing can be found any more. */
+/** An empty page in place of the one with the format's version passes `quick_check`, but FTS5 cannot open the table. */
 function areTermsOpenable(db: Mirror): boolean {
   try {
     return db.prepare<[], number>(COUNT_VERSIONS).pluck().get() === 2
@@ -71,12 +89,12 @@ function areTermsOpenable(db: Mirror): boolean {
 
 const COUNT_SHARED = `select count(*) from (select 1 from dbstat group by pageno having count(*) > 1)`
 
-/** A page to which two tables lead belongs to one of them, and nothing tells to which. */
+/** A page that two tables lead to belongs to only one of them, and it is unknown to which. */
 const hasSharedPages = (db: Mirror): boolean => failsOrCounts(db, COUNT_SHARED)
 
 const COUNT_UNREADABLE = `select count(*) from bodies where not json_valid(parts)`
 
-/** A body of which the middle is of another page: no tree shows it. */
+/** Bytes of another page can be in the middle of a body. No check of pages finds this. */
 export const hasBrokenBodies = (db: Mirror): boolean => failsOrCounts(db, COUNT_UNREADABLE)
 
 function failsOrCounts(db: Mirror, sql: string): boolean {
@@ -88,7 +106,10 @@ function failsOrCounts(db: Mirror, sql: string): boolean {
   }
 }
 
-/** Reads the full-text tables as what they are, some ten seconds for a gigabyte: for a process that may be ended. */
+/**
+ * Checks the contents of the full-text tables. This takes some ten seconds for a gigabyte and cannot be interrupted, so
+ * it runs in a process that may be killed.
+ */
 export function areTermsSound(db: Mirror): boolean {
   return ['message_terms', 'chat_terms'].every((table) => {
     try {

@@ -1,13 +1,15 @@
-import { fillTitles } from '../write/chats/chat-columns.ts'
+import Database from '../../sqlite.ts'
+import { dropTerms } from '../fulltext/write-terms.ts'
+import { migrations } from '../migrations/index.ts'
 import type { Mirror } from '../open.ts'
-import { emptyMirror } from '../salvage/shapes.ts'
+import { fillTitles } from '../write/chats/chat-columns.ts'
 import { isDamage } from './check-pages.ts'
 
 const TABLES = ['message_terms', 'chat_terms']
 
 /**
- * Makes the full-text tables anew. Titles can be found at once; messages join the backlog, so that searches go on, say
- * what they miss, and miss less and less.
+ * Rebuilds the full-text tables. Titles are found at once. Messages join the backlog: searches go on, and report how
+ * many messages they still miss.
  */
 export function rebuildTerms(db: Mirror): void {
   try {
@@ -23,13 +25,13 @@ export function rebuildTerms(db: Mirror): void {
   if (countLostPages(db) > 0) db.exec('vacuum')
 }
 
-/** FTS5 opens a table to drop it, and says this in no code where the page that tells how it is kept is another. */
+/** FTS5 opens a table to drop it. Without the page with the format's version it fails, with this message and no code. */
 const isUnopenable = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('invalid fts5 file format')
 
 const COUNT_USED = `select count(*) from dbstat`
 
-/** Where a page that named others is damaged, dropping its table does not give those back. */
+/** If an interior page is damaged, dropping its table does not free the pages below it. */
 function countLostPages(db: Mirror): number {
   const [pages, free] = ['page_count', 'freelist_count'].map((name) => Number(db.pragma(name, { simple: true })))
   return (pages ?? 0) - (free ?? 0) - (db.prepare<[], number>(COUNT_USED).pluck().get() ?? 0)
@@ -38,8 +40,8 @@ function countLostPages(db: Mirror): number {
 const IS_TERMS = `name in ('message_terms', 'chat_terms') or name glob 'message_terms_*' or name glob 'chat_terms_*'`
 
 /**
- * A table whose pages lead nowhere cannot be dropped: its pages cannot be given back one by one. Its name is struck off
- * instead, and what has no name any more goes when the file is written anew.
+ * SQLite cannot drop a table whose pages it cannot walk. So the tables are removed from the schema, and `vacuum` frees
+ * the pages that no table has any more.
  */
 function tearOut(db: Mirror): void {
   db.unsafeMode(true)
@@ -59,10 +61,11 @@ function tearOut(db: Mirror): void {
 const LIST_SQL = `select sql from sqlite_schema where sql like 'create virtual table%'`
 const LIST_SETTINGS = `select k, v from message_terms_config where k <> 'version'`
 
-/** As a new mirror has them. */
+/** Makes the tables as a new mirror has them. */
 function makeTables(db: Mirror): void {
-  const model = emptyMirror()
+  const model = new Database(':memory:')
   try {
+    for (const sql of migrations) model.exec(sql)
     for (const sql of model.prepare<[], string>(LIST_SQL).pluck().all()) db.exec(sql)
     const settings = model.prepare<[], { k: string; v: number }>(LIST_SETTINGS).all()
     const set = db.prepare('insert into message_terms (message_terms, rank) values (?, ?)')
@@ -78,7 +81,31 @@ select key from messages where is_shadowed = 0 and key not in (select id from me
 on conflict do nothing
 `
 
-/** Whatever has no full-text row: chats get theirs, messages wait for it. @returns how many there were */
+/** Gives each chat its missing full-text row, and puts messages without one in the backlog. @returns how many */
 export function fillTerms(db: Mirror): number {
   return fillTitles(db) + db.prepare(NOTE_ALL).run().changes
+}
+
+const LIST_STRAY = `
+select id from message_terms_docsize where id not in (select key from messages where is_shadowed = 0)
+union select id from message_terms_docsize where id in (select key from unindexed)
+`
+const DROP_STRAY_WAITING = `delete from unindexed where key not in (select key from messages where is_shadowed = 0)`
+const LIST_STRAY_TITLES = `select id from chat_terms_docsize where id not in (select num from chats)`
+const DROP_TITLE = `delete from chat_terms where rowid = ?`
+
+/**
+ * Compares the rows of the full-text tables with the messages and chats, and repairs the difference. Afterwards every
+ * message of a thread has a full-text row or is in the backlog, and there are no other rows.
+ * @returns how many rows were wrong
+ */
+export function mendTerms(db: Mirror): number {
+  return db.transaction(() => {
+    const strays = db.prepare<[], number>(LIST_STRAY).pluck().all()
+    for (const key of strays) dropTerms(db, key)
+    const titles = db.prepare<[], number>(LIST_STRAY_TITLES).pluck().all()
+    for (const num of titles) db.prepare(DROP_TITLE).run(BigInt(num))
+    const waiting = db.prepare(DROP_STRAY_WAITING).run().changes
+    return strays.length + titles.length + waiting + fillTerms(db)
+  })()
 }

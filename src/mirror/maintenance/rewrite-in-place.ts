@@ -9,14 +9,14 @@ import { upsertMessage } from '../write/messages/upsert-message.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'
 import { isUnplaced } from '../threads/place-part.ts'
 
-/** A write of more is none of those that come many times a second. */
+/** Larger writes do not come many times a second. */
 const MESSAGES_MAX = 8
 
 /**
- * Messages that were read again and keep their places, as they will stand, where no other message of the chat is touched
- * by that. While an agent answers, Cursor writes its last message anew many times a second; to place all messages of a
- * chat each time takes the longer the longer it is.
- * @returns null where any other message may move, or may begin or cease to repeat what the thread says
+ * Writes messages that were read again and keep their places, if this affects no other message of the chat. While an
+ * agent answers, Cursor rewrites its last message many times a second. To place all messages each time would take longer
+ * the longer the chat is.
+ * @returns the messages as they are now; null if another message may move, or may start or stop to repeat the thread
  */
 export function rewriteInPlace(db: Mirror, thread: ThreadWrite): (readonly [NextMessage, Place])[] | null {
   const { chatNum, source, write } = thread
@@ -37,13 +37,13 @@ export function rewriteInPlace(db: Mirror, thread: ThreadWrite): (readonly [Next
 
 const LIST_SOURCES = `select distinct source from messages where chat = ?`
 
-/** Whether this source gives the order, whichever of the chat's messages are still there. */
+/** Whether this source gives the order, even if some of the chat's messages are gone. */
 function isBestSource(db: Mirror, { chatNum, source, tools: { ranks } }: ThreadWrite): boolean {
   const sources = prepared<number>(db, LIST_SOURCES).pluck().all(chatNum)
   return !ranks.isArchive(source) && sources.every((one) => one === source || ranks.of(source) < ranks.of(one))
 }
 
-/** Whether it stands in the thread, and all that decides of its place and time is as it was. */
+/** Whether the message is in the thread, and nothing changed that decides its place and time. */
 const isPlacedAlike = (held: HeldMessage, message: MessageWrite): boolean =>
   held.is_live === 1 &&
   held.is_orphan === 0 &&
@@ -57,8 +57,9 @@ const isPlacedAlike = (held: HeldMessage, message: MessageWrite): boolean =>
   !message.remembered
 
 /**
- * Messages that the chat's own row holds may have gone from it. One of the same content, or of another source and with one
- * of these texts, may have been told by this message, or be from now on.
+ * Finds another message that the change may affect. It may be a copy of this message, before or after the change: it has
+ * the same content, or it is of another source and has one of the changed texts. Or it is a message that was in the
+ * chat's own row, and may be gone from it.
  */
 const FIND_TOUCHED = `
 select 1 from messages

@@ -2,42 +2,43 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Mirror } from '../open.ts'
 import { nextRevision } from '../write/revision.ts'
-import type { DamagedFile, NamedRows } from './read-rows.ts'
-
-/** Names that the indexes still tell of rows that are lost. */
-interface LostNames {
-  readonly sources: NamedRows
-  readonly chats: NamedRows
-  readonly projects: NamedRows
-}
-
-export const readNames = (file: DamagedFile): LostNames => ({
-  sources: file.names('sqlite_autoindex_sources_1'),
-  chats: file.names('sqlite_autoindex_chats_1'),
-  projects: file.names('sqlite_autoindex_projects_2'),
-})
+import type { DamagedFile } from './damaged-file.ts'
 
 /**
- * What was saved may name what was not. A lost source, chat or project gets a row of what its index still says, to be
- * filled by the next pass; a message without its words is no message; and nothing else may lead nowhere.
- * @returns how many messages lost their words
+ * Mends what names a lost row. A lost source, chat or project gets a row with the name that an index still has, and the
+ * next pass fills it. A message without its body is removed, and so are other rows that name what is lost.
+ * @returns how many messages had lost their bodies
  */
-export function mendLinks(db: Mirror, { sources, chats, projects }: LostNames): number {
+export function mendLinks(db: Mirror, damaged: DamagedFile): number {
   const lost = db.prepare(DROP_WORDLESS).run().changes
   db.prepare(DROP_UNUSED).run()
+  const sources = namesIn(damaged, 'sources', 'id')
   for (const num of numsOf(db, LOST_SOURCES)) {
-    db.prepare(ADD_SOURCE).run(num, nameOf(sources, num))
+    db.prepare(ADD_SOURCE).run(num, sources.get(num) ?? madeUp(num))
   }
+  const projects = namesIn(damaged, 'projects', 'uri')
   for (const num of numsOf(db, LOST_PROJECTS)) {
-    const uri = [...projects].find(([, named]) => named === num)?.[0]
+    const uri = projects.get(num)
     if (uri !== undefined) addProject(db, num, uri)
   }
+  const chats = namesIn(damaged, 'chats', 'id')
   for (const num of numsOf(db, LOST_CHATS)) {
-    db.prepare(ADD_CHAT).run(num, nameOf(chats, num), num, num, nextRevision(db))
+    db.prepare(ADD_CHAT).run(num, chats.get(num) ?? madeUp(num), num, num, nextRevision(db))
   }
   for (const sql of DANGLING) db.prepare(sql).run()
   return lost
 }
+
+function namesIn(damaged: DamagedFile, table: string, column: string): ReadonlyMap<number, string> {
+  const names = new Map<number, string>()
+  for (const [num, name] of damaged.indexed(table, ['num', column])) {
+    if (typeof num === 'bigint' && typeof name === 'string') names.set(Number(num), name)
+  }
+  return names
+}
+
+/** The index is lost too. The messages at least stay together. */
+const madeUp = (num: number): string => `salvaged-${num}`
 
 const DROP_WORDLESS = `delete from messages where not exists (select 1 from bodies where bodies.num = messages.body)`
 const DROP_UNUSED = `delete from bodies where num not in (select body from messages)`
@@ -73,10 +74,6 @@ const DANGLING = [
 ]
 
 const numsOf = (db: Mirror, sql: string): number[] => db.prepare<[], number>(sql).pluck().all()
-
-/** Where even the index is lost, the words at least keep together. */
-const nameOf = (names: NamedRows, num: number): string =>
-  [...names].find(([, named]) => named === num)?.[0] ?? `salvaged-${num}`
 
 function addProject(db: Mirror, num: number, uri: string): void {
   const path = URL.canParse(uri) ? decodeURIComponent(new URL(uri).pathname) : uri

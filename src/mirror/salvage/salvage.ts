@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs'
 import type { ChatId } from '../../model/ids.ts'
-import { emptyBatch } from '../write/batch.ts'
 import { noteUndigested } from '../digests/digest-backlog.ts'
-import type { Mirror } from '../open.ts'
 import { fillTerms } from '../maintenance/rebuild-terms.ts'
 import { noteDone } from '../maintenance/upkeep-times.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { emptyBatch } from '../write/batch.ts'
 import { writeBatch } from '../write/write-batch.ts'
-import { mendLinks, readNames } from './mend-links.ts'
-import { PageFile } from './page-file.ts'
-import { DamagedFile } from './read-rows.ts'
-import { isWhole, restoreRows } from './restore-rows.ts'
+import { DamagedFile, listTables, type Column, type Table } from './damaged-file.ts'
+import { mendLinks } from './mend-links.ts'
 import { listSetAside, nextTo } from './set-aside.ts'
+import type { Value } from './walk-rows.ts'
 
-/** Rows that one transaction saves. */
+/** Rows per transaction. */
 const ROWS_MAX = 2000
 
 const FIND_UNDONE = `select file from salvages where done_at is null order by file desc limit 1`
 const IS_EMPTY = `select not exists (select 1 from salvages) and not exists (select 1 from chats)`
 
-/** The file that was set aside and not yet salvaged, or not to the end. Null where there is none. */
+/** The file that was set aside and not yet salvaged, or not to the end. Null if there is none. */
 export function pendingSalvage(db: Mirror, path: string): string | null {
   const undone = db.prepare<[], string>(FIND_UNDONE).pluck().get()
   if (undone !== undefined && existsSync(nextTo(path, undone))) return undone
@@ -27,8 +27,8 @@ export function pendingSalvage(db: Mirror, path: string): string | null {
 }
 
 export interface Saving {
-  /** The mirror's path, and the name of the file beside it. */
   readonly path: string
+  /** The name of the damaged file, in the folder of the mirror. */
   readonly file: string
   readonly nowMs: number
 }
@@ -41,60 +41,134 @@ where file = ?
 `
 
 /**
- * Brings everything that can be read of a damaged mirror into an empty one, marks and all, and leaves the file as it is.
- * Sources count as unread afterwards, so that a first pass follows: what Cursor still holds is read again and what it
- * holds no more is marked, by the one way in which this is done. Killed at any moment, or out of room, it is begun
- * again, and what was saved stays. Each step is one transaction.
+ * Copies all rows that SQLite can read of a damaged mirror into an empty one, under the numbers that they had. The
+ * damaged file stays as it is. All sources count as unread afterwards: the next pass reads again what Cursor still
+ * holds, and marks what it does not. A salvage that was killed, or found the disk full, starts again; the rows that it
+ * saved stay. Each step is one transaction.
  */
 export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<void, void> {
   db.prepare(BEGIN).run(file, nowMs)
-  const pages = new PageFile(nextTo(path, file))
+  const damaged = new DamagedFile(nextTo(path, file))
   // Until the end, rows name rows that are not there yet.
   db.pragma('foreign_keys = off')
   try {
-    const damaged = new DamagedFile(pages)
-    let badBodies = 0
-    for (const portion of inPortions(damaged.rows())) {
-      db.transaction(() => {
-        for (const { shape, rows } of portion) {
-          const whole = rows.filter((row) => isWhole(shape, row))
-          badBodies += rows.length - whole.length
-          restoreRows(db, { shape, rows: whole })
-        }
-      })()
-      yield
+    const unread = new Set<string>()
+    let lost = 0
+    for (const table of listTables(db).filter(({ name }) => !NOT_SAVED.has(name))) {
+      const saved = yield* saveTable(db, damaged, table)
+      lost += saved.misfits
+      if (!saved.isWhole) unread.add(table.name)
     }
-    const lost = db.transaction(() => mendLinks(db, readNames(damaged)))()
+    if (unread.has('messages')) lost += countLost(db, damaged)
+    lost += db.transaction(() => mendLinks(db, damaged))()
     db.transaction(() => fillTerms(db))()
     yield
-    yield* tellAnew(db, nowMs)
+    yield* rewriteChats(db, nowMs)
     noteUndigested(db)
-    if (hasLostBars(db, damaged)) noteDone(db, 'bars-lost', nowMs)
-    db.prepare(END).run(nowMs, lost + damaged.badRows + badBodies, file)
+    if (hasLostBars(db, unread)) noteDone(db, 'bars-lost', nowMs)
+    db.prepare(END).run(nowMs, lost, file)
   } finally {
-    pages.close()
+    damaged.close()
     if (db.open) db.pragma('foreign_keys = on')
   }
 }
 
-const HAS_PURGED = `select exists (select 1 from purges) or exists (select 1 from tombstones)`
+/** Tables that follow from others or from the stores, and the name of the mirror: the new one is another mirror. */
+const NOT_SAVED = new Set('unindexed unlisted sweeps digest_words chat_digests undigested unplaced identity'.split(' '))
 
-/** Whether something was purged, and a page is lost that kept it from coming in again, or the salt of its hashes. */
-function hasLostBars(db: Mirror, { unread }: DamagedFile): boolean {
-  const isHit = unread.has('tombstones') || unread.has('purge_salt')
-  return isHit && db.prepare<[], number>(HAS_PURGED).pluck().get() === 1
+/**
+ * A row that a source counts as read may be lost. So each source counts as unread; of its rows only their keys are
+ * saved, and the next pass compares all of them with the store.
+ */
+const FORGOTTEN: Readonly<Record<string, Readonly<Record<string, Value>>>> = {
+  sources: {
+    identity: null,
+    signature: null,
+    watermark: null,
+    watermark_key: null,
+    counted_at: null,
+    reconciled_at: null,
+  },
+  source_rows: { source_rowid: -1, octets: -1, checksum: null },
 }
 
-function* inPortions<Item extends { readonly rows: readonly unknown[] }>(items: Iterable<Item>): Generator<Item[]> {
+interface Saved {
+  /** Rows that are not of this table, or not whole. */
+  readonly misfits: number
+  readonly isWhole: boolean
+}
+
+/** Rows that are there already stay. */
+function* saveTable(db: Mirror, damaged: DamagedFile, { name, columns }: Table): Generator<void, Saved> {
+  const former = damaged.table(name)
+  // An older mirror has fewer tables and columns.
+  if (former === null) return { misfits: 0, isWhole: damaged.isSchemaWhole }
+  const wanted = columns.filter((column) => former.columns.some((one) => one.name === column.name))
+  const names = wanted.map((column) => column.name)
+  const insert = `insert or ignore into ${name} (${names.join(', ')}) values (?${', ?'.repeat(names.length - 1)})`
+  const forgotten = FORGOTTEN[name] ?? {}
+  const forget = (value: Value, at: number): Value | undefined =>
+    names[at] !== undefined && names[at] in forgotten ? forgotten[names[at]] : value
+  const isWholeRow = (row: readonly Value[]): boolean =>
+    wanted.every((column, at) => fits(column, row[at] ?? null)) && (name !== 'bodies' || isArray(row[1]))
+  const saved = { misfits: 0, isWhole: false }
+  for (const walk of damaged.walks(former, names, isWholeRow)) {
+    for (const rows of inPortions(walk.rows())) {
+      db.transaction(() => rows.forEach((row) => prepared(db, insert).run(...row.map(forget))))()
+      yield
+    }
+    saved.misfits += walk.misfits
+    saved.isWhole = !walk.isDamaged && walk.misfits === 0
+    if (saved.isWhole) break
+  }
+  return saved
+}
+
+function fits({ type, isRequired, pk }: Column, value: Value): boolean {
+  if (value === null) return isRequired === 0 && pk === 0
+  if (type === 'text') return typeof value === 'string'
+  if (type === 'blob') return Buffer.isBuffer(value)
+  return typeof value === (type === 'real' ? 'number' : 'bigint')
+}
+
+/** A body is a JSON array. One with bytes of another page in its middle is none. */
+function isArray(parts: Value | undefined): boolean {
+  try {
+    return Array.isArray(JSON.parse(String(parts)))
+  } catch {
+    return false
+  }
+}
+
+const HAS_MESSAGE = `select 1 from messages where key = ?`
+
+/** How many messages an index names that were not saved. */
+function countLost(db: Mirror, damaged: DamagedFile): number {
+  const lost = new Set<Value | undefined>()
+  for (const [key] of damaged.indexed('messages', ['key'])) {
+    if (prepared(db, HAS_MESSAGE).get(key) === undefined) lost.add(key)
+  }
+  return lost.size
+}
+
+const HAS_PURGED = `select exists (select 1 from purges) or exists (select 1 from tombstones)`
+
+/**
+ * Whether something was purged, or may have been, and what kept it from coming in again is lost: a tombstone, or the
+ * salt of the hashes.
+ */
+function hasLostBars(db: Mirror, unread: ReadonlySet<string>): boolean {
+  if (!unread.has('tombstones') && !unread.has('purge_salt')) return false
+  return unread.has('purges') || db.prepare<[], number>(HAS_PURGED).pluck().get() === 1
+}
+
+function* inPortions<Item>(items: Iterable<Item>): Generator<Item[]> {
   let portion: Item[] = []
-  let rows = 0
   for (const item of items) {
     portion.push(item)
-    rows += item.rows.length
-    if (rows < ROWS_MAX) continue
+    if (portion.length < ROWS_MAX) continue
     yield portion
     portion = []
-    rows = 0
   }
   if (portion.length > 0) yield portion
 }
@@ -102,8 +176,8 @@ function* inPortions<Item extends { readonly rows: readonly unknown[] }>(items: 
 const LIST_CHATS = `select id, source from chats order by source, num`
 const CHATS_MAX = 200
 
-/** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
-function* tellAnew(db: Mirror, nowMs: number): Generator<void> {
+/** What follows from a chat's messages is rebuilt: some of them may be lost, and it too. */
+function* rewriteChats(db: Mirror, nowMs: number): Generator<void> {
   const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
   for (const source of new Set(all.map((chat) => chat.source))) {
     const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
@@ -121,8 +195,9 @@ export interface SalvageReport {
   readonly file: string
   readonly chats: number
   readonly messages: number
+  /** Rows that are known to be lost. */
   readonly lost: number
-  /** 1 where what was purged may come in again. */
+  /** 1 if what was purged may come in again. */
   readonly hasLostBars: number
 }
 
@@ -132,7 +207,7 @@ select file, chats, messages, lost,
 from salvages where done_at is not null order by file
 `
 
-/** What was saved, and from where, as long as the damaged file lies there. */
+/** The salvages whose damaged files are still there. */
 export const listSalvages = (db: Mirror, path: string): SalvageReport[] =>
   db
     .prepare<[], SalvageReport>(LIST_DONE)

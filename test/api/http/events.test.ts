@@ -1,24 +1,22 @@
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage, Server } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createEventQueue } from '../../../src/api/http/event-queue.ts'
-import { createTestWorld, HOST } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { createEventQueue } from '../../../src/api/http/routes/events.ts'
+import { createTestApi, HOST, type TestApi } from './test-api.ts'
 
-let world: TestWorld
+let api: TestApi
 let server: Server
 let port = 0
 beforeEach(async () => {
-  world = createTestWorld()
+  api = createTestApi()
   port = await new Promise<number>((resolve) => {
-    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
+    server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve(info.port)) as Server
   })
 })
 afterEach(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  world.dispose()
+  api.dispose()
 })
 
 async function listen(): Promise<IncomingMessage> {
@@ -37,18 +35,18 @@ function collect(response: IncomingMessage): () => string {
   response.on('data', (chunk: string) => {
     text += chunk
   })
-  // The server may end a stream in the middle; what came until then is what the test looks at.
+  // The server may end a stream at any point. The test uses what came before that.
   response.on('error', () => undefined)
   return () => text
 }
 
-it('a client hears the state at once, then each event, and signs of life between', async () => {
+it('a client gets the status at once, then each event, with heartbeats between', async () => {
   const response = await listen()
   expect(response.headers['content-type']).toBe('text/event-stream')
   const text = collect(response)
   await vi.waitFor(() => expect(text()).toMatch(/^event: status\ndata: \{"state":"ready".*\}\n\n/u))
-  world.emit({ type: 'chat', data: { id: 'a\nb' } })
-  world.emit({ type: 'message', data: { id: 'm', chatId: 'a' } })
+  api.emit({ type: 'chat', data: { id: 'a\nb' } })
+  api.emit({ type: 'message', data: { id: 'm', chatId: 'a' } })
   await vi.waitFor(() => {
     expect(text()).toContain('event: chat\ndata: {"id":"a\\nb"}\n\nevent: message\ndata: {"id":"m","chatId":"a"}\n\n')
     expect(text()).toContain(': still here\n\n')
@@ -56,34 +54,34 @@ it('a client hears the state at once, then each event, and signs of life between
   response.destroy()
 })
 
-it('two clients hear the same, and one that leaves is forgotten', async () => {
+it('two clients get the same events, and a client that disconnects is forgotten', async () => {
   const stays = await listen()
   const leaves = await listen()
   const text = collect(stays)
   collect(leaves)
-  await vi.waitFor(() => expect(world.listeners.size).toBe(2))
+  await vi.waitFor(() => expect(api.listeners.size).toBe(2))
   leaves.destroy()
-  await vi.waitFor(() => expect(world.listeners.size).toBe(1))
-  world.emit({ type: 'loss', data: { at: 1 } })
+  await vi.waitFor(() => expect(api.listeners.size).toBe(1))
+  api.emit({ type: 'loss', data: { at: 1 } })
   await vi.waitFor(() => expect(text()).toContain('event: loss'))
   stays.destroy()
-  await vi.waitFor(() => expect(world.listeners.size).toBe(0))
+  await vi.waitFor(() => expect(api.listeners.size).toBe(0))
 })
 
-it('a client that does not read is given up once a thousand events wait for it', async () => {
+it('a client that does not read is dropped when a thousand events wait for it', async () => {
   const response = await listen()
   response.pause()
-  await vi.waitFor(() => expect(world.listeners.size).toBe(1))
+  await vi.waitFor(() => expect(api.listeners.size).toBe(1))
   const event = { type: 'message' as const, data: { text: 'x'.repeat(10_000) } }
   let sent = 0
-  while (world.listeners.size > 0 && sent < 20_000) {
-    for (let index = 0; index < 500; index += 1) world.emit(event)
+  while (api.listeners.size > 0 && sent < 20_000) {
+    for (let index = 0; index < 500; index += 1) api.emit(event)
     sent += 500
     await new Promise((resolve) => {
       setImmediate(resolve)
     })
   }
-  expect(world.listeners.size).toBe(0)
+  expect(api.listeners.size).toBe(0)
   const ended = new Promise((resolve) => {
     response.on('close', resolve)
   })
@@ -92,7 +90,7 @@ it('a client that does not read is given up once a thousand events wait for it',
   await ended
 })
 
-it('a queue holds what it may, then drops it all and ends', async () => {
+it('a full queue drops everything and ends', async () => {
   const queue = createEventQueue(2)
   queue.beat()
   queue.beat()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../cli/fake-world.ts'
 import { leastOfThree, startCpuClock } from '../../helpers/cpu-time.ts'
-import { createTestWorld, type TestWorld } from './test-world.ts'
+import { createTestApi, type TestApi } from './test-api.ts'
 
 const github = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`
 const openai = `sk-proj-${'Zx9'.repeat(16)}`
@@ -10,12 +10,12 @@ const pem = `-----BEGIN RSA PRIVATE KEY-----\nMIIE${'qW3e'.repeat(20)}\n-----END
 const keyed = `glpat-${'q1W2'.repeat(6)}`
 const secrets = [github, openai, aws, 'c0rrect-h0rse', 'qW3eqW3e', keyed]
 
-let world: TestWorld
+let api: TestApi
 
 beforeAll(() => {
-  world = createTestWorld()
-  const chat = world.mirror.addChat({ id: 'leaky', title: `Use ${github} for it` })
-  world.mirror.addMessage(chat, {
+  api = createTestApi()
+  const chat = api.mirror.addChat({ id: 'leaky', title: `Use ${github} for it` })
+  api.mirror.addMessage(chat, {
     id: 'm1',
     position: 0,
     parts: [
@@ -24,7 +24,7 @@ beforeAll(() => {
       { kind: 'code', language: 'sh', path: `/tmp/${github}.sh`, text: `export AWS_SECRET_ACCESS_KEY=${aws}` },
     ],
   })
-  world.mirror.addMessage(chat, {
+  api.mirror.addMessage(chat, {
     id: 'm2',
     position: 1,
     parts: [
@@ -44,41 +44,42 @@ beforeAll(() => {
     ],
   })
 })
-afterAll(() => world.dispose())
+afterAll(() => api.dispose())
 
 const formats = ['markdown', 'json', 'jsonl', 'html'] as const
 
-test.each(formats)('no secret is left in %s, and the file tells what was masked', async (as) => {
-  const plain = await world.ask(`/api/chats/leaky/export?as=${as}`)
+test.each(formats)('%s contains no secret, and says what was masked', async (as) => {
+  const plain = await api.ask(`/api/chats/leaky/export?as=${as}`)
   expect(await plain.text()).toContain(github)
-  const response = await world.ask(`/api/chats/leaky/export?as=${as}&redact=true`)
+  const response = await api.ask(`/api/chats/leaky/export?as=${as}&redact=true`)
   const text = await response.text()
   for (const secret of secrets) expect([secret, text.includes(secret)]).toEqual([secret, false])
   expect(response.headers.get('content-disposition')).not.toContain('ghp')
-  // What is no secret stands as it stood.
-  for (const kept of ['That is all, with', 'revoke', 'deep', 'a.env', 'DB_PASSWORD']) expect(text).toContain(kept)
+  // Everything else is unchanged.
+  for (const unmasked of ['That is all, with', 'revoke', 'deep', 'a.env', 'DB_PASSWORD'])
+    expect(text).toContain(unmasked)
   const end = text.slice(-600)
-  for (const told of ['github-token', 'openai-key', 'private-key', 'named-secret', 'gitlab-token']) {
-    expect(end).toContain(told)
+  for (const rule of ['github-token', 'openai-key', 'private-key', 'named-secret', 'gitlab-token']) {
+    expect(end).toContain(rule)
   }
 })
 
-test('what programs read stays what they can read', async () => {
-  const json = await (await world.ask('/api/chats/leaky/export?as=json&redact=true')).text()
+test('machine-readable formats stay readable', async () => {
+  const json = await (await api.ask('/api/chats/leaky/export?as=json&redact=true')).text()
   const file = JSON.parse(json) as { messages: { parts: unknown[] }[]; masked: { kind: string; count: number }[] }
   expect(file.messages.map(({ parts }) => parts.length)).toEqual([3, 4])
   expect(file.masked).toContainEqual({ kind: 'gitlab-token', count: 1 })
   expect(file.masked).toContainEqual({ kind: 'private-key', count: 2 })
-  const lines = (await (await world.ask('/api/chats/leaky/export?as=jsonl&redact=true')).text()).trim().split('\n')
+  const lines = (await (await api.ask('/api/chats/leaky/export?as=jsonl&redact=true')).text()).trim().split('\n')
   expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'masked', masked: file.masked })
-  const whole = await (await world.ask('/api/chats/leaky/export?as=json')).text()
+  const whole = await (await api.ask('/api/chats/leaky/export?as=json')).text()
   expect(Object.keys(JSON.parse(whole) as object)).not.toContain('masked')
 })
 
-test.each(formats)('the command line says on stderr what was masked in %s', async (as) => {
+test.each(formats)('the command line reports on stderr what was masked in %s', async (as) => {
   const { exitCode, out, err, calls } = await run(['export', 'leaky', '--as', as, '--redact'], async ({ query }) => {
-    const text = await (await world.ask(`/api/chats/leaky/export?${query}`)).text()
-    // As it comes: cut anywhere.
+    const text = await (await api.ask(`/api/chats/leaky/export?${query}`)).text()
+    // The pieces may be cut anywhere.
     return [text.slice(0, -30), text.slice(-30)]
   })
   expect([exitCode, calls[0]?.query]).toEqual([0, `as=${as}&redact=true`])
@@ -88,16 +89,16 @@ test.each(formats)('the command line says on stderr what was masked in %s', asyn
 })
 
 test('a file without secrets says so', async () => {
-  const chat = world.mirror.addChat({ id: 'clean' })
-  world.mirror.addMessage(chat, { id: 'm1', parts: [{ kind: 'text', text: 'a quiet day' }] })
-  const text = await (await world.ask('/api/chats/clean/export?redact=true')).text()
+  const chat = api.mirror.addChat({ id: 'clean' })
+  api.mirror.addMessage(chat, { id: 'm1', parts: [{ kind: 'text', text: 'a quiet day' }] })
+  const text = await (await api.ask('/api/chats/clean/export?redact=true')).text()
   expect(text).toMatch(/Masked in this file: nothing\.\n$/)
 })
 
-test('a long chat is masked with others answered in between', async () => {
-  const chat = world.mirror.addChat({ id: 'long' })
+test('other requests are answered while a long chat is masked', async () => {
+  const chat = api.mirror.addChat({ id: 'long' })
   for (let position = 0; position < 40; position += 1) {
-    world.mirror.addMessage(chat, {
+    api.mirror.addMessage(chat, {
       id: `m${position}`,
       position,
       parts: [{ kind: 'text', text: `${'some words '.repeat(20_000)} ${github}` }],
@@ -109,7 +110,7 @@ test('a long chat is masked with others answered in between', async () => {
       longestMs = Math.max(longestMs, cpuMs())
       cpuMs = startCpuClock()
     }, 1)
-    const text = await (await world.ask('/api/chats/long/export?redact=true')).text()
+    const text = await (await api.ask('/api/chats/long/export?redact=true')).text()
     clearInterval(timer)
     console.log(`masked ${Math.round(text.length / 1e6)} MB, nobody else for ${Math.round(longestMs)} ms`)
     expect(text).not.toContain(github)

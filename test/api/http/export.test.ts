@@ -1,18 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { textStream } from '../../../src/api/http/text-stream.ts'
 import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
-import { bodyOf, createTestWorld } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
 const HOSTILE_ID = 'a/b\n%41 "x"'
 const NOW_MS = Date.UTC(2026, 1, 20)
 
-let world: TestWorld
+let api: TestApi
 beforeAll(() => {
-  world = createTestWorld({ now: () => NOW_MS })
-  const { mirror } = world
+  api = createTestApi({ now: () => NOW_MS })
+  const { mirror } = api
   mirror.writer.transaction(() => {
     const long = mirror.addChat({ id: 'long', title: 'Fix the login', messageCount: 300 })
     for (let position = 0; position < 300; position += 1) {
@@ -25,7 +24,7 @@ beforeAll(() => {
     mirror.addChat({ id: 'empty', title: '漢字', messageCount: 0 })
   })()
 })
-afterAll(() => world.dispose())
+afterAll(() => api.dispose())
 
 const pathOf = (id: string, query = '') => `/api/chats/${encodeURIComponent(id)}/export${query}`
 
@@ -33,7 +32,7 @@ async function messagesOf(id: string, query = ''): Promise<unknown[]> {
   const items: unknown[] = []
   for (let offset = 0; ; offset += 200) {
     const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200&offset=${offset}${query}`
-    const page = await bodyOf(await world.ask(path))
+    const page = await bodyOf(await api.ask(path))
     items.push(...(page['items'] as unknown[]))
     if (items.length >= Number(page['total'])) return items
   }
@@ -41,15 +40,15 @@ async function messagesOf(id: string, query = ''): Promise<unknown[]> {
 
 describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
   it.each(['', '&includeOrphans=true'])(
-    'is the same in JSON and JSONL as in its list of messages%s',
+    'has the same content in JSON, in JSONL and in its list of messages%s',
     async (orphans) => {
       const { files, toolCounts, children, ...chat } = await bodyOf(
-        await world.ask(`/api/chats/${encodeURIComponent(id)}`),
+        await api.ask(`/api/chats/${encodeURIComponent(id)}`),
       )
       const messages = await messagesOf(id, orphans)
       const stamp = { version: '1.2.3', exportedAt: '2026-02-20T00:00:00.000Z' }
-      expect(await bodyOf(await world.ask(pathOf(id, `?as=json${orphans}`)))).toEqual({ ...stamp, chat, messages })
-      const lines = (await (await world.ask(pathOf(id, `?as=jsonl${orphans}`))).text()).trimEnd().split('\n')
+      expect(await bodyOf(await api.ask(pathOf(id, `?as=json${orphans}`)))).toEqual({ ...stamp, chat, messages })
+      const lines = (await (await api.ask(pathOf(id, `?as=jsonl${orphans}`))).text()).trimEnd().split('\n')
       const [head, ...rest] = lines.map((line) => JSON.parse(line) as unknown)
       expect(head).toEqual({ kind: 'chat', ...stamp, ...chat })
       expect(rest).toEqual(messages)
@@ -63,9 +62,9 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
     ['?as=json', 'application/json', 'json'],
     ['?as=jsonl', 'application/jsonl', 'jsonl'],
     ['?as=html', 'text/html; charset=utf-8', 'html'],
-  ])('export%s is a file with a safe name, asked for by GET and by HEAD', async (query, contentType, extension) => {
+  ])('export%s gives a file with a safe name, by GET and by HEAD', async (query, contentType, extension) => {
     for (const method of ['GET', 'HEAD']) {
-      const response = await world.ask(pathOf(id, query), { method })
+      const response = await api.ask(pathOf(id, query), { method })
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toBe(contentType)
       const disposition = response.headers.get('content-disposition') ?? ''
@@ -80,15 +79,15 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
   })
 })
 
-it.each(['markdown', 'html'])('a thread of 300 messages is whole and in order as %s', async (as) => {
-  const text = await (await world.ask(pathOf('long', `?as=${as}`))).text()
+it.each(['markdown', 'html'])('a thread of 300 messages is complete and in order as %s', async (as) => {
+  const text = await (await api.ask(pathOf('long', `?as=${as}`))).text()
   const found = [...text.matchAll(/Text (\d+) lorem/gu)].map(([, number]) => Number(number))
   expect(found).toEqual(Array.from({ length: 300 }, (_, index) => index))
 })
 
-it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when they are asked for', async (as) => {
-  const without = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
-  const withThem = await (await world.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
+it.each(['markdown', 'json', 'jsonl', 'html'])('%s contains orphans only on request', async (as) => {
+  const without = await (await api.ask(pathOf('long', `?as=${as}&includeOrphans=false`))).text()
+  const withThem = await (await api.ask(pathOf('long', `?as=${as}&includeOrphans=true`))).text()
   expect(without).not.toContain('A stray one.')
   expect(withThem.indexOf('A stray one.')).toBeGreaterThan(withThem.indexOf('Text 299 '))
 })
@@ -96,10 +95,10 @@ it.each(['markdown', 'json', 'jsonl', 'html'])('orphans stand in %s only when th
 it.each([
   ['another format', '?as=pdf', 400, 'bad-parameter', '"as" must be markdown, json, jsonl or html.'],
   ['two formats', '?as=json&as=html', 400, 'bad-parameter', '"as" must be given once.'],
-  ['a way to redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
-  ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is no parameter here'],
-])('%s is refused with its name', async (_, query, status, code, detail) => {
-  const response = await world.ask(pathOf('long', query))
+  ['a bad value for redact', '?redact=some', 400, 'bad-parameter', '"redact" must be true or false.'],
+  ['an unknown parameter', '?format=json', 400, 'unknown-parameter', '"format" is not a known parameter'],
+])('%s is refused by name', async (_, query, status, code, detail) => {
+  const response = await api.ask(pathOf('long', query))
   expect(response.status).toBe(status)
   expect(response.headers.get('content-disposition')).toBeNull()
   const body = await bodyOf(response)
@@ -107,17 +106,17 @@ it.each([
   expect(body['detail']).toContain(detail)
 })
 
-it('an unknown chat is a 404 in every format', async () => {
+it('an unknown chat gives a 404 in every format', async () => {
   for (const as of ['markdown', 'json', 'jsonl', 'html']) {
-    const response = await world.ask(pathOf('nobody', `?as=${as}`))
+    const response = await api.ask(pathOf('nobody', `?as=${as}`))
     expect(response.status).toBe(404)
     expect(await bodyOf(response)).toMatchObject({ code: 'chat-not-found' })
   }
 })
 
-describe('while it is sent', () => {
-  it('a chat that is removed breaks the answer off, and is reported', async () => {
-    const own = createTestWorld()
+describe('while an export is sent', () => {
+  it('removing the chat ends the answer early and is reported', async () => {
+    const own = createTestApi()
     const chat = own.mirror.addChat({ id: 'gone' })
     const text = 'x'.repeat(20_000)
     own.mirror.writer.transaction(() => {
@@ -137,7 +136,7 @@ describe('while it is sent', () => {
     own.dispose()
   })
 
-  it('others have their turn between two pieces, however fast it is taken', async () => {
+  it('other requests are answered between two pieces, even if the client reads fast', async () => {
     let turns = 0
     const done = new AbortController()
     const counting = (async () => {
@@ -157,7 +156,7 @@ describe('while it is sent', () => {
     expect(turns).toBeGreaterThanOrEqual(pieces - 1)
   })
 
-  it('no more is made than is taken, and a reader that goes away ends it', async () => {
+  it('no more text is made than the client reads, and a disconnect ends it', async () => {
     let made = 0
     const ended = new AbortController()
     const endless = (function* () {
@@ -180,4 +179,16 @@ describe('while it is sent', () => {
     while (!ended.signal.aborted && Date.now() < endMs) await nextTurn()
     expect(ended.signal.aborted).toBe(true)
   })
+})
+
+test('the error of a text that ends early does not show any of the chat in the log', async () => {
+  const faults: unknown[] = []
+  const fault = new SyntaxError('"walnut" is not valid JSON')
+  const stretches = function* (): Generator<string> {
+    yield 'begun'
+    throw fault
+  }
+  const response = new Response(textStream(stretches(), (error) => faults.push(error)))
+  await expect(response.text()).rejects.toThrow(/^the text ended early$/)
+  expect(faults).toEqual([fault])
 })

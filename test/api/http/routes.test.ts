@@ -2,33 +2,32 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
 import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { UserError } from '../../../src/model/user-error.ts'
-import { bodyOf, createTestWorld } from './test-world.ts'
-import type { TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
-let world: TestWorld
+let api: TestApi
 beforeEach(() => {
-  world = createTestWorld()
-  const shop = world.mirror.addProject('shop')
-  const talk = world.mirror.addChat({ id: 'talk', project: shop, createdAt: 1000, title: 'Login', messageCount: 2 })
-  world.mirror.addMessage(talk, { id: 'm0', position: 0 })
-  world.mirror.addMessage(talk, { id: 'm1', position: 1, role: 'assistant' })
-  world.mirror.addMessage(talk, { id: 'stray', isOrphan: true })
+  api = createTestApi()
+  const shop = api.mirror.addProject('shop')
+  const talk = api.mirror.addChat({ id: 'talk', project: shop, createdAt: 1000, title: 'Login', messageCount: 2 })
+  api.mirror.addMessage(talk, { id: 'm0', position: 0 })
+  api.mirror.addMessage(talk, { id: 'm1', position: 1, role: 'assistant' })
+  api.mirror.addMessage(talk, { id: 'stray', isOrphan: true })
 })
-afterEach(() => world.dispose())
+afterEach(() => api.dispose())
 
 const idIn = (path: string): string => (path.startsWith('/api/projects/') ? 'shop' : 'talk')
 const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
 const gets = paths.filter((route) => route.method === 'GET')
 
-describe('what each route answers', () => {
+describe('the answer of each route', () => {
   it('health', async () => {
-    const response = await world.ask('/api/health')
+    const response = await api.ask('/api/health')
     expect(response.status).toBe(200)
     expect(await bodyOf(response)).toEqual({ status: 'ok', version: '1.2.3' })
   })
 
   it('status', async () => {
-    expect(await bodyOf(await world.ask('/api/status'))).toEqual({
+    expect(await bodyOf(await api.ask('/api/status'))).toEqual({
       state: 'ready',
       reasons: [],
       version: '1.2.3',
@@ -49,7 +48,7 @@ describe('what each route answers', () => {
       losses: { messages: 0, chats: 0, lastAt: null },
       issues: {},
       coverage: { rows: 0, read: 0, orphans: 1, issues: 0, noise: 0 },
-      mirror: { path: world.mirror.path, bytes: expect.any(Number), ftsBytes: expect.any(Number) },
+      mirror: { path: api.mirror.path, bytes: expect.any(Number), ftsBytes: expect.any(Number) },
       resources: {
         rssBytes: 1,
         cpuPercent: 2,
@@ -66,15 +65,15 @@ describe('what each route answers', () => {
   })
 
   it('search', async () => {
-    const body = await bodyOf(await world.ask('/api/search?q=&project=shop&role=user&sort=newest&limit=5&tz=UTC'))
+    const body = await bodyOf(await api.ask('/api/search?q=&project=shop&role=user&sort=newest&limit=5&tz=UTC'))
     expect(body).toMatchObject({ query: '', items: expect.any(Array), suggestions: [], warnings: expect.any(Array) })
     expect(body['total']).toBeGreaterThan(0)
   })
 
-  it('search in one language, by fields or by parameters', async () => {
-    const fields = await bodyOf(await world.ask('/api/search?q=project:shop+role:user'))
+  it('search, by fields in the query or by parameters', async () => {
+    const fields = await bodyOf(await api.ask('/api/search?q=project:shop+role:user'))
     const parameters = await bodyOf(
-      await world.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
+      await api.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
     )
     expect(fields['total']).toBeGreaterThan(0)
     expect(parameters).toMatchObject({
@@ -85,30 +84,30 @@ describe('what each route answers', () => {
   })
 
   it('chats', async () => {
-    const body = await bodyOf(await world.ask('/api/chats?project=shop&q=login'))
+    const body = await bodyOf(await api.ask('/api/chats?project=shop&q=login'))
     expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
   })
 
   it('one chat', async () => {
-    const body = await bodyOf(await world.ask('/api/chats/talk'))
+    const body = await bodyOf(await api.ask('/api/chats/talk'))
     expect(body).toMatchObject({ id: 'talk', files: [], toolCounts: [], children: [] })
   })
 
   it('messages', async () => {
-    const body = await bodyOf(await world.ask('/api/chats/talk/messages?limit=1&offset=1'))
+    const body = await bodyOf(await api.ask('/api/chats/talk/messages?limit=1&offset=1'))
     expect(body).toMatchObject({ items: [{ id: 'm1', chatId: 'talk' }], total: 2, limit: 1, offset: 1 })
-    expect(await bodyOf(await world.ask('/api/chats/talk/messages?includeOrphans=true'))).toMatchObject({ total: 3 })
-    expect(await bodyOf(await world.ask('/api/chats/talk/messages?around=m1&limit=1'))).toMatchObject({ offset: 1 })
+    expect(await bodyOf(await api.ask('/api/chats/talk/messages?includeOrphans=true'))).toMatchObject({ total: 3 })
+    expect(await bodyOf(await api.ask('/api/chats/talk/messages?around=m1&limit=1'))).toMatchObject({ offset: 1 })
   })
 
-  it('projects, and one', async () => {
-    const list = await bodyOf(await world.ask('/api/projects'))
+  it('projects, and one project', async () => {
+    const list = await bodyOf(await api.ask('/api/projects'))
     expect(list).toMatchObject({ items: [{ id: 'shop', chatCount: 1 }], total: 1, limit: 20, offset: 0 })
-    expect(await bodyOf(await world.ask('/api/projects/shop'))).toMatchObject({ id: 'shop', chatCount: 1 })
+    expect(await bodyOf(await api.ask('/api/projects/shop'))).toMatchObject({ id: 'shop', chatCount: 1 })
   })
 
-  it('sync, of what changed or in full', async () => {
-    expect(await bodyOf(await world.ask('/api/sync', { method: 'POST' }))).toEqual({
+  it('sync, of changes or full', async () => {
+    expect(await bodyOf(await api.ask('/api/sync', { method: 'POST' }))).toEqual({
       changed: 1,
       added: 2,
       gone: 3,
@@ -116,22 +115,22 @@ describe('what each route answers', () => {
       reasons: [],
     })
     const headers = { 'content-type': 'application/json; charset=utf-8' }
-    await world.ask('/api/sync', { method: 'POST', headers, body: '{"full":true}' })
-    await world.ask('/api/sync', { method: 'POST', headers, body: '{}' })
-    expect(world.syncs).toEqual([{ full: false }, { full: true }, { full: false }])
+    await api.ask('/api/sync', { method: 'POST', headers, body: '{"full":true}' })
+    await api.ask('/api/sync', { method: 'POST', headers, body: '{}' })
+    expect(api.syncs).toEqual([{ full: false }, { full: true }, { full: false }])
   })
 
-  it('a project that is unknown filters everything out', async () => {
+  it('an unknown project matches nothing', async () => {
     for (const path of ['/api/chats?project=nobody', '/api/search?q=&project=nobody']) {
-      expect(await bodyOf(await world.ask(path))).toMatchObject({ items: [], total: 0 })
+      expect(await bodyOf(await api.ask(path))).toMatchObject({ items: [], total: 0 })
     }
   })
 
-  it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path as GET, without a body', async ({ path }) => {
-    const response = await world.ask(path, { method: 'HEAD' })
+  it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path is like GET without a body', async ({ path }) => {
+    const response = await api.ask(path, { method: 'HEAD' })
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
-    expect(world.listeners.size).toBe(0)
+    expect(api.listeners.size).toBe(0)
   })
 })
 
@@ -144,42 +143,42 @@ describe('errors', () => {
     ['/api/projects/nobody/stats', 'No project has this id: "nobody".'],
     [`/api/projects/${'x'.repeat(500)}`, `No project has this id: "${'x'.repeat(100)}…".`],
     ['/api/archives/none', 'No archive has this name: "none".'],
-  ])('a 404 over HTTP did not say of what: %s', async (path, detail) => {
-    expect(await bodyOf(await world.ask(path))).toMatchObject({ status: 404, detail })
+  ])('a 404 names what was not found: %s', async (path, detail) => {
+    expect(await bodyOf(await api.ask(path))).toMatchObject({ status: 404, detail })
   })
 
   it.each<[string, string, RequestInit, number, string]>([
     ['an unknown route', '/api/nothing', {}, 404, 'not-found'],
     ['an unknown route outside', '/favicon.ico', {}, 404, 'not-found'],
-    ['a route with a slash too many', '/api/chats/', {}, 404, 'not-found'],
+    ['a route with an extra slash', '/api/chats/', {}, 404, 'not-found'],
     ['a route whose name is encoded', '/api/%68ealth', {}, 404, 'not-found'],
     ['an unknown chat', '/api/chats/nobody', {}, 404, 'chat-not-found'],
     ['messages of an unknown chat', '/api/chats/nobody/messages', {}, 404, 'chat-not-found'],
     ['around an unknown message', '/api/chats/talk/messages?around=nobody', {}, 404, 'message-not-found'],
-    ['around an orphan left out', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
+    ['around an excluded orphan', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
     ['an unknown project', '/api/projects/nobody', {}, 404, 'project-not-found'],
-    ['a path that is no encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
-    ['a path cut inside a letter', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
-    ['a limit of none', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
+    ['a path with malformed encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
+    ['a path cut within a character', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
+    ['a limit of 0', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
     ['a limit too large', '/api/chats?limit=201', {}, 400, 'bad-parameter'],
     ['a limit that is no number', '/api/chats?limit=1e1', {}, 400, 'bad-parameter'],
     ['an empty limit', '/api/chats?limit=', {}, 400, 'bad-parameter'],
     ['a limit given twice', '/api/chats?limit=1&limit=2', {}, 400, 'bad-parameter'],
     ['an offset below zero', '/api/projects?offset=-1', {}, 400, 'bad-parameter'],
-    ['an offset too deep for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
-    ['a flag that is neither', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
+    ['an offset too large for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
+    ['a flag that is neither true nor false', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
     ['an unknown sort', '/api/chats?sort=best', {}, 400, 'bad-parameter'],
     ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
     ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
-    ['a date that is none', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
-    ['a date in unknown words', '/api/search?to=someday', {}, 400, 'bad-parameter'],
+    ['an impossible date', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
+    ['an unknown word for a date', '/api/search?to=someday', {}, 400, 'bad-parameter'],
     ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
     ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
     ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
-    ['chats of a commit nowhere', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
+    ['chats of a commit without a repository', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
     ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
   ])('%s', async (_claim, path, init, status, code) => {
-    const response = await world.ask(path, init)
+    const response = await api.ask(path, init)
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(await bodyOf(response)).toMatchObject({
@@ -200,13 +199,13 @@ describe('errors', () => {
     ['{"__proto__":1}', 'unknown-key'],
   ])('a body of %s', async (body, code) => {
     const headers = { 'content-type': 'application/json' }
-    const response = await world.ask('/api/sync', { method: 'POST', headers, body })
+    const response = await api.ask('/api/sync', { method: 'POST', headers, body })
     expect(response.status).toBe(400)
     expect(await bodyOf(response)).toMatchObject({ code })
-    expect(world.syncs).toEqual([])
+    expect(api.syncs).toEqual([])
   })
 
-  it('a body above a megabyte, whether it says so or not', async () => {
+  it('a body above a megabyte, with or without a length', async () => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ full: true, pad: 'x'.repeat(1024 * 1024) })
     const stream = () => new Blob([body]).stream()
@@ -214,14 +213,14 @@ describe('errors', () => {
       { body, headers: { ...headers, 'content-length': String(body.length) } },
       { body: stream(), headers, duplex: 'half' as const },
     ]) {
-      const response = await world.ask('/api/sync', { method: 'POST', ...init })
+      const response = await api.ask('/api/sync', { method: 'POST', ...init })
       expect(response.status).toBe(413)
       expect(await bodyOf(response)).toMatchObject({ code: 'too-large' })
     }
   })
 
-  it.each(paths)('an unknown parameter of $method $path is named, with the one that was meant', async (route) => {
-    const response = await world.ask(`${route.path}?limt=1&__proto__=2`, { method: route.method })
+  it.each(paths)('an unknown parameter of $method $path is named, with a suggestion', async (route) => {
+    const response = await api.ask(`${route.path}?limt=1&__proto__=2`, { method: route.method })
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
@@ -232,7 +231,7 @@ describe('errors', () => {
   })
 
   it('several bad parameters are all named', async () => {
-    const body = await bodyOf(await world.ask('/api/chats?limit=x&sort=y&deleted=z'))
+    const body = await bodyOf(await api.ask('/api/chats?limit=x&sort=y&deleted=z'))
     expect(body['errors']).toEqual([
       { name: 'deleted', reason: 'must be true or false' },
       { name: 'sort', reason: 'must be newest, oldest, size or messages' },
@@ -240,19 +239,19 @@ describe('errors', () => {
     ])
   })
 
-  it.each(paths)('a wrong method on $path is told the right one', async ({ path }) => {
+  it.each(paths)('a wrong method on $path is answered with the right one', async ({ path }) => {
     const taken = new Set(paths.filter((other) => other.path === path).map((other) => other.method))
     const allowed = [...taken].flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))
     for (const wrong of ['GET', 'POST', 'DELETE', 'OPTIONS'].filter((each) => !allowed.includes(each))) {
-      const response = await world.ask(path, { method: wrong })
+      const response = await api.ask(path, { method: wrong })
       expect(response.status).toBe(405)
       expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed.toSorted())
       expect(await bodyOf(response)).toMatchObject({ code: 'method-not-allowed' })
     }
   })
 
-  it('a fault is reported, and says nothing of the inside', async () => {
-    const broken = createTestWorld({
+  it('a fault is reported, but the answer shows no details of the program', async () => {
+    const broken = createTestApi({
       sync: () => Promise.reject(new Error('secret of the inside')),
     })
     const response = await broken.ask('/api/sync', { method: 'POST' })
@@ -262,8 +261,8 @@ describe('errors', () => {
     broken.dispose()
   })
 
-  it('trouble is a 503 with its remedy', async () => {
-    const broken = createTestWorld({
+  it('a UserError is a 503 with its hint', async () => {
+    const broken = createTestApi({
       sync: () => Promise.reject(new UserError('disk-full', 'The disk is full.', 'Free some space.')),
     })
     const response = await broken.ask('/api/sync', { method: 'POST' })
@@ -272,7 +271,7 @@ describe('errors', () => {
     broken.dispose()
   })
 
-  it('a search out of time with nothing found is a 503', async () => {
+  it('a search that runs out of time without hits is a 503', async () => {
     const nothing = {
       query: 'x',
       correctedQuery: null,
@@ -286,7 +285,7 @@ describe('errors', () => {
       warnings: [],
       isPartial: true,
     } satisfies SearchAnswer
-    const late = createTestWorld({ ask: () => Promise.resolve(nothing as never) })
+    const late = createTestApi({ ask: () => Promise.resolve(nothing as never) })
     const response = await late.ask('/api/search?q=x')
     expect(response.status).toBe(503)
     expect(await bodyOf(response)).toMatchObject({ code: 'deadline' })
@@ -294,10 +293,10 @@ describe('errors', () => {
   })
 })
 
-describe('before there is a mirror', () => {
-  let early: TestWorld
+describe('without a mirror', () => {
+  let early: TestApi
   beforeEach(() => {
-    early = createTestWorld({
+    early = createTestApi({
       mirror: () => {
         throw new UserError('mirror-missing', 'There is no mirror yet.', 'Start the daemon.')
       },
@@ -305,7 +304,7 @@ describe('before there is a mirror', () => {
   })
   afterEach(() => early.dispose())
 
-  it('status answers with zeros', async () => {
+  it('status has zeros', async () => {
     const response = await early.ask('/api/status')
     expect(response.status).toBe(200)
     expect(await bodyOf(response)).toMatchObject({
@@ -346,15 +345,15 @@ describe('hostile ids', () => {
     'messages',
     ';',
   ])('%j is one id, decoded once', async (id) => {
-    const chat = world.mirror.addChat({ id, createdAt: 5 })
-    world.mirror.addMessage(chat, { id, position: 0 })
-    world.mirror.addMessage(chat, { id: 'next', position: 1 })
-    world.mirror.addProject(id)
+    const chat = api.mirror.addChat({ id, createdAt: 5 })
+    api.mirror.addMessage(chat, { id, position: 0 })
+    api.mirror.addMessage(chat, { id: 'next', position: 1 })
+    api.mirror.addProject(id)
     const encoded = encodeURIComponent(id)
-    expect(await bodyOf(await world.ask(`/api/chats/${encoded}`))).toMatchObject({ id })
-    const page = await bodyOf(await world.ask(`/api/chats/${encoded}/messages?around=${encoded}&limit=1`))
+    expect(await bodyOf(await api.ask(`/api/chats/${encoded}`))).toMatchObject({ id })
+    const page = await bodyOf(await api.ask(`/api/chats/${encoded}/messages?around=${encoded}&limit=1`))
     expect(page).toMatchObject({ items: [{ id, chatId: id }], offset: 0 })
-    expect(await bodyOf(await world.ask(`/api/projects/${encoded}`))).toMatchObject({ id })
+    expect(await bodyOf(await api.ask(`/api/projects/${encoded}`))).toMatchObject({ id })
   })
 })
 
@@ -365,17 +364,17 @@ describe('dates across a change of clocks', () => {
     ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
     ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
     ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
-  ])('a day in %s, %s, is from %s to %s', async (tz, day, start, end) => {
+  ])('in %s the day %s is from %s to %s', async (tz, day, start, end) => {
     const moments: [string, number][] = [
       ['just before', Date.parse(start) - 1],
       ['first', Date.parse(start)],
       ['last', Date.parse(end) - 1],
       ['just after', Date.parse(end)],
     ]
-    for (const [id, createdAt] of moments) world.mirror.addChat({ id, createdAt })
+    for (const [id, createdAt] of moments) api.mirror.addChat({ id, createdAt })
     const nextDay = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
     const path = `/api/chats?from=${day}&to=${nextDay}&tz=${encodeURIComponent(tz)}`
-    const body = await bodyOf(await world.ask(path))
+    const body = await bodyOf(await api.ask(path))
     expect(body['items']).toEqual([expect.objectContaining({ id: 'last' }), expect.objectContaining({ id: 'first' })])
   })
 })

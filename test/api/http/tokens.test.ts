@@ -1,32 +1,32 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
-import { bodyOf, createTestWorld, type TestWorld } from './test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
-let world: TestWorld
+let api: TestApi
 
 beforeEach(() => {
-  world = createTestWorld()
+  api = createTestApi()
 })
-afterEach(() => world.dispose())
+afterEach(() => api.dispose())
 
 const at = (time: string): number => Date.parse(`2026-01-10T${time}Z`)
 
 const tokens = async (query = ''): Promise<TokensAnswer> =>
-  (await bodyOf(await world.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
+  (await bodyOf(await api.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
 
 const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv', query = ''): Promise<Response> =>
-  world.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
+  api.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
 
-/** A chat with an answer of this model at this time. */
+/** A chat with an answer by this model at this time. */
 function addAnswer(id: string, model: string | null, time: string, columns = {}): number {
-  const chat = world.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
+  const chat = api.mirror.addChat({ id, columns: { models: JSON.stringify(model === null ? [] : [model]) } })
   const options = { role: 'assistant', createdAt: at(time), columns: { model, ...columns } } as const
-  world.mirror.addMessage(chat, { id: `${id}-1`, ...options })
+  api.mirror.addMessage(chat, { id: `${id}-1`, ...options })
   return chat
 }
 
-test('an empty mirror knows nothing, and says so without zeros', async () => {
+test('an empty mirror gives nulls instead of zeros', async () => {
   const answer = await tokens()
   expect(answer).toMatchObject({ rows: [], rowsTotal: 0, imports: null, prices: null, notes: [] })
   const { recorded, imported, estimated, contextSnapshot, recordedCents, priced, coverage } = answer.totals
@@ -34,7 +34,7 @@ test('an empty mirror knows nothing, and says so without zeros', async () => {
   expect(coverage).toEqual({ messages: 0, recorded: 0, estimated: 0, unknown: 0 })
 })
 
-test('where nothing was recorded, nothing is 0 and the coverage says it', async () => {
+test('if nothing was recorded, the numbers are null and the coverage shows it', async () => {
   addAnswer('a', 'gpt-5', '10:00:00', { input_tokens: 0, output_tokens: 0 })
   addAnswer('b', 'gpt-5', '11:00:00')
   const { rows, coverage, prices } = await tokens()
@@ -45,76 +45,76 @@ test('where nothing was recorded, nothing is 0 and the coverage says it', async 
   expect(prices).toBeNull()
 })
 
-test('each source stands alone, and what is said of it is said beside it', async () => {
+test('each source has its own numbers and notes', async () => {
   addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
   addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
   addAnswer('c', null, '12:00:00')
-  world.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
-  expect(estimateAll(world.mirror.writer)).toBe(1)
+  api.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
+  expect(estimateAll(api.mirror.writer)).toBe(1)
   const { totals, prices, notes } = await tokens('?groupBy=model')
   expect(totals).toMatchObject({
     recorded: { input: 1_000_500, output: 100_005, messages: 2 },
     estimated: { input: 0, messages: 1 },
     contextSnapshot: { tokens: 9000, chats: 1 },
     recordedCents: 28,
-    // The list price of one model; the other has none.
+    // The list price of one model. The other has none.
     priced: { cents: 825, messages: 1, unpriced: 1 },
     coverage: { messages: 3, recorded: 2, estimated: 1, unknown: 0 },
   })
   expect(prices?.source).toContain('genai-prices')
   expect(notes.join('\n')).toMatch(/not what was billed/)
-  expect(notes.join('\n')).toContain('Of 2 recorded messages 1 is unpriced')
+  expect(notes.join('\n')).toContain('1 of 2 recorded messages is not priced')
   expect((await tokens('?prices=false')).prices).toBeNull()
 })
 
-test('a message tells its own tokens, and where they come from', async () => {
+test('a message has its own tokens with their source', async () => {
   addAnswer('a', null, '10:00:00', { input_tokens: 7, output_tokens: 3 })
   addAnswer('b', null, '11:00:00')
   addAnswer('c', null, '12:00:00')
   const of = async (id: string): Promise<unknown> =>
-    ((await bodyOf(await world.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
+    ((await bodyOf(await api.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
   expect(await of('b')).toBeNull()
-  estimateAll(world.mirror.writer)
+  estimateAll(api.mirror.writer)
   expect(await of('a')).toEqual({ input: 7, output: 3, source: 'recorded' })
   expect(await of('b')).toMatchObject({ source: 'estimated', input: 0 })
 })
 
-test('an orphan counts nowhere, and a message that Cursor deleted does', async () => {
+test('an orphan does not count, but a message that Cursor deleted does', async () => {
   const chat = addAnswer('a', null, '10:00:00', { is_live: 0, deleted_at: at('12:00:00') })
-  world.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
+  api.mirror.addMessage(chat, { id: 'o', isOrphan: true, createdAt: at('10:00:01') })
   expect((await tokens()).coverage.messages).toBe(1)
 })
 
-test('rows come as CSV by name or by what is accepted, unknown cells empty, and no title is run', async () => {
-  world.mirror.addMessage(world.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
-  const byName = await world.ask('/api/tokens?groupBy=chat&as=csv')
+test('CSV is chosen by parameter or Accept header, has empty cells for unknown numbers, and no title is a formula', async () => {
+  api.mirror.addMessage(api.mirror.addChat({ id: 'a', title: '=1+1, "quoted"' }), { id: 'm' })
+  const byName = await api.ask('/api/tokens?groupBy=chat&as=csv')
   expect(byName.headers.get('content-type')).toContain('text/csv')
   const text = await byName.text()
   const [head, row] = text.split('\r\n')
   expect(head).toMatch(/^key,label,messages,messages recorded,/)
   expect(row).toMatch(/^a,"'=1\+1, ""quoted""",1,0,0,1,,,,/)
-  const accepted = await world.ask('/api/tokens?groupBy=chat', { headers: { accept: 'text/csv' } })
+  const accepted = await api.ask('/api/tokens?groupBy=chat', { headers: { accept: 'text/csv' } })
   expect(await accepted.text()).toBe(text)
-  const both = await world.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
+  const both = await api.ask('/api/tokens', { headers: { accept: 'application/json, text/csv' } })
   expect(both.headers.get('content-type')).toContain('json')
   for (const [accept, type] of [
     ['text/csv;q=0.1, application/json', 'json'],
     ['application/json;q=0.1, text/csv', 'csv'],
     ['*/*', 'json'],
   ] as const) {
-    const liked = await world.ask('/api/tokens', { headers: { accept } })
+    const liked = await api.ask('/api/tokens', { headers: { accept } })
     expect(liked.headers.get('content-type')).toContain(type)
   }
 })
 
 test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'limit=0'])(
-  'what cannot be answered is refused: %s',
+  'a bad parameter is refused: %s',
   async (query) => {
-    expect((await world.ask(`/api/tokens?${query}`)).status).toBe(400)
+    expect((await api.ask(`/api/tokens?${query}`)).status).toBe(400)
   },
 )
 
-test('rows beyond the limit are told as a number, and the totals are of all', async () => {
+test('rows beyond the limit are counted, and the totals include them', async () => {
   for (const id of ['a', 'b', 'c']) addAnswer(id, null, '10:00:00')
   const answer = await tokens('?groupBy=chat&limit=2')
   expect(answer).toMatchObject({ rowsTotal: 3, coverage: { messages: 3 } })
@@ -127,7 +127,7 @@ const line = (time: string, model: string, output: number, cost = 'Included'): s
   `2026-01-10T${time}Z,me@x.org,Included,${model},No,0,100,50,${output},${150 + output},${cost}`
 const file = (...lines: string[]): string => [HEAD, ...lines].join('\n')
 
-test('rows of a file find their chats by time and model', async () => {
+test('imported rows are matched with chats by time and model', async () => {
   addAnswer('sonnet', 'claude-4.5-sonnet', '10:02:00')
   addAnswer('other', 'gpt-5', '10:03:00')
   addAnswer('late', 'gpt-5', '15:00:00')
@@ -158,18 +158,18 @@ test('rows of a file find their chats by time and model', async () => {
   expect(byModel.rows.find(({ key }) => key === 'gemini-3-pro')?.imported).toMatchObject({ output: 3, cents: null })
 })
 
-test('a file that is handed in again, or overlaps with another, adds nothing twice', async () => {
+test('importing a file again, or an overlapping one, adds nothing twice', async () => {
   const [one, two, three] = [line('10:00:00', 'gpt-5', 1), line('10:00:01', 'gpt-5', 2), line('10:00:02', 'gpt-5', 3)]
   const twin = file(one, two, two)
   expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 3, already: 0 })
   expect(await bodyOf(await importFile(twin))).toMatchObject({ rows: 3, matched: 0, unmatched: 0, already: 3 })
   const later = file(three, two, two, line('10:00:00', 'gpt-5', 1, '$0.30'))
   expect(await bodyOf(await importFile(later))).toMatchObject({ rows: 4, unmatched: 1, already: 3 })
-  // What was charged may be told only later.
+  // The charge may be known only later.
   expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
 })
 
-test('one event in two versions of the usage file is taken once, and equal events of one file as often as they stand', async () => {
+test('an event in two versions of the usage file counts once, but equal events of one file all count', async () => {
   const old = `Date,User,Kind,Model,Tokens,Cost ($)\n${'"Jan 10, 2026, 10:00 AM",me@x.org,Included,gpt-5,"12,345",0.04\n'.repeat(2)}`
   const row = (time: string) => `2026-01-10T10:00:${time}Z,Included,gpt-5,0,2345,9000,1000,12345,0.04\n`
   const head =
@@ -180,17 +180,17 @@ test('one event in two versions of the usage file is taken once, and equal event
     [old, now],
     [now, old],
   ]) {
-    world.mirror.writer.exec('delete from usage_events')
+    api.mirror.writer.exec('delete from usage_events')
     for (const text of order) await take(text)
     expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
     expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
     expect(await take(now)).toMatchObject({ rows: 3, already: 3 })
-    // Another moment of that minute is another event.
+    // A different moment of the same minute is a different event.
     expect(await take(head + row('30.000'))).toMatchObject({ rows: 1, already: 0 })
   }
 })
 
-test('what colleagues used at that minute is not told of my chat', async () => {
+test('usage of colleagues in the same minute is not matched with my chat', async () => {
   addAnswer('mine', 'gpt-5', '10:01:00')
   const rows = (...users: string[]) =>
     file(...users.map((user, n) => line(`10:00:0${n}`, 'gpt-5', n + 1).replace('me@x.org', `${user}@x.org`)))
@@ -198,11 +198,11 @@ test('what colleagues used at that minute is not told of my chat', async () => {
   const answer = await bodyOf(await importFile(rows('ann', 'me', 'bob')))
   expect(answer).toMatchObject({ matched: 0, unmatched: 3 })
   expect(answer['firstUnmatched']).toMatchObject([{ line: 2, reason: 'several-users' }, {}, {}])
-  // As a version before gave them all a chat.
-  world.mirror.writer.exec('update usage_events set chat = (select num from chats)')
+  // An earlier version matched them all.
+  api.mirror.writer.exec('update usage_events set chat = (select num from chats)')
   await importFile(rows('ann', 'me', 'bob'))
   expect(await matchedOf()).toEqual({ events: 3, matched: 0, unmatched: 3 })
-  world.mirror.writer.exec('delete from usage_events')
+  api.mirror.writer.exec('delete from usage_events')
   expect(await bodyOf(await importFile(rows('me')))).toMatchObject({ matched: 1 })
   expect(await bodyOf(await importFile(rows('me', 'ann', 'bob')))).toMatchObject({
     matched: 0,
@@ -211,7 +211,7 @@ test('what colleagues used at that minute is not told of my chat', async () => {
   })
 })
 
-test('a row whose chat comes later finds it with the next import', async () => {
+test('a row whose chat arrives later is matched at the next import', async () => {
   const text = file(line('10:00:00', 'gpt-5', 1))
   await importFile(text)
   addAnswer('a', 'gpt-5', '10:00:30')
@@ -219,10 +219,10 @@ test('a row whose chat comes later finds it with the next import', async () => {
   expect((await tokens('?groupBy=chat')).rows).toMatchObject([{ key: 'a', imported: { output: 1 } }])
 })
 
-test('an imported row of a project that is asked for is one whose chat is in it', async () => {
-  const project = world.mirror.addProject('shop')
-  const chat = world.mirror.addChat({ id: 'a', project })
-  world.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
+test('the project filter selects the imported rows of chats in that project', async () => {
+  const project = api.mirror.addProject('shop')
+  const chat = api.mirror.addChat({ id: 'a', project })
+  api.mirror.addMessage(chat, { id: 'm', role: 'assistant', createdAt: at('10:00:00') })
   await importFile(file(line('10:00:00', 'gpt-5', 1), line('20:00:00', 'gpt-5', 2)))
   const answer = await tokens('?groupBy=project&project=shop')
   expect(answer.rows).toMatchObject([{ key: 'shop', label: 'shop', imported: { output: 1 } }])
@@ -230,7 +230,7 @@ test('an imported row of a project that is asked for is one whose chat is in it'
   expect(keys).toEqual(['shop', 'unmatched'])
 })
 
-test('what is no such file is refused, with what is wrong, and nothing of it is taken', async () => {
+test('an invalid file is refused with a reason, and nothing is imported', async () => {
   const refused = async (response: Promise<Response>): Promise<readonly [number, unknown, string]> => {
     const answer = await response
     const { code, detail } = await bodyOf(answer)
@@ -247,9 +247,9 @@ test('what is no such file is refused, with what is wrong, and nothing of it is 
   expect((await tokens()).imports).toBeNull()
 })
 
-test('a row at the calendar’s end that an earlier version let in does not keep the others from being told', async () => {
+test('a row at the end of the calendar, accepted by an earlier version, does not prevent the answer', async () => {
   await importFile(file(line('10:00:00', 'gpt-5', 1)))
-  world.mirror.writer
+  api.mirror.writer
     .prepare(
       `insert into usage_events (identity, occurrence, at, model, total, imported_at) values ('x', 1, 8640000000000000, 'gpt-5', 7, 0)`,
     )

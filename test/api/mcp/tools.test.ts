@@ -7,12 +7,12 @@ import { TokenCounter } from '../../../src/text/tokens/count-tokens.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
-import { bodyOf, createTestWorld, type TestWorld } from '../http/test-world.ts'
+import { bodyOf, createTestApi, type TestApi } from '../http/test-api.ts'
 
 let home: CursorHome
 let store: ReturnType<CursorHome['global']>
 let indexer: Indexer
-let world: TestWorld
+let world: TestApi
 let client: Client
 let nowMs: number
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   home = new CursorHome()
   store = home.global()
   indexer = new Indexer(home.userDir)
-  world = createTestWorld({
+  world = createTestApi({
     mirror: () => indexer.mirror,
     ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
     now: () => nowMs,

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cached } from '../../../src/api/queries/cached.ts'
+import { cached } from '../../../src/api/queries/snapshot.ts'
 import { countEverything, EMPTY_CENSUS } from '../../../src/api/queries/count-everything.ts'
-import { measureTermsBytes } from '../../../src/api/queries/sources/measure-terms.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { measureTermsBytes } from '../../../src/api/queries/measure-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 let mirror: SeededMirror
 beforeEach(() => {
@@ -11,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => mirror.dispose())
 
-it('an empty mirror counts what no mirror counts', () => {
+it('an empty mirror has the same counts as no mirror', () => {
   expect(countEverything(mirror.reader)).toEqual(EMPTY_CENSUS)
 })
 
@@ -44,7 +43,7 @@ it('every row of a source is read, an issue, or noise', () => {
   })
 })
 
-it('the full-text tables are measured, and nothing else', () => {
+it('only the full-text tables are measured', () => {
   const empty = measureTermsBytes(mirror.reader)
   expect(empty).toBeGreaterThan(0)
   mirror.writer.prepare('insert into message_terms (rowid, text) values (1, ?)').run('word '.repeat(50_000))
@@ -54,7 +53,7 @@ it('the full-text tables are measured, and nothing else', () => {
   expect(measureTermsBytes(mirror.reader)).toBe(grown)
 })
 
-describe('a kept answer', () => {
+describe('a cached answer', () => {
   let nowMs = 0
   let asked = 0
   let tookMs = 0
@@ -70,14 +69,14 @@ describe('a kept answer', () => {
     tookMs = 0
   })
 
-  it('is given again until another connection writes', () => {
+  it('is reused until another connection writes', () => {
     const question = ask()
     expect([question(mirror.reader, now), question(mirror.reader, now)]).toEqual([1, 1])
     mirror.addProject('new')
     expect(question(mirror.reader, now)).toBe(2)
   })
 
-  it('that was slow rests ten times as long, whatever is written', () => {
+  it('is reused for ten times as long as it took if it was slow, even after a write', () => {
     tookMs = 100
     const question = ask()
     question(mirror.reader, now)
@@ -88,7 +87,7 @@ describe('a kept answer', () => {
     expect(question(mirror.reader, now)).toBe(2)
   })
 
-  it('rests as long as it is told, but not for ever when the clock goes back', () => {
+  it('is reused for the given time, but expires even if the clock goes back', () => {
     const question = ask(60_000)
     question(mirror.reader, now)
     mirror.addProject('new')

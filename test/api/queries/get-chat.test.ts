@@ -15,7 +15,7 @@ function call(name: string, paths: string[], status: ToolPart['status'] = 'compl
   return { kind: 'tool', name, status, callId: null, input: null, output: null, error: null, paths }
 }
 
-it('files are counted by what was done to them, and tools by what became of their calls', () => {
+it('files are counted by use, and tools by the outcome of their calls', () => {
   const chat = mirror.addChat({ id: 'work' })
   mirror.addMessage(chat, { id: '1', parts: [{ kind: 'attachment', path: 'a.ts', text: 'x' }] })
   mirror.addMessage(chat, { id: '2', parts: [call('read_file_v2', ['a.ts']), call('Read', ['b.ts'])] })
@@ -39,7 +39,7 @@ it('files are counted by what was done to them, and tools by what became of thei
   ])
 })
 
-it('children are the chats that it started and the mirror holds, oldest first', () => {
+it('children are the subagents in the mirror, oldest first', () => {
   mirror.addChat({ id: 'parent' })
   mirror.addChat({ id: 'second', createdAt: 20, title: 'Two', columns: { parent_chat_id: 'parent', is_subagent: 1 } })
   mirror.addChat({ id: 'first', createdAt: 10, title: 'One', columns: { is_subagent: 1, mode: 'agent' } })
@@ -63,6 +63,6 @@ it('children are the chats that it started and the mirror holds, oldest first', 
   expect(getChat(mirror.reader, asChatId('first'))?.parentChatId).toBe('parent')
 })
 
-it('an id that no chat has gives null', () => {
+it('an unknown id gives null', () => {
   expect(getChat(mirror.reader, asChatId("' or 1=1 --"))).toBeNull()
 })

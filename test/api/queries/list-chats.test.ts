@@ -49,8 +49,8 @@ describe('which chats are listed', () => {
 
   it.each<[string, Partial<ChatListRequest>, string[]]>([
     ['drafts, empty chats and subagents are left out', {}, listed],
-    ['drafts and empty chats come with includeEmpty', { includeEmpty: true }, listed.toSpliced(4, 0, 'empty', 'draft')],
-    ['subagents come beside the others', { subagents: true }, listed.toSpliced(4, 0, 'subagent')],
+    ['includeEmpty adds drafts and empty chats', { includeEmpty: true }, listed.toSpliced(4, 0, 'empty', 'draft')],
+    ['subagents are added to the others', { subagents: true }, listed.toSpliced(4, 0, 'subagent')],
     ['archived only', { archived: true }, ['archived']],
     ['unarchived only', { archived: false }, ['mixed', 'asked', 'deleted', 'plain']],
     ['deleted only', { deleted: true }, ['deleted']],
@@ -60,14 +60,14 @@ describe('which chats are listed', () => {
     ['a model that is the last or one of several', { models: ['gpt-5'] }, ['mixed', 'asked']],
     ['a model among several', { models: ['sonnet'] }, ['mixed']],
     ['a project', { projectNums: [1] }, ['plain']],
-    ['no project that is known', { projectNums: [] }, []],
+    ['an unknown project', { projectNums: [] }, []],
   ])('%s', (_claim, request, expected) => {
     expect(ids(request)).toEqual(expected)
     expect(listChats(mirror.reader, { ...everything, ...request }).total).toBe(expected.length)
   })
 })
 
-it('a period holds the chats that were active in it, its start included and its end not', () => {
+it('a period has the chats that were active in it; its start is inclusive and its end exclusive', () => {
   mirror.addChat({ id: 'before', createdAt: 100, lastActivityAt: 199 })
   mirror.addChat({ id: 'into', createdAt: 100, lastActivityAt: 200 })
   mirror.addChat({ id: 'across', createdAt: 100, lastActivityAt: 900 })
@@ -79,7 +79,7 @@ it('a period holds the chats that were active in it, its start included and its 
   expect(ids({ toMs: 300 })).not.toContain('unknown')
 })
 
-it('a chat of which only the last activity is known, or a wrong beginning, was in no period with an end', () => {
+it('a chat with only a last activity, or with a wrong start, is in the period of its last activity', () => {
   mirror.addChat({ id: 'tab', createdAt: null, lastActivityAt: 250 })
   mirror.addChat({ id: 'ahead', createdAt: 900, lastActivityAt: 250 })
   expect(ids({ toMs: 300 }).sort()).toEqual(['ahead', 'tab'])
@@ -105,7 +105,7 @@ describe('the order of chats', () => {
     expect(ids({ sort, limit: 2, offset: 1 })).toEqual(expected.slice(1, 3))
   })
 
-  it('the newest are walked down an index, not sorted', () => {
+  it('the newest chats come from an index without sorting', () => {
     const filter = Object.fromEntries(
       'includeEmpty subagents archived deleted projects modes models fromMs toMs matches limit offset'
         .split(' ')
@@ -136,38 +136,38 @@ describe('finding titles', () => {
     ['swapped letters beside another word', 'fix lgoin', ['login']],
     ['other case and accents', 'CÁCHE', ['cache']],
     ['a piece of unspaced text', '迁移', ['cjk']],
-    ['all words where a title has all', 'login redirect', ['login']],
-    ['any word where none has all', 'redirect invalidation', ['login', 'cache']],
+    ['all words if a title has all', 'login redirect', ['login']],
+    ['any word if no title has all', 'redirect invalidation', ['login', 'cache']],
     ['nothing', 'zebra', []],
   ])('%s', (_claim, titleWords, expected) => {
     expect(ids({ titleWords }).sort()).toEqual([...expected].sort())
   })
 
-  it('the better match stands first, unless an order is asked for', () => {
+  it('the better match is first, unless a sort is given', () => {
     expect(ids({ titleWords: 'login' })).toEqual(['old login', 'login'])
     expect(ids({ titleWords: 'login', sort: 'newest' })).toEqual(['login', 'old login'])
     expect(ids({ titleWords: 'login', limit: 1, offset: 1 })).toEqual(['login'])
   })
 
-  it('blank words ask for nothing in particular', () => {
+  it('blank words match every chat', () => {
     expect(ids({ titleWords: '  ' })).toHaveLength(4)
   })
 
-  it('a title that changes is found by its new words only', () => {
+  it('a changed title is found only by its new words', () => {
     expect(ids({ titleWords: 'invalidation' })).toEqual(['cache'])
     mirror.writer.prepare("update chats set title = 'Sharding', revision = 100 where id = 'cache'").run()
     expect(ids({ titleWords: 'invalidation' })).toEqual([])
     expect(ids({ titleWords: 'sharding' })).toEqual(['cache'])
   })
 
-  it('a title of a draft, which is not listed, hid those that match less well', () => {
+  it('the title of an unlisted draft does not hide weaker matches', () => {
     mirror.addChat({ id: 'draft', title: 'Redirect the logni', createdAt: 9, columns: { is_draft: 1 } })
     expect(ids({ titleWords: 'logni' }).sort()).toEqual(['login', 'old login'])
     expect(ids({ titleWords: 'logni', includeEmpty: true })).toEqual(['draft'])
     expect(ids({ titleWords: 'logni', sort: 'oldest', archived: true })).toEqual([])
   })
 
-  it('a chat elsewhere that has all words hid those of the project that have one', () => {
+  it('a full match in another project does not hide weaker matches of the given project', () => {
     const project = mirror.addProject('shop')
     mirror.addChat({ id: 'here', title: 'Sharding', createdAt: 9, project })
     mirror.addChat({ id: 'elsewhere', title: 'Sharding and replicas', createdAt: 10 })
@@ -175,14 +175,14 @@ describe('finding titles', () => {
     expect(ids({ titleWords: 'sharding replicas' })).toEqual(['elsewhere'])
   })
 
-  it('a chat that is gone is not found', () => {
+  it('a deleted chat is not found', () => {
     expect(ids({ titleWords: 'redirect' })).toEqual(['login'])
     mirror.writer.prepare("delete from chats where id = 'login'").run()
     expect(ids({ titleWords: 'redirect' })).toEqual([])
   })
 })
 
-it('a chat has the shape that is promised', () => {
+it('a chat has the documented shape', () => {
   const project = mirror.addProject('shop')
   const day = Date.UTC(2026, 2, 1)
   mirror.addChat({
@@ -258,7 +258,7 @@ it('a chat has the shape that is promised', () => {
   expect(parents).toEqual([null, 'full', 'full'])
 })
 
-it('a chat of which little is known has nulls, not guesses', () => {
+it('unknown facts of a chat are null', () => {
   mirror.addChat({ id: 'bare', createdAt: null })
   expect(listChats(mirror.reader, everything).items[0]).toMatchObject({
     project: null,

@@ -65,20 +65,20 @@ describe('a thread of ten with three orphans', () => {
   const thread = Array.from({ length: 10 }, (_, index) => `m${index}`)
   const all = [...thread, 'o1', 'o2', 'o-unknown']
 
-  it("stands in Cursor's order, whatever its times say", () => {
+  it("is in Cursor's order, not in order of time", () => {
     expect(page({})).toMatchObject({ total: 10, limit: 20, offset: 0 })
     expect(ids(page({}).items)).toEqual(thread)
     expect(page({}).items.map((message) => message.position)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
   })
 
-  it('has its orphans at the end, by time, when they are asked for', () => {
+  it('has orphans at the end, by time, on request', () => {
     const { items, total } = page({ includeOrphans: true })
     expect(ids(items)).toEqual(all)
     expect(total).toBe(13)
     expect(items.at(-1)).toMatchObject({ isOrphan: true, position: null, createdAt: null })
   })
 
-  it('gives any page, across the border to the orphans too', () => {
+  it('gives any page, even one with both messages and orphans', () => {
     fc.assert(
       fc.property(fc.nat(15), fc.integer({ min: 1, max: 15 }), fc.boolean(), (offset, limit, includeOrphans) => {
         const expected = includeOrphans ? all : thread
@@ -87,7 +87,7 @@ describe('a thread of ten with three orphans', () => {
     )
   })
 
-  it('around a message, shows it in the middle as far as the ends allow, and says where the page starts', () => {
+  it('centres a page on a message as far as possible, and says where the page starts', () => {
     fc.assert(
       fc.property(fc.nat(12), fc.integer({ min: 1, max: 15 }), (index, limit) => {
         const around = all[index] ?? ''
@@ -102,13 +102,13 @@ describe('a thread of ten with three orphans', () => {
   })
 
   it.each<[string, Asked, object]>([
-    ['a message that the chat has not', { around: 'nobody' }, { kind: 'unknown-message', isOrphan: false }],
-    ['an orphan while orphans are left out', { around: 'o1' }, { kind: 'unknown-message', isOrphan: true }],
+    ['a message that is not in the chat', { around: 'nobody' }, { kind: 'unknown-message', isOrphan: false }],
+    ['an orphan if orphans are left out', { around: 'o1' }, { kind: 'unknown-message', isOrphan: true }],
   ])('cannot be shown around %s', (_claim, asked, expected) => {
     expect(ask(asked)).toEqual(expected)
   })
 
-  it('a page and its total come from indexes alone', () => {
+  it('a page and its total use only indexes', () => {
     expect(plan(THREAD_KEYS)).toContain('USING INDEX messages_by_chat')
     expect(plan(THREAD_KEYS)).not.toContain('TEMP B-TREE')
     expect(plan(ORPHAN_KEYS)).toContain('USING INDEX orphans')
@@ -116,7 +116,7 @@ describe('a thread of ten with three orphans', () => {
   })
 })
 
-it('a message has the shape that is promised', () => {
+it('a message has the documented shape', () => {
   mirror.addMessage(chat, {
     id: 'full',
     role: 'assistant',
@@ -159,7 +159,7 @@ it.each([
   expect(page({}).items[0]?.tokens).toBeNull()
 })
 
-it('an unknown chat is told from an empty one', () => {
+it('an unknown chat and an empty one have different answers', () => {
   const asked = { around: null, includeOrphans: false, limit: 1, offset: 0 }
   expect(listMessages(mirror.reader, { ...asked, chatId: asChatId('nobody') })).toEqual({ kind: 'unknown-chat' })
   expect(page({})).toEqual({ items: [], total: 0, limit: 20, offset: 0 })

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { getProject } from '../../../src/api/queries/projects/get-project.ts'
-import { listProjects } from '../../../src/api/queries/projects/list-projects.ts'
-import { resolveProjects } from '../../../src/api/queries/projects/resolve-projects.ts'
+import { getProject, listProjects, resolveProjects } from '../../../src/api/queries/projects/list-projects.ts'
 import { asProjectId } from '../../../src/model/ids.ts'
-import { seedMirror } from '../../helpers/seed-mirror.ts'
-import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 let mirror: SeededMirror
 beforeEach(() => {
@@ -28,7 +25,7 @@ describe('projects', () => {
       columns: { is_subagent: 1 },
     })
     mirror.addChat({ id: 'd', project: shop, createdAt: 0, lastActivityAt: 98, messageCount: 0 })
-    // What was never sent counts nowhere.
+    // A draft does not count.
     mirror.addChat({ id: 'draft', project: shop, lastActivityAt: 97, messageCount: 5, columns: { is_draft: 1 } })
     mirror.addWorkspace('w3', mirror.addProject('quiet'))
     mirror.addWorkspace('w4', mirror.addProject('bare'))
@@ -36,14 +33,14 @@ describe('projects', () => {
     mirror.addChat({ id: 'n', project: mirror.addProject('newest'), createdAt: 50 })
   })
 
-  it('are listed by last activity, then by name, with a workspace enough to be one', () => {
+  it('are listed by last activity, then by name; a workspace without chats is a project', () => {
     const page = listProjects(mirror.reader, { limit: 20, offset: 0 })
     expect(page.items.map((project) => project.id)).toEqual(['newest', 'shop', 'bare', 'quiet'])
     expect(page.total).toBe(4)
     expect(listProjects(mirror.reader, { limit: 1, offset: 1 }).items.map((project) => project.id)).toEqual(['shop'])
   })
 
-  it('count the chats that are listed and the messages of all', () => {
+  it('count listed chats and the messages of all chats', () => {
     expect(getProject(mirror.reader, asProjectId('shop'))).toEqual({
       id: 'shop',
       name: 'shop',
@@ -58,7 +55,7 @@ describe('projects', () => {
     })
   })
 
-  it('without a chat have zeros and nulls', () => {
+  it('have zeros and nulls without chats', () => {
     expect(getProject(mirror.reader, asProjectId('bare'))).toMatchObject({
       remote: null,
       workspaceIds: ['w4'],
@@ -69,7 +66,7 @@ describe('projects', () => {
     })
   })
 
-  it('are the same one by one as in the list', () => {
+  it('are the same alone and in the list', () => {
     for (const project of listProjects(mirror.reader, { limit: 20, offset: 0 }).items) {
       expect(getProject(mirror.reader, project.id)).toEqual(project)
     }
@@ -88,12 +85,12 @@ describe('a project filter', () => {
 
   it.each<[string, string[], number[]]>([
     ['an id', ['id-1'], [1]],
-    ['a name that two have', ['shop'], [1, 2]],
+    ['a name of two projects', ['shop'], [1, 2]],
     ['a path', ['/home/eve/shop'], [2]],
-    ['a path with its slash', ['/home/eve/shop/'], [2]],
+    ['a path with a final slash', ['/home/eve/shop/'], [2]],
     ['a Windows path', ['c:\\work\\it\\'], [3]],
-    ['a Windows path as Windows writes it', ['C:\\Users\\a\\shop\\'], [5]],
-    ['a Windows path with a small drive', ['c:\\Users\\a\\shop'], [5]],
+    ['a Windows path with backslashes', ['C:\\Users\\a\\shop\\'], [5]],
+    ['a Windows path with a lower-case drive', ['c:\\Users\\a\\shop'], [5]],
     ['a Windows path with slashes', ['C:/Users/a/shop/'], [5]],
     ['the root', ['/'], [4]],
     ['quotes and percent signs', ["it's 100%"], [3]],
@@ -105,9 +102,9 @@ describe('a project filter', () => {
     expect(resolveProjects(mirror.reader, words)).toEqual(expected)
   })
 
-  it.each(['NFC', 'NFD'] as const)('finds a project whose accents are kept in %s by either form', (form) => {
-    const kept = 'büro ひば'.normalize(form)
-    const num = mirror.addProject('p', { name: kept, path: `/home/ada/${kept}` })
+  it.each(['NFC', 'NFD'] as const)('finds a project with accents stored as %s by either form', (form) => {
+    const name = 'büro ひば'.normalize(form)
+    const num = mirror.addProject('p', { name, path: `/home/ada/${name}` })
     for (const typed of ['NFC', 'NFD'] as const) {
       expect(resolveProjects(mirror.reader, ['büro ひば'.normalize(typed)])).toEqual([num])
       expect(resolveProjects(mirror.reader, ['/home/ada/büro ひば/'.normalize(typed)])).toEqual([num])

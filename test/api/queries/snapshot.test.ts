@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => mirror.dispose())
 
-it('what is written while several reads go on is seen by none of them, and by the next', () => {
+it('a write during several reads is seen by none of them, but by the next read', () => {
   const countProjects = () => listProjects(mirror.reader, { limit: 1, offset: 0 }).total
   const counts = inSnapshot(mirror.reader, () => {
     const before = countProjects()

@@ -11,13 +11,13 @@ import type { KnownChat, PlainCommit } from '../../helpers/plan-history.ts'
 const checkout = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[\\/]$/, '')
 const COMMITS_MIN = 30
 
-/** What plain git says, asked commit by commit: nothing here is read as the program reads it. */
+/** Reads commits with plain git, one by one, without using the program. */
 function plainHistory(root: string): PlainCommit[] {
-  // As little of this machine's own config as the program takes: what counts as foreign must be the same.
+  // Ignores the machine's git config as the program does, so that both read the same.
   const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' }
   const git = (...words: string[]) =>
     execFileSync('git', ['-C', root, ...words], { encoding: 'utf8', stdio: 'pipe', env })
-  // An archive of this project may lie in another repository.
+  // A copy of this project may be inside another repository.
   if (git('rev-parse', '--show-prefix').trim() !== '') return []
   const lines = git('rev-list', '--branches', 'HEAD', '--parents', '--date=unix', '--format=%ad').trim().split('\n')
   return lines.flatMap((line, index) => {
@@ -28,7 +28,7 @@ function plainHistory(root: string): PlainCommit[] {
   })
 }
 
-/** This project's own history; null in an archive without one, or in a clone that is cut off. */
+/** The history of this project; null in a copy without one, or in a shallow clone. */
 function ownHistory(): PlainCommit[] | null {
   try {
     const commits = plainHistory(checkout)
@@ -45,7 +45,7 @@ interface Score {
 
 const levels = ['high', 'medium', 'low'] as const
 
-/** Matches known chats to a history, and counts at each level of confidence what was right, and what was found. */
+/** Matches known chats with a history. Counts precision and recall at each confidence. */
 async function scoresOf(root: string, chats: readonly KnownChat[]): Promise<Readonly<Record<string, Score>>> {
   const world = new CommitWorld()
   try {
@@ -87,8 +87,8 @@ function tell(what: string, commits: readonly PlainCommit[], chats: readonly Kno
 type Floors = Readonly<Record<(typeof levels)[number], Score>>
 
 /**
- * Advice leaves no trace in files: such chats are found by time alone. Our own history grows, and several people commit
- * to it at once, so that most windows lie over each other: time alone says little there.
+ * Chats with advice edit no files, so they are found only by time. In our own history several people commit at the same
+ * time and most windows overlap. There, time alone is weak evidence.
  */
 const OWN: Floors = {
   high: { precision: 0.88, recall: 0.65 },

@@ -9,7 +9,7 @@ import { GitRepository } from '../../helpers/git-repository.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** Noon of a day on which nothing else happens. */
+/** Noon on a day without other activity. */
 const NOON_MS = Date.UTC(2026, 2, 10, 12)
 const at = (minutes: number): number => NOON_MS + minutes * MINUTE_MS
 
@@ -39,7 +39,7 @@ function index(...chats: readonly Plan[]): void {
   )
 }
 
-/** The chats of one commit, by their ids. */
+/** The chats of one commit, by id. */
 async function chatsOf(
   sha: string,
   query: Readonly<Record<string, string>> = {},
@@ -50,7 +50,7 @@ async function chatsOf(
   return Object.fromEntries((chats ?? []).map((chat) => [chat.id, chat]))
 }
 
-test('a chat that edited what the next commit holds matches with high confidence, and says why', async () => {
+test('a chat that edited the files of the next commit matches with high confidence and evidence', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1', 'src/b.ts': '1' } })
   index({
     id: 'c1',
@@ -82,7 +82,7 @@ test('a chat that edited what the next commit holds matches with high confidence
   })
 })
 
-test('of two chats in one window the one with the files is told first, and time alone is low', async () => {
+test('of two chats in one window the one with the files is first, and time alone is low', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
     { id: 'talk', acts: [{ atMs: at(-5) }, { atMs: at(-4) }] },
@@ -93,8 +93,8 @@ test('of two chats in one window the one with the files is told first, and time 
   )
   const chats = await chatsOf(sha)
   expect(Object.keys(chats)[0]).toBe('work')
-  const told = Object.values(chats).map(({ id, confidence, score }) => [id, confidence, score])
-  expect(told).toEqual([
+  const matches = Object.values(chats).map(({ id, confidence, score }) => [id, confidence, score])
+  expect(matches).toEqual([
     ['work', 'high', 0.95],
     ['reader', 'low', 0.3],
     ['refused', 'low', 0.3],
@@ -105,7 +105,7 @@ test('of two chats in one window the one with the files is told first, and time 
   expect(Object.keys(await chatsOf(sha, { confidence: 'medium' }))).toEqual(['work'])
 })
 
-test('the window begins with the parent, and at most 30 minutes before; it can be named', async () => {
+test('the window begins with the parent, at most 30 minutes before the commit, and its length can be set', async () => {
   const early = repository.commit({ atMs: at(-10), files: { a: '1' } })
   const late = repository.commit({ atMs: at(0), files: { a: '2' } })
   index(
@@ -122,7 +122,7 @@ test('the window begins with the parent, and at most 30 minutes before; it can b
   expect(Object.keys(await chatsOf(early, { window: '1' }))).toEqual(['in-second-of-parent'])
 })
 
-test('one chat over three commits matches each with the files of each', async () => {
+test('a chat over three commits matches each of them with its own files', async () => {
   const shas = [0, 10, 20].map((minute, step) =>
     repository.commit({ atMs: at(minute), files: { [`src/${step}.ts`]: '1', 'src/all.ts': `${step}` } }),
   )
@@ -139,7 +139,7 @@ test('one chat over three commits matches each with the files of each', async ()
   }
 })
 
-test('what was committed the next day is known by its files, once, and not by its time', async () => {
+test('edits that were committed the next day match by files, only once, and not by time', async () => {
   const other = repository.commit({ atMs: at(60), files: { 'src/other.ts': '1' } })
   const sha = repository.commit({ atMs: at(0) + DAY_MS, files: { 'src/a.ts': '1', 'src/b.ts': '1' } })
   const again = repository.commit({ atMs: at(30) + DAY_MS, files: { 'src/a.ts': '2' } })
@@ -159,7 +159,7 @@ test('what was committed the next day is known by its files, once, and not by it
   expect(await chatsOf(weeks)).toEqual({})
 })
 
-test('a part of a late commit is medium, and less the longer it waited', async () => {
+test('a part of a late commit is medium, with a lower score for a longer wait', async () => {
   const files = Object.fromEntries(Array.from({ length: 8 }, (_, step) => [`src/${step}.ts`, '1']))
   const sha = repository.commit({ atMs: at(0), files })
   index(
@@ -171,13 +171,13 @@ test('a part of a late commit is medium, and less the longer it waited', async (
   expect(Object.values(chats).map(({ confidence }) => confidence)).toEqual(['medium', 'medium'])
 })
 
-test('a part of what the next day committed is medium on its own branch too, and so is all that was amended', async () => {
+test('a part of the next day’s commit is medium even on the same branch, and so are all files of an amended commit', async () => {
   repository.git(['checkout', '--quiet', '-b', 'feature'])
   const parts = { 'src/0.ts': '1', 'src/1.ts': '1', 'src/2.ts': '1' }
   const late = repository.commit({ atMs: at(0), files: parts })
   const amended = { atMs: at(60), committedAtMs: at(70), isAmended: true }
   repository.commit({ atMs: at(60), files: { 'src/first.ts': '1' } })
-  // All that this commit holds was edited after it was first made.
+  // All files of this commit were edited after its first version.
   repository.git(['rm', '--quiet', 'src/first.ts'])
   const anew = repository.commit({ ...amended, files: { 'src/b.ts': '1' } })
   const edits = (...names: string[]) => names.map((name) => ({ atMs: at(-10) - 3 * HOUR_MS, edits: name }))
@@ -195,7 +195,7 @@ test('a part of what the next day committed is medium on its own branch too, and
   })
 })
 
-test('an amended commit holds what was edited before it was amended, and a rebased one what was before it was made', async () => {
+test('an amended commit has the edits before the amendment, and a rebased one those before its first version', async () => {
   repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   const amended = repository.commit({
     atMs: at(0),
@@ -216,7 +216,7 @@ test('an amended commit holds what was edited before it was amended, and a rebas
   expect(Object.keys(await chatsOf(rebased))).toEqual(['work'])
 })
 
-test('a root commit has a window, and a merge holds what was done in the merge', async () => {
+test('a root commit has a window, and a merge has the edits made for the merge', async () => {
   repository.git(['checkout', '--quiet', '-b', 'side'])
   repository.commit({ atMs: at(-60), files: { a: '1\n', b: '1\n' } })
   repository.git(['checkout', '--quiet', 'main'])
@@ -234,7 +234,7 @@ test('a root commit has a window, and a merge holds what was done in the merge',
   expect(chats['side']).toMatchObject({ confidence: 'low', evidence: { editedElsewhere: true } })
 })
 
-test('a file that the commit renamed is known by its former name', async () => {
+test('a renamed file matches by its former name', async () => {
   repository.git(['mv', 'src/old.ts', 'src/new.ts'])
   const sha = repository.commit({ atMs: at(0), files: { 'src/new.ts': `${'old\n'.repeat(30)}more\n` } })
   index(
@@ -245,7 +245,7 @@ test('a file that the commit renamed is known by its former name', async () => {
   expect(Object.values(chats).map(({ confidence }) => confidence)).toEqual(['high', 'high'])
 })
 
-test('a chat without times matches by when it was there, and without any not at all', async () => {
+test('a chat without message times matches by its start and end, and without those not at all', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
     { id: 'span', acts: [{ atMs: null }, { atMs: null }], createdAtMs: at(-5) },
@@ -256,7 +256,7 @@ test('a chat without times matches by when it was there, and without any not at 
   expect(chats['span']).toMatchObject({ confidence: 'low', score: 0.15, evidence: { time: { messages: null } } })
 })
 
-test('the branch on which a chat began speaks for a commit of it, and a little against others', async () => {
+test('commits on the branch of a chat get a higher score, and others a slightly lower one', async () => {
   repository.git(['checkout', '--quiet', '-b', 'feature'])
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
@@ -272,7 +272,7 @@ test('the branch on which a chat began speaks for a commit of it, and a little a
   ])
 })
 
-test("a subagent's edits count for the chat that started it", async () => {
+test("a subagent's edits count for its parent chat", async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
     { id: 'parent', acts: [{ atMs: at(-9) }, { atMs: at(-2) }] },
@@ -283,8 +283,8 @@ test("a subagent's edits count for the chat that started it", async () => {
   expect(chats['parent']).toMatchObject({ confidence: 'high', evidence: { time: { messages: 3 } } })
 })
 
-test('windows and dates are right where clocks are changed', async () => {
-  // In Berlin 02:30 came twice on this day: at 00:30 and at 01:30 UTC.
+test('windows and dates are right when clocks change', async () => {
+  // In Berlin 02:30 occurred twice on this day: at 00:30 and at 01:30 UTC.
   const before = Date.UTC(2025, 9, 26, 0, 30)
   const after = Date.UTC(2025, 9, 26, 1, 30)
   const summer = repository.commit({ atMs: before, zone: '+0200', files: { a: '1' } })
@@ -304,7 +304,7 @@ test('windows and dates are right where clocks are changed', async () => {
   expect((await world.commits({ ...berlin, tz: 'Europe/Moscow', to: '2025-10-27', from: '2025-10-26' })).total).toBe(2)
 })
 
-test('a project in a folder of a repository has its commits, and chats of the whole repository count', async () => {
+test('a project in a subfolder has the commits of that folder, but chats of the whole repository count', async () => {
   const app = repository.commit({ atMs: at(0), files: { 'packages/app/a.ts': '1' } })
   repository.commit({ atMs: at(60), files: { 'packages/other.ts': '1' } })
   const url = (path: string) => pathToFileURL(`${repository.root}${path}`).href
@@ -322,7 +322,7 @@ test('a project in a folder of a repository has its commits, and chats of the wh
   expect((await world.commits({ repo: repository.root })).total).toBe(3)
 })
 
-test('lists are cut into pages, and of one chat the commits that followed it', async () => {
+test('lists have pages, also the commits of one chat', async () => {
   const shas = [0, 60, 120].map((minute) => repository.commit({ atMs: at(minute), files: { a: `${minute}` } }))
   index(
     {
@@ -350,7 +350,7 @@ test('lists are cut into pages, and of one chat the commits that followed it', a
   expect((await world.commits({})).total).toBe(4)
 })
 
-test('where the files of commits cannot be read their times are left, and it says so', async () => {
+test('if the files of commits cannot be read, matches use only time and a warning says so', async () => {
   const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
   const tree = repository.git(['rev-parse', `${sha}^{tree}`])
   rmSync(join(repository.root, '.git', 'objects', tree.slice(0, 2), tree.slice(2)))
@@ -360,7 +360,7 @@ test('where the files of commits cannot be read their times are left, and it say
   expect(items[0]).toMatchObject({ sha, filesChanged: null, chats: [{ id: 'c1', confidence: 'low' }] })
 })
 
-test('one history that is damaged does not spoil the others', async () => {
+test('a damaged history does not affect the others', async () => {
   const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
   const damaged = new GitRepository()
   const lost = damaged.commit({ atMs: at(0) })
@@ -385,7 +385,7 @@ interface ListedChat {
   readonly commit: { readonly confidence: string; readonly evidence: unknown }
 }
 
-test('the chats of a commit are listed the surest first, and the other filters hold', async () => {
+test('the chats of a commit are listed by score, and other filters apply too', async () => {
   const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
   index(
     { id: 'talk', title: 'Something else', acts: [{ atMs: at(-1) }] },
@@ -406,7 +406,7 @@ test('the chats of a commit are listed the surest first, and the other filters h
   expect((await listOf(`commit=${sha}&q=login`)).map(({ id }) => id)).toEqual(['work'])
 })
 
-test('a commit that no branch leads to any more is found by its sha', async () => {
+test('a commit that is on no branch any more is found by its sha', async () => {
   const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
   repository.git(['reset', '--hard', '--quiet', 'HEAD~1'])
   index({ id: 'c1', acts: [{ atMs: at(-9), edits: 'a' }] })
@@ -423,7 +423,7 @@ interface ProblemBody {
 
 const problemOf = async (path: string): Promise<ProblemBody> => (await (await world.ask(path)).json()) as ProblemBody
 
-test('what is asked wrongly is told by its name', async () => {
+test('a bad parameter is refused by name', async () => {
   index({ id: 'c1', acts: [{ atMs: at(-9) }] })
   const repo = encodeURIComponent(repository.root)
   expect(await problemOf('/api/commits?repo=/etc')).toMatchObject({ status: 400, code: 'bad-parameter' })
@@ -448,7 +448,7 @@ test('what is asked wrongly is told by its name', async () => {
   })
 })
 
-test('a project whose history cannot be read says why, and does not spoil the others', async () => {
+test('a project with an unreadable history gives a reason and does not affect the others', async () => {
   const sha = repository.commit({ atMs: at(0), files: { a: '1' } })
   const gone = new GitRepository()
   const shop = pathToFileURL(repository.root).href
@@ -474,7 +474,7 @@ test('a project whose history cannot be read says why, and does not spoil the ot
   expect(await response.json()).toMatchObject({ total: 2, warnings: [expect.stringContaining('away')] })
 })
 
-test('of the oldest commit of a shallow clone nobody knows what it touched: time alone counts', async () => {
+test('the files of the oldest commit in a shallow clone are unknown, so it matches only by time', async () => {
   repository.commit({ atMs: at(0), files: { 'a.ts': '1', 'c.ts': '1' } })
   const clone = join(repository.root, 'clone')
   repository.git(['clone', '--quiet', '--depth', '1', pathToFileURL(repository.root).href, clone])
@@ -487,7 +487,7 @@ test('of the oldest commit of a shallow clone nobody knows what it touched: time
   expect(commit?.chats[0]?.confidence).toBe('low')
 })
 
-test('what a subagent did counts for its chat, whatever is asked', async () => {
+test('a subagent’s edits count for its parent chat with every filter', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
     { id: 'parent', acts: [{ atMs: NOON_MS - 40 * DAY_MS }] },
@@ -498,7 +498,7 @@ test('what a subagent did counts for its chat, whatever is asked', async () => {
   }
 })
 
-test('of chats that each name the other as its parent the first has what both did', async () => {
+test('if two chats are each other’s parents, the first one has the edits of both', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   index(
     { id: 'x', parentId: 'y', acts: [{ atMs: at(-2), edits: 'src/a.ts' }] },
@@ -510,7 +510,7 @@ test('of chats that each name the other as its parent the first has what both di
   expect(matches[0]?.evidence.time?.messages).toBe(3)
 })
 
-test('how many files a commit touched is told of one of thousands, too', async () => {
+test('the number of files is right for a commit with thousands of files', async () => {
   const files = Object.fromEntries(Array.from({ length: 3100 }, (_, n) => [`vendor/${n}`, `${n}`]))
   repository.commit({ atMs: at(0), files })
   index({ id: 'c', acts: [{ atMs: at(-1), edits: 'vendor/1' }] })
@@ -519,7 +519,7 @@ test('how many files a commit touched is told of one of thousands, too', async (
   expect(commit?.chats[0]?.evidence.files?.paths).toEqual(['vendor/1'])
 })
 
-test('code that Cursor recorded before a commit that it scored raises a match by time, and is told', async () => {
+test('code recorded before a scored commit raises a match by time, and is shown as evidence', async () => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   const chats = [
     { id: 'coded', acts: [{ atMs: at(-9) }, { atMs: at(-3) }], trackedMs: [at(-8), at(-7), at(-5)] },
@@ -530,8 +530,8 @@ test('code that Cursor recorded before a commit that it scored raises a match by
     { id: 'files', acts: [{ atMs: at(-9), edits: 'src/a.ts' }], trackedMs: [at(-9)] },
   ].map((chat) => ({ project: 'shop', ...chat }))
   world.index({ shop: pathToFileURL(repository.root).href }, chats, { [sha]: 12 })
-  const told = await chatsOf(sha)
-  expect(Object.values(told).map(({ id, confidence, score }) => [id, confidence, score])).toEqual([
+  const matches = await chatsOf(sha)
+  expect(Object.values(matches).map(({ id, confidence, score }) => [id, confidence, score])).toEqual([
     ['files', 'high', 0.97],
     ['coded', 'medium', 0.55],
     ['undated', 'medium', 0.55],
@@ -540,14 +540,14 @@ test('code that Cursor recorded before a commit that it scored raises a match by
     ['elsewhere', 'low', 0.1],
   ])
   const iso = (minutes: number): string => new Date(at(minutes)).toISOString()
-  expect(told['coded']?.evidence.tracking).toEqual({ from: iso(-8), to: iso(-5) })
-  expect([told['talked']?.evidence.tracking, told['long-ago']?.evidence.tracking]).toEqual([null, null])
+  expect(matches['coded']?.evidence.tracking).toEqual({ from: iso(-8), to: iso(-5) })
+  expect([matches['talked']?.evidence.tracking, matches['long-ago']?.evidence.tracking]).toEqual([null, null])
 })
 
 test.each([
   ['that Cursor did not score', {}],
   ['in which Cursor found no line of a chat', { isEmpty: true }],
-])('of a commit %s, recorded code is no evidence', async (_, { isEmpty = false }: { isEmpty?: boolean }) => {
+])('recorded code is no evidence for a commit %s', async (_, { isEmpty = false }: { isEmpty?: boolean }) => {
   const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
   const chat = { project: 'shop', id: 'coded', acts: [{ atMs: at(-9) }], trackedMs: [at(-8)] }
   world.index({ shop: pathToFileURL(repository.root).href }, [chat], isEmpty ? { [sha]: 0 } : {})

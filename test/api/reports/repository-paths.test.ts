@@ -14,11 +14,11 @@ test.each([
   ['../shopping/a.ts', null],
   ['/etc/passwd', null],
   ['src/re\u0301sume\u0301.md', 'src/r\u00e9sum\u00e9.md'],
-])('%s lies in the repository at %s', (path, expected) => {
+])('%s is in the repository at %s', (path, expected) => {
   expect(repositoryPath(path, '/home/ada/shop', repository('/home/ada/shop'))).toBe(expected)
 })
 
-test('a folder that is opened by a link, or within the repository, is known by every spelling', () => {
+test('a folder opened by a symbolic link, or inside the repository, is known by every spelling', () => {
   const place = repository('/tmp/shop/packages/app', '/private/tmp/shop', 'packages/app/')
   for (const path of ['a.ts', '/tmp/shop/packages/app/a.ts', '/private/tmp/shop/packages/app/a.ts']) {
     expect(repositoryPath(path, '/tmp/shop/packages/app', place)).toBe('packages/app/a.ts')
@@ -36,12 +36,12 @@ test.each([
   '/c:/Users/a/Shop/src/a.ts',
   'c:/users/a/shop/src/a.ts',
   String.raw`src\a.ts`,
-])('on Windows one file is one, however it is spelled: %s', (path) => {
+])('on Windows all spellings mean the same file: %s', (path) => {
   const place = repository('c:/Users/a/Shop', 'C:/Users/a/Shop')
   expect(repositoryPath(path, 'c:/Users/a/Shop', place)).toBe(gitPath('src/A.ts', place))
 })
 
-test('case counts where the system has it', () => {
+test('case matters on case-sensitive systems', () => {
   const place = repository('/home/ada/Shop')
   expect(gitPath('Src/A.ts', place)).toBe('Src/A.ts')
   expect(repositoryPath('/home/ada/shop/a', '/home/ada/Shop', place)).toBeNull()

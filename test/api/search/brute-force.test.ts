@@ -98,7 +98,7 @@ function found(q: string, changes: Partial<SearchRequest> = {}): readonly string
   return items.sort()
 }
 
-test('a search finds what a reading of all messages finds', () => {
+test('a search finds the same as a scan of all messages', () => {
   let withHits = 0
   fc.assert(
     fc.property(query, fc.constantFrom('relevance', 'newest', 'oldest'), (asked, sort) => {
@@ -111,7 +111,7 @@ test('a search finds what a reading of all messages finds', () => {
   expect(withHits).toBeGreaterThan(600)
 })
 
-test('another spelling is shown only in place of nothing, and finds what it says', () => {
+test('another spelling is used only if there are no hits, and its count is right', () => {
   let corrected = 0
   const misspelt = fc.constantFrom('aple', 'javascirpt', 'queu', 'pinaepple', 'getUserNmae').map(plainWord)
   const pair = fc.tuple(misspelt, query).map(([one, other]): Asked => ({ is: 'and', all: [one, other] }))
@@ -137,7 +137,7 @@ test('another spelling is shown only in place of nothing, and finds what it says
   expect(corrected).toBeGreaterThan(50)
 })
 
-test('what is excluded is all that is not found, of whatever is asked', () => {
+test('an exclusion finds all messages that the query itself does not find', () => {
   const messagesOf = (q: string): readonly string[] => found(q).filter((id) => !id.includes(' '))
   const all = corpus.messages.map((message) => message.id).sort()
   fc.assert(

@@ -6,7 +6,7 @@ import { DAY_MS, modelNames, NOW_MS, toolNames, type PlainCorpus, type PlainMess
 
 const stars = { '': ['', ''], start: ['*', ''], end: ['', '*'], both: ['*', '*'] } as const
 
-/** The language once more, as a tree of the test's own. */
+/** A second implementation of the query language, with its own tree. */
 export type Asked =
   | { readonly is: 'word'; readonly text: string; readonly star: keyof typeof stars }
   | { readonly is: 'field'; readonly name: string; readonly value: string }
@@ -29,7 +29,7 @@ export function write(asked: Asked): string {
   }
 }
 
-/** Each text as the terms it falls into; a word with humps again in its other spellings. */
+/** The terms of each text. A camelCase word also has the terms of its other spellings. */
 type Texts = readonly (readonly string[])[]
 type Document = Readonly<Record<string, Texts>>
 
@@ -41,7 +41,7 @@ function textsOf(text: string): Texts {
 
 const documents = new WeakMap<PlainMessage, Document>()
 
-/** What stands between fences, as the code that it is. */
+/** Treats text between fences as code. */
 function unfenced(part: Part): readonly Part[] {
   if (part.kind !== 'text') return [part]
   const pieces = part.text.split(/^(```[^]*?^```)$/m)
@@ -59,7 +59,7 @@ function messageDocument(message: PlainMessage): Document {
 
 interface Verdict {
   readonly holds: boolean
-  /** A word that was asked for was met. */
+  /** Whether a word of the query was found. */
   readonly byWord: boolean
 }
 
@@ -141,14 +141,14 @@ function isIn({ text, star }: Extract<Asked, { is: 'word' }>, terms: readonly st
 
 const known = new Map<string, readonly string[]>()
 
-/** Each word is asked of hundreds of messages. */
+/** Cached, because each word is looked for in hundreds of messages. */
 function cut(text: string): readonly string[] {
   const terms = known.get(text) ?? tokenize(text).map((term) => term.term)
   known.set(text, terms)
   return terms
 }
 
-/** As it is spelt; and in small letters, all of its parts joined, or two neighbours. */
+/** The spellings of a word: as typed, and in lower case with all parts or two neighbours joined. */
 function spellings(text: string): readonly string[] {
   const joint = /(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])[_-](?=[a-z])/
   const pieces = text.split(joint).map((piece) => piece.toLowerCase())
@@ -240,7 +240,7 @@ function isAt(relation: string, value: string, timeMs: number): boolean {
   return timeMs >= start && (relation === 'after' || timeMs < end)
 }
 
-/** One thing in brackets is that thing: nothing tells whether it stood there as the only one of several or of all. */
+/** A single node in parentheses is the node itself, whether the group was `and` or `or`. */
 function withoutBrackets(asked: Asked): Asked {
   if (asked.is === 'not') return { is: 'not', of: withoutBrackets(asked.of) }
   if (asked.is !== 'and' && asked.is !== 'or') return asked
@@ -249,7 +249,7 @@ function withoutBrackets(asked: Asked): Asked {
   return all.length === 1 && only !== undefined ? only : { is: asked.is, all }
 }
 
-/** What a search has to find: `m1`, and `chat1 m2` for a title that `m2` carries. */
+/** What a search must find: `m1`, or `chat1 m2` for a title that is shown with `m2`. */
 export function findByForce({ chats, messages }: PlainCorpus, asked: Asked): readonly string[] {
   const group: Asked = { is: 'and', all: [withoutBrackets(asked)] }
   const found = messages.filter((message) => judge(group, everywhere, messageDocument(message), message, false).holds)

@@ -38,7 +38,7 @@ const filters: readonly [FilterName, string, readonly string[]][] = [
   ['to', 'before', ['yesterday', '2026-01', '2026-01-12T09:30Z']],
 ]
 
-test('a filter beside the query and the field in it find the same', () => {
+test('a filter and the same field in the query find the same', () => {
   const chosen = fc
     .constantFrom(...filters)
     .chain(([name, field, values]) =>
@@ -53,7 +53,7 @@ test('a filter beside the query and the field in it find the same', () => {
   )
 })
 
-test('a filter beside the query narrows it, even where the query has the same field', () => {
+test('a filter narrows the query, even if the query has the same field', () => {
   const ids = (q: string, narrowed: Partial<SearchRequest> = {}) => outcome(q, narrowed).items.map(([id]) => id)
   const grepping = new Set(ids('-in:title tool:grep (apple OR user)'))
   const beside = ids('-in:title tool:edit (apple OR user)', { filters: { tool: ['grep'] }, sort: 'newest' })
@@ -63,25 +63,28 @@ test('a filter beside the query narrows it, even where the query has the same fi
   expect(beside.length).toBeGreaterThan(0)
 })
 
-test('filters alone answer newest first', () => {
+test('filters without a query list the newest first', () => {
   const times = ask('has:error').items.map((item) => item.message.createdAt ?? '')
   expect(times).toEqual(times.toSorted().toReversed())
   expect(ask('has:error').items.every((item) => item.score === 0)).toBe(true)
 })
 
-describe('one item a chat', () => {
-  test.each(['relevance', 'newest', 'oldest'] as const)('by %s: its best message, and how many there are', (sort) => {
-    const single = ask('apple', { sort })
-    const grouped = ask('apple', { sort, group: 'chat' })
-    const firsts = single.items.filter(
-      (item, index) => single.items.findIndex((other) => other.chat.id === item.chat.id) === index,
-    )
-    expect(grouped.items.map((item) => item.message.id)).toEqual(firsts.map((item) => item.message.id))
-    expect(grouped.total).toBe(firsts.length)
-    expect(grouped.items.reduce((sum, item) => sum + (item.matchCount ?? 0), 0)).toBe(single.total)
-    const pages = [0, 3, 6].flatMap((offset) => ask('apple', { sort, group: 'chat', offset, limit: 3 }).items)
-    expect(pages).toEqual(grouped.items.slice(0, 9))
-  })
+describe('one item per chat', () => {
+  test.each(['relevance', 'newest', 'oldest'] as const)(
+    'by %s: the best message of the chat, and the number of its matches',
+    (sort) => {
+      const single = ask('apple', { sort })
+      const grouped = ask('apple', { sort, group: 'chat' })
+      const firsts = single.items.filter(
+        (item, index) => single.items.findIndex((other) => other.chat.id === item.chat.id) === index,
+      )
+      expect(grouped.items.map((item) => item.message.id)).toEqual(firsts.map((item) => item.message.id))
+      expect(grouped.total).toBe(firsts.length)
+      expect(grouped.items.reduce((sum, item) => sum + (item.matchCount ?? 0), 0)).toBe(single.total)
+      const pages = [0, 3, 6].flatMap((offset) => ask('apple', { sort, group: 'chat', offset, limit: 3 }).items)
+      expect(pages).toEqual(grouped.items.slice(0, 9))
+    },
+  )
 })
 
 describe('facets', () => {
@@ -92,22 +95,22 @@ describe('facets', () => {
     return { from: [value], to: [month === 12 ? `${year + 1}-01` : `${year}-${String(month + 1).padStart(2, '0')}`] }
   }
 
-  // Titles are left out: one can come to stand for its chat where a filter takes the chat's messages away.
+  // Titles are left out: a title may represent its chat when a filter removes the chat's messages.
   test.each(['-in:title apple', '-in:title (apple OR "user name" -retry)', 'has:error', 'in:text user role:user'])(
-    'of %j say what each value would leave',
+    'for %j have the count that a filter with each value gives',
     (q) => {
       const { facets, total } = ask(q, { facets: names })
       expect(Object.keys(facets).sort()).toEqual([...names].sort())
       for (const name of names) {
-        const told = facets[name] as readonly FacetValue[]
-        const narrowed = told.map(({ value }) => ask('', { filters: filterOf(name, value), q }).total)
-        expect([name, told.map(({ count }) => count)]).toEqual([name, narrowed])
+        const values = facets[name] as readonly FacetValue[]
+        const narrowed = values.map(({ value }) => ask('', { filters: filterOf(name, value), q }).total)
+        expect([name, values.map(({ count }) => count)]).toEqual([name, narrowed])
       }
       expect(facets['role']?.reduce((sum, { count }) => sum + count, 0)).toBe(total)
     },
   )
 
-  test('a project is named by its id, with its name', () => {
+  test('a project has its id as value and its name as label', () => {
     const { facets } = ask('apple', { facets: ['project'] })
     expect(facets['project']).toContainEqual({ value: 'project-red', label: 'red', count: expect.any(Number) })
     expect(ask('', { facets: ['project'] }).facets).toEqual({ project: [] })
@@ -124,7 +127,7 @@ describe('facets', () => {
   })
 })
 
-test('a plan says how the query was understood, and what is done', () => {
+test('explain shows how the query was understood and run', () => {
   const { plan } = ask('(tool:grep OR in:code apple) -user', { explain: true, filters: { role: ['user'] } })
   expect(plan).toMatchObject({
     query: '(tool:grep OR in:code apple) -user',
@@ -133,7 +136,7 @@ test('a plan says how the query was understood, and what is done', () => {
     ways: [{ tests: ['role is user'], match: expect.stringContaining('{code} : ("apple")') }],
     steps: [
       expect.stringContaining('walk the index'),
-      expect.stringContaining('weigh the newest'),
+      expect.stringContaining('rank the newest'),
       expect.stringContaining('count'),
     ],
   })
@@ -174,7 +177,7 @@ describe('help when nothing is found', () => {
   })
 })
 
-test('what stands inside very many words is searched for in some of them, and said so', () => {
+test('*inside* with very many words searches only some of them and warns', () => {
   const db = openTestMirror()
   const chat = insertChat(db, { id: 'c' })
   const letter = (n: number): string => String.fromCharCode(97 + (n % 26))
@@ -186,7 +189,7 @@ test('what stands inside very many words is searched for in some of them, and sa
   db.close()
 })
 
-test('words that stand nowhere any more take no place of one that does', () => {
+test('words that are in no message any more do not displace one that is', () => {
   const db = openTestMirror()
   const chat = insertChat(db, { id: 'c' })
   const letter = (n: number): string => String.fromCharCode(97 + (n % 26))
@@ -198,7 +201,7 @@ test('words that stand nowhere any more take no place of one that does', () => {
   db.close()
 })
 
-test('more than 32 things by OR are cut, and said so', () => {
+test('more than 32 alternatives by OR are cut with a warning', () => {
   const q = Array.from({ length: 6 }, (_, n) => `(apple${n} OR role:user)`).join(' ')
   expect(ask(q).warnings).toContainEqual(expect.stringContaining('more than 32'))
 })

@@ -7,7 +7,7 @@ import { Indexer } from '../../helpers/in-process.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 
 const MAX = 2_000_000
-/** So many characters, of words that nobody looks for, between a first and a last word. */
+/** A text of this many characters: filler between a first and a last word. */
 const filled = (first: string, characters: number, last = ''): string => {
   const filler = 'filler words '.repeat(Math.ceil(characters / 13))
   return `${first} ${filler}`.slice(0, characters - last.length - 1) + (last === '' ? '.' : ` ${last}`)
@@ -15,11 +15,11 @@ const filled = (first: string, characters: number, last = ''): string => {
 const code = (content: string): object => ({ content, languageId: 'ts' })
 
 const rows: Readonly<Record<string, object>> = {
-  // 2,000,001 characters in two parts of a kind.
+  // 2,000,001 characters in two parts of the same kind.
   over: { codeBlocks: [code(filled('ottercove', 1_000_001)), code(filled('heronpond', 1_000_000, 'wrenlast'))] },
-  // As many as may be, and one part more of another kind.
+  // The maximum length, and another part of a different kind.
   exact: { text: 'a walrusbay', codeBlocks: [code(filled('plovermere', MAX - 9)), code('ternrocks')] },
-  // A character is one, though UTF-16 takes two units for it.
+  // Counts characters, even if one takes two UTF-16 units.
   pairs: { text: `puffincliff ${'🦉'.repeat(MAX - 21)} gullpier` },
   error: { text: `gannetrock ${'x '.repeat(999_990)}`, errorDetails: { message: 'dunlinbeach' } },
 }
@@ -61,7 +61,7 @@ interface Shown {
   readonly isIndexCapped: boolean
 }
 
-test('a message of one character more than is indexed of a kind says so; one of just as many does not', async () => {
+test('a message with one character too many of a kind is marked as capped, and one at the limit is not', async () => {
   const { items } = (await ask('/api/chats/long/messages', {})) as { items: readonly Shown[] }
   expect(items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)).toEqual(['over'])
 })
@@ -75,7 +75,7 @@ test.each(Object.entries(asked))('the first 2,000,000 characters of %s are found
 
 const WARNING = expect.stringContaining('too long to be indexed whole')
 
-test('a search within the chat warns, by field and by filter; others do not', async () => {
+test('a search limited to such a chat by field or filter warns, and others do not', async () => {
   expect((await ask('/api/search', { q: 'chat:long ottercove' }))['warnings']).toContainEqual(WARNING)
   expect((await ask('/api/search', { q: 'wrenfirst', chat: 'long' }))['warnings']).toContainEqual(WARNING)
   for (const query of [{ q: 'ottercove' }, { q: 'ottercove', chat: 'short' }, { q: '-chat:long ottercove' }]) {
@@ -84,7 +84,7 @@ test('a search within the chat warns, by field and by filter; others do not', as
   }
 })
 
-test('a person reads it, of the search and of the message', async () => {
+test('the command line shows it for the search and for the message', async () => {
   const places = ['--data-dir', indexer.folder, '--cursor-user-dir', '', '--cursor-home', '']
   const search = await new Cursordex(['search', 'chat:long ottercove', ...places]).ended
   expect(search.stderr).toContain('1 message of this chat is too long to be indexed whole')

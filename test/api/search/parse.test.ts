@@ -37,7 +37,7 @@ const ways = (query: string): readonly Branch[] => {
 const match = (query: string): string | null => ways(query)[0]?.match ?? null
 const warnings = (query: string): readonly string[] => parseQuery(query).warnings
 
-describe('a query becomes an expression', () => {
+describe('a query becomes an FTS5 expression', () => {
   test.each([
     ['one two', '"one" AND "two"'],
     ['getUserName', '("get user name" OR "getusername" OR "getuser name" OR "get username")'],
@@ -104,11 +104,11 @@ describe('a query becomes an expression', () => {
     expect(match(query)).toBe(expected)
   })
 
-  test('exclusions alone are left to the search', () => {
+  test('exclusions alone have no expression to match', () => {
     expect(ways('-one -two')).toMatchObject([{ match: null, exclude: '"one" OR "two"', phrases: [] }])
   })
 
-  test('words that stand together are asked for as well, those of one script by the pair that joins them', () => {
+  test('adjacent words give a second expression, with joining pairs for unspaced scripts', () => {
     expect(ways('one twoThree four*')[0]?.closeMatch).toBe(
       '"one" AND ("two three" OR "twothree") AND "four" * AND ("one two three" OR "two three four" *)',
     )
@@ -116,7 +116,7 @@ describe('a query becomes an expression', () => {
     expect(ways('alone')[0]).toMatchObject({ closeMatch: null, wholeMatch: null })
   })
 
-  test('so are three and more all in a row, as far as nothing parts them', () => {
+  test('three or more adjacent words give a third expression', () => {
     const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch ?? undefined
     expect(rowOf('one twoThree four*')).toBe('"one two three four" *')
     expect(rowOf('白鹭 缓存 a')).toBe('"白鹭 鹭缓 缓存 a"')
@@ -127,7 +127,7 @@ describe('a query becomes an expression', () => {
     expect(rowOf('one two')).toBeUndefined()
   })
 
-  test('a word that is typed again and again is looked for once', () => {
+  test('a repeated word is searched for once', () => {
     expect(ways('one one one')[0]).toMatchObject({
       match: '"one"',
       closeMatch: '"one" AND ("one one")',
@@ -136,25 +136,25 @@ describe('a query becomes an expression', () => {
   })
 })
 
-describe('what was not taken as meant is told', () => {
+describe('a warning says what was not read as intended', () => {
   test.each([
     ['an open quotation mark', 'one "two three', /not closed/],
     ['a prefix of one letter', 'one k*', /"k\*"/],
     ['a star inside', 'a*ending', /"ending"/],
-    ['a single sign inside', '*k*', /single character/],
+    ['a single character inside', '*k*', /single character/],
     ['an open parenthesis', '(one two', /not closed/],
     ['too many parentheses', `${'('.repeat(25)}one`, /20 deep/],
-    ['OR with nothing beside it', 'one OR', /OR was searched for as a word/],
-    ['a state that is none', 'is:purple', /"is:purple".*archived, deleted, subagent or orphan/],
-    ['a date that is none', 'on:someday', /"on:someday".*yesterday/],
-    ['a date under the name of a flag', 'x from:2026-03', /"from:2026-03" was searched for as words.*after:2026-03\.$/],
-    ['a date under a name of others', '-Until:yesterday', /before:yesterday/],
-    ['a field without a value', 'tool: grep', /"tool:".*nothing stands behind/],
+    ['OR with nothing after it', 'one OR', /OR was searched for as a word/],
+    ['an unknown state', 'is:purple', /"is:purple".*archived, deleted, subagent or orphan/],
+    ['an invalid date', 'on:someday', /"on:someday".*yesterday/],
+    ['a date with the name of a flag', 'x from:2026-03', /"from:2026-03" was searched for as words.*after:2026-03\.$/],
+    ['a date with a name of other programs', '-Until:yesterday', /before:yesterday/],
+    ['a field without a value', 'tool: grep', /"tool:".*nothing after the colon/],
     ['too many fields', Array.from({ length: 40 }, (_, n) => `tool:t${n}`).join(' '), /first 32 fields/],
     ['punctuation alone', 'one ???', /"\?\?\?"/],
     ['too many words', Array.from({ length: 40 }, (_, n) => `w${n}`).join(' '), /first 32 words/],
-    ['a word too long', 'x'.repeat(80), /first 64 characters/],
-    ['a query too long', 'one '.repeat(5000), /first 10000 characters/],
+    ['a long word', 'x'.repeat(80), /first 64 characters/],
+    ['a long query', 'one '.repeat(5000), /first 10000 characters/],
   ])('%s', (_, query, warning) => {
     expect(warnings(query).join('\n')).toMatch(warning)
   })
@@ -174,7 +174,7 @@ describe('what was not taken as meant is told', () => {
     '*inside*',
     '*ending',
     'kw1*',
-  ])('%j needs no warning', (query) => {
+  ])('%j gives no warning', (query) => {
     expect(warnings(query)).toEqual([])
   })
 })
@@ -226,7 +226,7 @@ const anyQuery = fc
   )
   .chain((pieces) => fc.constantFrom('', '{"', '[{').map((beginning) => beginning + pieces.join('')))
 
-test('any string gives a tree within bounds, and expressions that SQLite runs', () => {
+test('any string gives a tree within the limits and valid FTS5 expressions', () => {
   const statement = db.prepare('select count(*) from message_terms where message_terms match ?').pluck()
   fc.assert(
     fc.property(anyQuery, (text) => {
@@ -246,7 +246,7 @@ test('any string gives a tree within bounds, and expressions that SQLite runs', 
   )
 })
 
-test('a query that is printed and read again is the same', () => {
+test('a printed query is parsed to the same tree', () => {
   fc.assert(
     fc.property(anyQuery, (text) => {
       const { tree } = parseQuery(text)
@@ -263,6 +263,6 @@ test.each([
   ['-(a b) -(c)', '-(a b) -c'],
   ['after:last week', 'after:"last week"'],
   ['ROLE:User "role:user"', 'role:user "role:user"'],
-])('%j is written %j', (query, printed) => {
+])('%j is printed as %j', (query, printed) => {
   expect(printQuery(parseQuery(query).tree)).toBe(printed)
 })

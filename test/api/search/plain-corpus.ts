@@ -54,7 +54,7 @@ export const paths = ['src/api/search.ts', 'src/app.ts', 'docs/readme.md']
 export const DAY_MS = 86_400_000
 export const NOW_MS = Date.UTC(2026, 0, 20, 12)
 
-/** Some 200 messages of few words, so that most queries find something and few find all. */
+/** About 200 messages with few different words, so that most queries find some of them. */
 export function plainCorpus(): PlainCorpus {
   const random = createRandom(11)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item

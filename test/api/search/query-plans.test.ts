@@ -4,7 +4,7 @@ import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
 
-/** Every statement that the searches prepare. */
+/** Records every statement that searches prepare. */
 function statementsOf(db: Mirror, requests: readonly SearchRequest[]): readonly string[] {
   const statements = new Set<string>()
   const watched = new Proxy(db, {
@@ -23,11 +23,11 @@ function statementsOf(db: Mirror, requests: readonly SearchRequest[]): readonly 
   return [...statements]
 }
 
-test('the index is walked by match within rowid bounds, and messages are met by their key', () => {
+test('the index is walked by match within rowid bounds, and messages are read by key', () => {
   const db = openTestMirror()
   insertMessage(db, insertChat(db, { id: 'chat', title: 'needle' }), { id: 'm', parts: 'thread', createdAtMs: 1e12 })
   const other = insertChat(db, { id: 'other' })
-  // More than are read without being weighed, in two chats that lie apart.
+  // More messages than are read without weighing, in two chats that are far apart in time.
   for (let at = 0; at < 80; at += 1)
     insertMessage(db, other, { id: `o${at}`, parts: 'needle thread', createdAtMs: 1e12 + at })
   insertMessage(db, insertChat(db, { id: 'late' }), { id: 'l', parts: 'needle', createdAtMs: 2e12 })
@@ -59,7 +59,7 @@ test('the index is walked by match within rowid bounds, and messages are met by 
       .all(words)
       .map((row) => row.detail)
     const terms = plan.find((detail) => detail.includes('message_terms'))
-    // M: by match; < and >: the rowid's bounds reached the index.
+    // M: by match. < and >: the bounds of the rowid reached the index.
     expect(terms).toMatch(/VIRTUAL TABLE INDEX \d+:(?=.*M\d)(?=.*<)(?=.*>)/)
     for (const detail of plan.filter((line) => /\bm\b/.test(line))) {
       expect(detail).toMatch(/INTEGER PRIMARY KEY|COVERING INDEX chat_of_message \(key=\?\)/)
@@ -67,7 +67,7 @@ test('the index is walked by match within rowid bounds, and messages are met by 
     expect(plan.join('\n')).not.toContain('TEMP B-TREE FOR ORDER BY')
   }
 
-  // Titles by match as well, and what lies where by the index of a chat's messages.
+  // Titles are walked by match too, and ranges come from the index on a chat's messages.
   const byTitle = statements.filter((sql) => sql.includes('chat_terms'))
   const byChat = statements.filter(
     (sql) => sql.includes('min(m.key)') || sql.includes('select m.chat, m.key from json_each'),

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => void db.close())
 
-/** Each later than the last by a minute. */
+/** Each message is a minute later than the one before. */
 function say(chat: number, id: string, parts: string | readonly Part[], createdAtMs = START_MS + count * 60_000): void {
   count += 1
   insertMessage(db, chat, { id, parts, position: count, createdAtMs })
@@ -30,22 +30,22 @@ const printed = (output: string): readonly Part[] => [
 const ids = (q: string, changes: Partial<SearchRequest> = {}): readonly string[] =>
   search(db, requestOf(q, changes)).items.map(({ message }) => message.id)
 
-describe('what was meant comes before what is louder, newer or more', () => {
-  test('what was said before what a tool printed a hundred times', () => {
+describe('relevant hits come before frequent, new or long ones', () => {
+  test('text comes before tool output with a hundred occurrences', () => {
     const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'said', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`)
+    say(chat, 'text', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`)
     for (let at = 0; at < 300; at += 1) say(chat, `log${at}`, printed('toucan jobs=0\n'.repeat(100)))
-    expect(ids('toucan jobs')[0]).toBe('said')
+    expect(ids('toucan jobs')[0]).toBe('text')
   })
 
-  test('a name before the longer names that begin with it', () => {
+  test('a name comes before longer names that begin with it', () => {
     const chat = insertChat(db, { id: 'chat' })
     say(chat, 'exact', 'How long does ibis_index take?')
     for (let at = 0; at < 40; at += 1) say(chat, `longer${at}`, 'ibisIndexBuilder, ibisIndexReader, ibisIndexWriter')
     expect(ids('ibisIndex')[0]).toBe('exact')
   })
 
-  test('words side by side before words far apart, though thousands of these are newer', () => {
+  test('adjacent words come before separate ones, even if thousands of those are newer', () => {
     const chat = insertChat(db, { id: 'chat' })
     db.transaction(() => {
       say(chat, 'together', 'We have many things here, of which the stork batch size is only one.')
@@ -54,7 +54,7 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('stork batch size')[0]).toBe('together')
   })
 
-  test('a sentence as it was typed before its words elsewhere, though any two stand together in thousands newer', () => {
+  test('an exact sentence comes first, even if two of its words are adjacent in thousands of newer messages', () => {
     const chat = insertChat(db, { id: 'chat' })
     db.transaction(() => {
       say(chat, 'whole', 'We have many things here, and of all of them this can be used to feed a heron.')
@@ -65,14 +65,14 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('in:text this can be us*')[0]).toBe('whole')
   })
 
-  test('of words any of which will do, many before few', () => {
+  test('with OR, messages with more of the words come first', () => {
     const chat = insertChat(db, { id: 'chat' })
     say(chat, 'all', 'A heron, an egret and a stork stood there, and they talked for very long of this and that.')
     for (let at = 0; at < 100; at += 1) say(chat, `one${at}`, 'heron heron')
     expect(ids('heron OR egret OR stork')[0]).toBe('all')
   })
 
-  test('a short answer before a long dump', () => {
+  test('a short answer comes before a long output', () => {
     const chat = insertChat(db, { id: 'chat' })
     say(chat, 'short', 'Set plover to 5.')
     for (let at = 0; at < 20; at += 1)
@@ -80,7 +80,7 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('plover')[0]).toBe('short')
   })
 
-  test('a chat that is called so before passing mentions, also where all that it says of it a tool printed', () => {
+  test('a chat with a matching title comes before passing mentions, even if its only match is tool output', () => {
     const other = insertChat(db, { id: 'other', title: 'Something else' })
     for (let at = 0; at < 10; at += 1) say(other, `mention${at}`, 'And then parseRobin was in our way.')
     const called = insertChat(db, { id: 'called', title: 'parseRobin' })
@@ -91,7 +91,7 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('parseRobin', { group: 'chat' })[0]).toBe('printed')
   })
 
-  test('a title before a passing mention, and a message of a chat that is called so before others', () => {
+  test('a title comes before a passing mention, and messages of a chat with that title come before others', () => {
     const called = insertChat(db, { id: 'called', title: 'Rounding of puffin invoices' })
     say(called, 'opening', 'Have a look at these.')
     const about = insertChat(db, { id: 'about', title: 'Puffin exports' })
@@ -102,7 +102,7 @@ describe('what was meant comes before what is louder, newer or more', () => {
     expect(ids('puffin invoices').slice(0, 2)).toEqual(['opening', 'own'])
   })
 
-  test('of two that say the same the newer; the older one that says it better before both', () => {
+  test('of equal messages the newer comes first, but a better old one comes before both', () => {
     const chat = insertChat(db, { id: 'chat' })
     say(chat, 'better', 'avocet restarts', START_MS)
     say(chat, 'old', 'avocet, which now and then restarts', START_MS + 100 * DAY_MS)
@@ -111,7 +111,7 @@ describe('what was meant comes before what is louder, newer or more', () => {
   })
 })
 
-test('scores fall along the list, and pages neither overlap nor leave a gap, read or not', () => {
+test('scores decrease along the list, and pages have no overlaps and no gaps, even beyond the messages that are read', () => {
   const chat = insertChat(db, { id: 'chat' })
   const titled = insertChat(db, { id: 'titled', title: 'All about the needle' })
   say(titled, 'carrier', 'hello')
@@ -131,7 +131,7 @@ test('scores fall along the list, and pages neither overlap nor leave a gap, rea
   expect(pages[0]).toMatchObject({ total: 1000, totalIsExact: false })
 })
 
-test('up to 1,000 are counted exactly, by whatever order and beside whatever filter', () => {
+test('up to 1,000 hits are counted exactly, with any sort and filter', () => {
   const chat = insertChat(db, { id: 'chat' })
   const extra = insertChat(db, { id: 'extra', title: 'needle' })
   db.transaction(() => {
@@ -149,7 +149,7 @@ test('up to 1,000 are counted exactly, by whatever order and beside whatever fil
   }
 })
 
-test('title hits stand in their places by time, though there are too many messages to count', () => {
+test('title hits are sorted by time even if there are too many messages to count', () => {
   const chat = insertChat(db, { id: 'chat' })
   const titles = (['first', 'middle', 'last'] as const).map(
     (id) => [id, insertChat(db, { id, title: 'The needle' })] as const,

@@ -45,8 +45,8 @@ afterAll(() => remove())
 const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))
 const idsOf = (related: readonly RelatedChat[]): readonly string[] => related.map((item) => item.chat.id)
 
-describe('a question asked in a whole sentence', () => {
-  test('finds the chat that holds its words in several messages and in other forms', () => {
+describe('a question typed as a sentence', () => {
+  test('finds the chat with its words in several messages and in other forms', () => {
     const { total, related } = ask('how did we fix the login timeouts')
     expect(total).toBe(0)
     expect(related[0]).toMatchObject({
@@ -57,7 +57,7 @@ describe('a question asked in a whole sentence', () => {
     })
   })
 
-  test('names the words that a chat lacks, and says nothing of function words', () => {
+  test('lists the words that a chat lacks, without function words', () => {
     const [first] = ask('why is the session of the walrus so long').related
     expect(first).toMatchObject({ chat: { id: 'cookies' }, matched: ['session', 'long'], missing: ['walrus'] })
   })
@@ -69,20 +69,20 @@ describe('a question asked in a whole sentence', () => {
     expect(idsOf(ask(q).related)[0]).toBe(id)
   })
 
-  test('of function words alone finds the chats that hold them', () => {
+  test('with only function words finds the chats that have them', () => {
     expect(ask('how the of').related.length).toBeGreaterThan(0)
   })
 })
 
-describe('what is found', () => {
+describe('a related chat', () => {
   test.each([
-    ['an identifier by its parts', 'connectionPool leaks', 'pool', ['connectionPool'], ['leaks']],
-    ['a title', 'cactus pot', 'titled', ['cactus'], ['pot']],
+    ['is found by parts of an identifier', 'connectionPool leaks', 'pool', ['connectionPool'], ['leaks']],
+    ['is found by its title', 'cactus pot', 'titled', ['cactus'], ['pot']],
   ])('%s', (_, q, id, matched, missing) => {
     expect(ask(q).related[0]).toMatchObject({ chat: { id }, matched, missing })
   })
 
-  test('stands in no item, and is not counted', () => {
+  test('is not among the items and is not counted', () => {
     const { total, items, related } = ask('session')
     expect([total, items.map((item) => item.chat.id).toSorted()]).toEqual([2, ['cookies', 'login']])
     expect(idsOf(related)).toEqual([])
@@ -92,31 +92,31 @@ describe('what is found', () => {
   test.each([
     ['fixed', ['login'], ['pool']],
     ['thirty', ['cookies'], []],
-  ])('of a single word, is what holds it in another form: %s', (q, found, related) => {
+  ])('of a single word has it in another form: %s', (q, found, related) => {
     const answer = ask(q)
     expect([answer.items.map((item) => item.chat.id), idsOf(answer.related)]).toEqual([found, related])
   })
 
-  test('is the same when it is asked again', () => {
+  test('is the same for the same query', () => {
     expect(ask('fixing a cache').related).toEqual(ask('fixing a cache').related)
   })
 })
 
-describe('what must hold', () => {
+describe('related chats must match', () => {
   test.each([
     ['a phrase', '"session store" walrus', ['login']],
-    ['a phrase that no chat holds', '"store session" login', []],
-    ['a beginning', 'sess* walrus', ['cookies', 'login']],
+    ['a phrase, even if no chat has it', '"store session" login', []],
+    ['a prefix', 'sess* walrus', ['cookies', 'login']],
     ['an alternative', '(redis OR docker) walrus', ['redis', 'shell']],
     ['a field', 'role:assistant session walrus', ['login']],
-    ['where words are asked for', 'in:title session cactus', ['login', 'titled']],
+    ['the part that in: names', 'in:title session cactus', ['login', 'titled']],
     ['an exclusion', 'session walrus -cookie', ['login']],
     ['an excluded phrase', 'session walrus -"session store"', ['cookies']],
   ])('%s', (_, q, ids) => {
     expect(idsOf(ask(q).related).toSorted()).toEqual(ids)
   })
 
-  test('a filter beside the query', () => {
+  test('a filter', () => {
     expect(idsOf(ask('session walrus', { filters: { chat: ['cookies'] } }).related)).toEqual(['cookies'])
   })
 })
@@ -124,14 +124,14 @@ describe('what must hold', () => {
 describe('a command with flags', () => {
   const WARNING = expect.stringContaining('this was read as words')
 
-  test('finds its chat, for read as exclusions its flags leave nothing', () => {
+  test('finds its chat: flags are read as words if excluding them leaves nothing', () => {
     const { total, related, warnings } = ask('docker run -d -p 8080:80 -v /data:/srv registry:2')
     expect(total).toBe(0)
     expect(idsOf(related)[0]).toBe('shell')
     expect(warnings).toContainEqual(WARNING)
   })
 
-  test('is read as it stands where something is left', () => {
+  test('excludes the flags if that leaves something', () => {
     const { related, warnings } = ask('caches walrus -docker')
     expect(idsOf(related)).toEqual(['redis'])
     expect(warnings).not.toContainEqual(WARNING)
@@ -141,17 +141,17 @@ describe('a command with flags', () => {
 test.each([
   ['by time', 'session walrus', { sort: 'newest' as const }],
   ['on the second page', 'session walrus', { offset: 20 }],
-  ['beside ten chats that hold all words', 'walnut cake', {}],
-])('%s there are none', (_, q, changes) => {
+  ['if ten chats have all words', 'walnut cake', {}],
+])('%s there are no related chats', (_, q, changes) => {
   expect(ask(q, changes).related).toEqual([])
 })
 
-test('a search without time says that there was none', () => {
+test('a search that runs out of time says so', () => {
   const { related, warnings } = ask('fix the login timeout', { deadlineMs: 0 })
   expect([related, warnings]).toEqual([[], [expect.stringContaining('no time left')]])
 })
 
-test('no query that holds a word of any chat gives nothing at all', () => {
+test('every query with a word of some chat finds something', () => {
   const words = chats.flatMap(({ messages }) =>
     messages.flatMap(({ text = '' }) => text.match(/[\p{L}\p{N}]+/gu) ?? []),
   )

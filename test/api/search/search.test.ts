@@ -15,7 +15,7 @@ const ids = (q: string, changes: Partial<SearchRequest> = {}): string[] =>
   search(db, requestOf(q, changes)).items.map((item) => item.message.id)
 const found = (q: string, changes: Partial<SearchRequest> = {}): string[] => ids(q, changes).sort()
 
-/** A mirror of one chat, one message per text, a day apart. */
+/** A mirror with one chat and one message per text, a day apart. */
 function mirrorOf(texts: readonly (string | readonly Part[])[]): Mirror {
   const mirror = openTestMirror()
   const chat = insertChat(mirror, { id: 'chat' })
@@ -63,52 +63,52 @@ describe('words', () => {
     ['as a phrase', '"get user name"', ['m0', 'm1', 'm2', 'm3', 'm4']],
     ['fewer parts find longer identifiers', 'userName', ['m0', 'm1', 'm2', 'm3', 'm4']],
     ['separate words may stand anywhere', 'user get', ['m0', 'm1', 'm2', 'm3', 'm4', 'm5']],
-    ['a part with a number is itself only', 'kw1x2', ['m7']],
-    ['and the other way', 'kw12x2', ['m6']],
-    ['two signs inside unspaced text', '数据', ['m8', 'm9']],
-    ['three signs', '数据库', ['m8']],
-    ['one sign', '据', ['m10', 'm8', 'm9']],
-    ['one sign that ends a run', '大', ['m8']],
-    ['voiced kana are not their plain kin', 'カス', []],
+    ['a part with a number matches only itself', 'kw1x2', ['m7']],
+    ['and vice versa', 'kw12x2', ['m6']],
+    ['two characters inside unspaced text', '数据', ['m8', 'm9']],
+    ['three characters', '数据库', ['m8']],
+    ['one character', '据', ['m10', 'm8', 'm9']],
+    ['one character at the end of a run', '大', ['m8']],
+    ['voiced kana differ from plain kana', 'カス', []],
     ['voiced kana decomposed', 'ガス'.normalize('NFD'), ['m14']],
     ['accents and case fold', 'NAIVE strasse', ['m11']],
     ['a literal flag is quoted', 'cut "-k"', ['m12']],
     ['a word is excluded', 'name -class', ['m0', 'm1', 'm3', 'm4', 'm5']],
     ['a phrase is excluded', 'name -"user name"', ['m5']],
     ['one letter is excluded', 'and -k', []],
-    ['the beginning of a word', 'config*', ['m13']],
-    ['the beginning of the last part', 'getUs*', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['a whole word is no beginning', 'config', []],
+    ['a prefix of a word', 'config*', ['m13']],
+    ['a prefix of the last part', 'getUs*', ['m0', 'm1', 'm2', 'm3', 'm4']],
+    ['without a star a word is no prefix', 'config', []],
     ['a name without its capitals finds it with them', 'javascript', ['m15', 'm16']],
-    ['and with its capitals without them', 'JavaScript', ['m15', 'm16']],
-    ['also by its beginning', 'githu*', ['m15', 'm16']],
+    ['and vice versa', 'JavaScript', ['m15', 'm16']],
+    ['also by a prefix', 'githu*', ['m15', 'm16']],
     ['and as two words of one name', 'java-script', ['m15', 'm16']],
-    ['a row of capitals is found by the word that others see in it', 'oauth', ['m17', 'm18']],
+    ['a run of capitals is found by the usual word', 'oauth', ['m17', 'm18']],
     ['and by its letters', 'o_auth_token', ['m17', 'm18']],
     ['and by more of the name', 'OAuthToken', ['m17', 'm18']],
     ['also behind another part', 'IPv6', ['m17', 'm18']],
-    ['also in small letters', 'ipv6_loopback', ['m17', 'm18']],
+    ['also in lower case', 'ipv6_loopback', ['m17', 'm18']],
     ['one word or two before the rest of a name', 'graphql_schema', ['m19', 'm20']],
-    ['and the other way', 'GraphQLSchema', ['m19', 'm20']],
-    ['a number that others begin like, behind another part', 'kw1*', ['m6', 'm7']],
-    ['the beginning of a hash, of letters and digits', '62b996d*', ['m21']],
+    ['and vice versa', 'GraphQLSchema', ['m19', 'm20']],
+    ['a prefix with a number after another part', 'kw1*', ['m6', 'm7']],
+    ['a prefix of a hash with letters and digits', '62b996d*', ['m21']],
     ['the middle of a hash', '*996df*', ['m21']],
     ['the end of a word', '*back', ['m17', 'm18']],
     ['the end of several parts', '*v6_loopback', ['m17', 'm18']],
     ['but not the middle', '*loopbac', []],
-    ['what was spelt in one word is no neighbour of the last', '"git hub javascript"', []],
+    ['the lower-case spelling of a word is not adjacent to its neighbour', '"git hub javascript"', []],
     ['a phrase keeps its order', '"name user"', []],
   ])('%s: %s', (_, query, expected) => {
     expect(found(query)).toEqual([...expected].sort())
   })
 
-  test('exclusions alone leave the newest without them', () => {
+  test('exclusions alone list the newest other messages', () => {
     expect(ids('-name -kw -数', { limit: 3 })).toEqual(['m21', 'm20', 'm19'])
     expect(search(db, requestOf('-name'))).toMatchObject({ total: 16, totalIsExact: true })
     expect(ids('-name', { sort: 'oldest', limit: 2 })).toEqual(['m6', 'm7'])
   })
 
-  test('an empty query with a filter lists, without one it warns', () => {
+  test('an empty query lists with a filter, and warns without one', () => {
     expect(ids('', { filters: { role: ['user'] }, limit: 2 })).toEqual(['m21', 'm20'])
     const [first] = search(db, requestOf('', { filters: { role: ['user'] } })).items
     expect(first).toMatchObject({ part: 'text', snippet: 'commit 62b996dfe0a1', score: 0 })
@@ -117,7 +117,7 @@ describe('words', () => {
     expect(nothing.warnings).toHaveLength(1)
   })
 
-  test('any string is answered', () => {
+  test('any string gets an answer', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('"', '*', '-', ' ', '(', 'name', 'user', 'OR', '数据', '\u0000', '\ud800', 'k*'),
@@ -161,10 +161,10 @@ describe('filters', () => {
     ['a role', { role: ['assistant'] }, ['m3', 'm4', 'm5']],
     ['both roles', { role: ['assistant', 'user'] }, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
     ['a chat', { chat: ['three'] }, ['m2', 'm5', 'timeless']],
-    ['from a day on', { from: ['2026-01-09'] }, ['m4', 'm5']],
+    ['from a day', { from: ['2026-01-09'] }, ['m4', 'm5']],
     ['before a day', { to: ['2026-01-07'] }, ['m0', 'm1']],
     ['between', { from: ['2026-01-06'], to: ['2026-01-07'] }, ['m1']],
-    ['a range that is empty', { from: ['2026-01-06'], to: ['2026-01-05'] }, []],
+    ['an empty range', { from: ['2026-01-06'], to: ['2026-01-05'] }, []],
     ['before all time', { to: ['0001'] }, []],
     ['all at once', { project: ['red'], role: ['user'], chat: ['one'], from: ['2026-01-05'] }, ['m0']],
   ])('%s', (_, filters, expected) => {
@@ -174,7 +174,7 @@ describe('filters', () => {
       expect(answer).toMatchObject({ total: expected.length, totalIsExact: true })
     }
     expect(found('-absent', { filters })).toEqual(expected)
-    // Without a filter an empty query asks for nothing.
+    // An empty query without a filter finds nothing.
     expect(found('', { filters })).toEqual(Object.keys(filters).length > 0 ? expected : [])
   })
 
@@ -202,18 +202,18 @@ describe('order and pages', () => {
   })
   afterAll(closeAfterEach())
 
-  test('newest and oldest go by time', () => {
+  test('newest and oldest sort by time', () => {
     expect(ids('needle', { sort: 'newest', limit: 3 })).toEqual(['m24', 'm23', 'm22'])
     expect(ids('needle', { sort: 'oldest', limit: 3 })).toEqual(['m0', 'm1', 'm2'])
   })
 
-  test.each(['relevance', 'newest', 'oldest'] as const)('pages by %s neither overlap nor leave a gap', (sort) => {
+  test.each(['relevance', 'newest', 'oldest'] as const)('pages by %s have no overlaps and no gaps', (sort) => {
     const pages = [0, 7, 14, 21, 28].flatMap((offset) => ids('needle', { sort, limit: 7, offset }))
     expect(pages).toEqual(ids('needle', { sort, limit: 200 }))
     expect(new Set(pages).size).toBe(25)
   })
 
-  test('what fits alike goes by time, newest first', () => {
+  test('equal scores are sorted by time, newest first', () => {
     const answer = ids('needle', { limit: 200 })
     const often = new Set(['m24', 'm19', 'm14', 'm9', 'm4'])
     expect(answer.filter((id) => often.has(id))).toEqual([...often])
@@ -245,11 +245,11 @@ describe('relevance', () => {
   })
   afterAll(closeAfterEach())
 
-  test('words that stand together come first, though others are newer', () => {
+  test('adjacent words come first, even if other messages are newer', () => {
     expect(ids('retry queue')[0]).toBe('m0')
   })
 
-  test('what was said outranks what a tool printed', () => {
+  test('text outranks tool output', () => {
     expect(ids('zebra')).toEqual(['m4', 'm3'])
   })
 })
@@ -284,7 +284,7 @@ describe('a hit', () => {
     })
   })
 
-  test('is one a message, and names the part that matches best', () => {
+  test('is one per message, with the best matching part', () => {
     const chat = insertChat(db, { id: 'chat' })
     const call = { kind: 'tool', status: 'completed', callId: null, input: null, error: null, paths: [] } as const
     insertMessage(db, chat, {
@@ -304,7 +304,7 @@ describe('a hit', () => {
     expect(search(db, requestOf('alpha gamma')).total).toBe(1)
   })
 
-  test('names the part that was asked for, and shows that one', () => {
+  test('shows the part that in: names', () => {
     insertMessage(db, insertChat(db, { id: 'chat' }), {
       id: 'm',
       parts: [
@@ -335,7 +335,7 @@ describe('a hit', () => {
     ])
   })
 
-  test('by title stands for a chat of which no message matches', () => {
+  test('by title represents a chat without a matching message', () => {
     const titled = insertChat(db, { id: 'titled', title: 'About the needle & thread' })
     insertMessage(db, titled, { id: 'second', parts: 'of it', role: 'assistant', position: 1, createdAtMs: MONDAY_MS })
     insertMessage(db, titled, { id: 'first', parts: 'hello', position: 0, createdAtMs: MONDAY_MS })
@@ -355,7 +355,7 @@ describe('a hit', () => {
     expect(ids('needle', { sort: 'oldest' })).toEqual(['old', 'first', 'said'])
     expect(found('needle')).toEqual(['first', 'old', 'said'])
     expect(found('needl*')).toEqual(['first', 'old', 'said'])
-    // Filters decide which message carries a title, and whether a message of the chat matches at all.
+    // Filters decide which message is shown for a title, and whether a message of the chat matches at all.
     expect(ids('needle', { filters: { role: ['assistant'] } })).toEqual(['second'])
     expect(found('needle', { filters: { from: ['2026-01-05'], to: ['2026-01-06'] } })).toEqual(['first'])
     expect(found('needle', { filters: { chat: ['summed'] } })).toEqual(['old'])
@@ -370,7 +370,7 @@ describe('a hit', () => {
 const keyOf = (index: number): bigint => BigInt((MONDAY_MS + index) * 1024)
 
 describe('time and size', () => {
-  test('more than 1,000 hits are counted up to there, and out of time the answer says so', () => {
+  test('counting stops at 1,000 hits, and an answer out of time says so', () => {
     db = openTestMirror()
     const chat = insertChat(db, { id: 'chat' })
     db.transaction(() => {
@@ -392,7 +392,7 @@ describe('time and size', () => {
     })
     expect(search(db, requestOf('needle -rare', { sort: 'newest' })).items[9]?.message.id).toBe('m99999')
     expect(ids('-rare', { sort: 'newest', limit: 11 }).at(-1)).toBe('m99998')
-    // Pages behind the ranked matches go on by time.
+    // Pages after the ranked matches are sorted by time.
     const pages = [1990, 2000].flatMap((offset) => ids('needle', { offset, limit: 10 }))
     expect(new Set(pages).size).toBe(20)
     expect(pages.slice(10)).toEqual(Array.from({ length: 10 }, (_, index) => `m${98_009 - index}`))
@@ -404,7 +404,7 @@ describe('time and size', () => {
     db.close()
   })
 
-  test('a deadline looks at the clock every 256 rows, and stays passed', () => {
+  test('a deadline checks the clock every 256 rows, and stays passed', () => {
     let nowMs = 0
     const deadline = createDeadline(10, () => nowMs)
     nowMs = 10
@@ -414,11 +414,11 @@ describe('time and size', () => {
   })
 })
 
-test('while older messages wait to be indexed, a search says that it did not see them', () => {
+test('while older messages wait to be indexed, a search says that it did not search them', () => {
   db = mirrorOf(['apple pie', 'apple tart'])
   db.exec('insert into unindexed (key) values (1), (2)')
   const answer = search(db, requestOf('apple'))
   expect(answer).toMatchObject({ total: 2, totalIsExact: false })
-  expect(answer.warnings).toEqual(['2 older messages were not searched: they are still being indexed.'])
+  expect(answer.warnings).toEqual(['2 older messages are still being indexed and were not searched.'])
   db.close()
 })

@@ -43,6 +43,6 @@ test('a thousand chats that only their titles name were told as all there are', 
   }
   const grouped = search(many, requestOf('walnuts', { group: 'chat', facets: ['role'] }))
   expect(grouped).toMatchObject({ total: 1000, totalIsExact: false })
-  expect(grouped.warnings).toContain('Of chats that only their titles name the facets count the last 1000.')
+  expect(grouped.warnings).toContain('Of chats that match only by title, the facets count the newest 1000.')
   many.close()
 })

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeadline } from '../../../src/api/search/deadline.ts'
-import { filterNodes } from '../../../src/api/search/match/filter-nodes.ts'
+import { filterNodes, type SearchFilters } from '../../../src/api/search/request.ts'
 import { parseQuery } from '../../../src/api/search/language/parse.ts'
 import { planQuery } from '../../../src/api/search/plan/plan.ts'
-import type { SearchFilters } from '../../../src/api/search/request.ts'
 import type { TimeOrder } from '../../../src/api/search/match/steps.ts'
 import { walkMessages } from '../../../src/api/search/match/walk.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
@@ -35,7 +34,7 @@ beforeAll(() => {
       insertChat(db, { id: `c${chat}`, project: inFew(chat) ? few : inMost(chat) ? most : null }),
     )
     for (let at = 0; at < MESSAGES; at += 1) {
-      // Chats lie across each other: between two messages of one stand those of all others.
+      // Chats are interleaved: between two messages of one chat are messages of all others.
       const chat = (at * 7) % CHATS
       const parts = `common ${isThird(at) ? 'third' : 'other'} words`
       const role = isUser(at) ? 'user' : 'assistant'
@@ -75,8 +74,8 @@ const scopes: readonly (readonly [SearchFilters, (message: Message) => boolean])
   [{ project: ['few'], from: ['2001-09-09T02:30'] }, ({ chat, at }) => inFew(chat) && at >= 2600],
 ]
 
-describe('a walk over more messages than one step holds', () => {
-  test.each(Object.keys(queries))('meets each that passes %s once, in order, whatever the filters', (q) => {
+describe('a walk over more messages than one step reads', () => {
+  test.each(Object.keys(queries))('yields each match of %s once and in order, with any filter', (q) => {
     const passes = queries[q] ?? (() => false)
     for (const [filters, isWithin] of scopes) {
       const expected = messages.filter((message) => passes(message.at) && isWithin(message)).map(({ key }) => key)

@@ -17,7 +17,7 @@ const call = (name: string, params: unknown, result: unknown): object => ({
   },
 })
 
-/** Behind what is indexed of an output. */
+/** Text after the indexed part of an output. */
 const beyond = `${'filler words '.repeat(6000)} outermostword`
 
 const rows: Readonly<Record<string, object>> = {
@@ -70,45 +70,45 @@ afterAll(() => {
 const found = (q: string): readonly string[] =>
   search(db, requestOf(q)).items.map(({ message, part }) => (part === 'title' ? 'title' : message.id))
 
-describe('what Cursor keeps is found, by', () => {
+describe('content of Cursor is found by', () => {
   test.each([
     ['text', 'walrusfence', ['text']],
     ['thinking', 'ottermoat', ['thinking']],
     ['code', 'badgerdam', ['code']],
     ['the path of code', 'heronlock.ts', ['code']],
-    ['half of it', 'src/heronlock', ['code']],
+    ['a part of that path', 'src/heronlock', ['code']],
     ['the name of a tool', 'grep_stork', ['tool']],
     ['the input of a tool', 'ravenlevee', ['tool']],
     ['the output of a tool', 'crowsluice', ['tool']],
     ['an attachment', 'gullpier', ['attachment']],
-    ['its path as a field', 'path:docs/gullpier.md', ['attachment']],
-    ['a path with capitals as it is spelt', 'path:Lists/MapCard.test.tsx', ['humps']],
-    ['in small letters', 'path:lists/mapcard.test.tsx', ['humps']],
+    ['the path of an attachment as a field', 'path:docs/gullpier.md', ['attachment']],
+    ['a path with capitals as spelt', 'path:Lists/MapCard.test.tsx', ['humps']],
+    ['that path in lower case', 'path:lists/mapcard.test.tsx', ['humps']],
     ['as far as it was typed', 'path:src/lists/mapc*', ['humps']],
     ['Arabic without its vowels', 'محمد', ['pointed']],
     ['a title', 'pelicanquay', ['title']],
     ['letters without their accents', 'cafe elan strasse angstrom', ['folded']],
-    ['letters with others', 'CAFÉ ângström', ['folded']],
-    ['two Chinese signs', '数据', ['chinese']],
+    ['letters with other accents', 'CAFÉ ângström', ['folded']],
+    ['two Chinese characters', '数据', ['chinese']],
     ['one', '库', ['chinese']],
-    ['one that ends the text', '码', ['chinese']],
-    ['three Chinese signs', '数据库', ['chinese']],
+    ['the last character of the text', '码', ['chinese']],
+    ['three Chinese characters', '数据库', ['chinese']],
     ['Japanese in three scripts', '本番 データベース 遅い', ['japanese']],
-    ['one Japanese sign', '鍵', ['japanese']],
-    ['a Korean word with an ending behind it', '데이터베이스', ['korean']],
-    ['one Korean sign', '옮', ['korean']],
+    ['one Japanese character', '鍵', ['japanese']],
+    ['a Korean word with an attached particle', '데이터베이스', ['korean']],
+    ['one Korean character', '옮', ['korean']],
     ['Thai inside unspaced text', 'ข้อมูล', ['thai']],
-    ['more of it', 'ทำงานช้า', ['thai']],
+    ['several Thai words', 'ทำงานช้า', ['thai']],
     ['Khmer inside unspaced text', 'ទិន្នន័យ', ['khmer']],
     ['an emoji', '🚀', ['emoji']],
-    ['one of several people', '👩‍💻', ['emoji']],
+    ['an emoji of several code points', '👩‍💻', ['emoji']],
     ['a flag', '🇩🇪', ['emoji']],
-    ['the first seven signs of a commit', '9f8e7d6*', ['hash']],
+    ['the first seven characters of a commit', '9f8e7d6*', ['hash']],
     ['its first twelve', '9f8e7d6c5b4a*', ['hash']],
-    ['all of them', '9f8e7d6c5b4a39281706f5e4d3c2b1a098765432', ['hash']],
+    ['all characters of a commit', '9f8e7d6c5b4a39281706f5e4d3c2b1a098765432', ['hash']],
     ['its middle', '*39281706f5*', ['hash']],
     ['the first group of a UUID', '3fa85f64', ['uuid']],
-    ['half of that', '3fa85*', ['uuid']],
+    ['half of that group', '3fa85*', ['uuid']],
     ['two groups and a half', '3fa85f64-5717-45*', ['uuid']],
     ['all but the end of the last', '3fa85f64-5717-4562-b3fc-2c963f*', ['uuid']],
     ['the whole UUID', '3fa85f64-5717-4562-b3fc-2c963f66afa6', ['uuid']],
@@ -120,39 +120,39 @@ describe('what Cursor keeps is found, by', () => {
   })
 
   test.each([
-    ['another sign', '据数'],
+    ['other characters', '据数'],
     ['vowels left out', 'ขอมล'],
-    ['a flag of the same letters turned', '🇪🇩'],
+    ['a flag with the letters reversed', '🇪🇩'],
     ['another number', '3fa85f65*'],
   ])('and not by %s: %s', (_, q) => {
     expect(found(q)).toEqual([])
   })
 })
 
-describe('as it was typed, without a look at what else may have been meant, by', () => {
+describe('without corrections, content is found by', () => {
   test.each([
     ['Khmer with hidden spaces', 'បើកឯកសារ', ['spacedKhmer']],
-    ['the same as it was typed', 'បើក\u200bឯកសារ', ['spacedKhmer']],
-    ['a name between Chinese signs, in small letters', 'gitwalrus', ['chineseName']],
-    ['one before a Korean ending', 'gitotter', ['koreanName']],
-    ['a word that was coloured', 'bitternfailed', ['coloured']],
-    ['a path that was coloured', 'src/plover.ts:12', ['coloured']],
-    ['a word behind an escaped line end', 'duneopen', ['escaped']],
-    ['words behind an escaped tab', 'duneopen ridgesave', ['escaped']],
-    ['letters that JSON wrote as numbers', 'prüfknoten', ['asciiJson']],
+    ['the same with the hidden spaces', 'បើក\u200bឯកសារ', ['spacedKhmer']],
+    ['a lower-case name between Chinese characters', 'gitwalrus', ['chineseName']],
+    ['a name before a Korean particle', 'gitotter', ['koreanName']],
+    ['a word in colour', 'bitternfailed', ['coloured']],
+    ['a path in colour', 'src/plover.ts:12', ['coloured']],
+    ['a word after an escaped line end', 'duneopen', ['escaped']],
+    ['words after an escaped tab', 'duneopen ridgesave', ['escaped']],
+    ['letters that JSON escapes as numbers', 'prüfknoten', ['asciiJson']],
   ])('%s: %s', (_, q, expected) => {
     const { items } = search(db, requestOf(q, { isLiteral: true }))
     expect(items.map(({ message }) => message.id)).toEqual(expected)
   })
 
-  test('a snippet shows no colours of a terminal', () => {
+  test('a snippet has no terminal colours', () => {
     expect(search(db, requestOf('bitternfailed')).items[0]?.snippet).toBe(
       'run_egret\n<mark>bitternfailed</mark> src/plover.ts:12',
     )
   })
 })
 
-describe('code between the fences of a text is code', () => {
+describe('text between code fences is code', () => {
   test.each([
     ['in:code terncache', ['fenced code']],
     ['in:code "new LapwingMap"', ['fenced code']],
@@ -169,7 +169,7 @@ describe('code between the fences of a text is code', () => {
     expect(items.map(({ message, part }) => `${message.id} ${part}`).toSorted()).toEqual(expected)
   })
 
-  test('a snippet shows what was asked for, in the text as it is written, and nothing that was not', () => {
+  test('a snippet marks only matches in the named part', () => {
     const snippetOf = (q: string): string | undefined => search(db, requestOf(q)).items[0]?.snippet
     const code = '\n\n```ts\nconst <mark>terncache</mark> = new LapwingMap()\n```\n\n'
     expect(snippetOf('puffinhook terncache')).toBe(
@@ -178,13 +178,13 @@ describe('code between the fences of a text is code', () => {
     expect(snippetOf('in:code terncache')).toBe(`Use a puffinhook here:${code}Then the snipetest passes.`)
   })
 
-  test('it counts among the parts', () => {
+  test('it counts in the facet of parts', () => {
     const { facets } = search(db, requestOf('terncache', { facets: ['part'] }))
     expect(facets['part']?.map(({ value, count }) => `${value} ${count}`)).toEqual(['code 1'])
   })
 })
 
-test('of a tool a limited length is indexed, and the message says so', () => {
+test('only a limited length of tool output is indexed, and the message is marked', () => {
   expect(found('outermostword')).toEqual([])
   expect(found('tool:read_file filler')).toEqual(['capped'])
   const request = { chatId: asChatId('c'), limit: 100, offset: 0, around: null, includeOrphans: false }

@@ -4,8 +4,7 @@ import { archivesHere } from '../../helpers/archives-here.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
-import type { Distribution } from '../../../src/api/reports/stats/distribution.ts'
-import type { Stats } from '../../../src/api/reports/stats/stats.ts'
+import type { Distribution, Stats } from '../../../src/api/reports/stats/stats.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
@@ -44,7 +43,7 @@ async function ask(path: string): Promise<Stats> {
   return (await response.json()) as Stats
 }
 
-/** What was answered, in the recount's shape. A distribution is told by the values that it may be of. */
+/** The answer in the shape of the recount. A distribution is replaced by the values from which it can come. */
 function comparable(stats: Stats, counted: ReturnType<typeof recountStats>): object {
   const { totals, known, undated, approximate, series, byModel, byTool, byMode, byHour, byWeekday } = stats
   const { topFiles, calls, longestStreak, largestChats, uncounted } = stats
@@ -95,7 +94,7 @@ afterAll(() => {
 
 const at = (iso: string): number => Date.parse(iso)
 
-describe('every figure equals an independent recount of the store', () => {
+describe('every number equals an independent recount of the store', () => {
   const all: readonly (readonly [string, Recounting])[] = zones.flatMap((timeZone) =>
     (['day', 'week', 'month'] as const).map((unit) => [`tz=${timeZone}&bucket=${unit}`, { timeZone, unit }] as const),
   )
@@ -135,8 +134,8 @@ describe('every figure equals an independent recount of the store', () => {
   })
 })
 
-/** What a program that counts wrongly would count: the year must be such that it shows. */
-describe('it would show if', () => {
+/** What a wrong program would count. The generated year must be able to show each error. */
+describe('the recount detects that', () => {
   const order = { timeZone: 'America/New_York', unit: 'day' } as const
   const eachMessage = (alter: (message: RawMessage) => RawMessage): RawChat[] =>
     raw.map((chat) => ({ ...chat, thread: chat.thread.map(alter) }))
@@ -145,10 +144,10 @@ describe('it would show if', () => {
   const without = (row: RawChat['row'], ...names: readonly string[]): RawChat['row'] =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
   const faults: readonly (readonly [string, () => ReturnType<typeof recountStats>])[] = [
-    ['days were those of Greenwich', () => recountStats(raw, { ...order, timeZone: 'UTC' })],
+    ['days are in UTC', () => recountStats(raw, { ...order, timeZone: 'UTC' })],
     ['clocks were never changed', () => recountStats(raw, { ...order, timeZone: '-05:00' })],
     [
-      'times were a millisecond late',
+      'times are a millisecond late',
       () =>
         recountStats(
           eachMessage((each) => ({ ...each, atMs: each.atMs === null ? null : each.atMs + 1 })),
@@ -156,7 +155,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'drafts counted',
+      'drafts count',
       () =>
         recountStats(
           eachRow((row) => without(row, 'isDraft')),
@@ -164,7 +163,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'subagents were chats',
+      'subagents count as chats',
       () =>
         recountStats(
           eachRow((row) => without(row, 'subagentInfo', 'subagentComposerIds')),
@@ -172,7 +171,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'unknown lines were 0',
+      'unknown lines are 0',
       () =>
         recountStats(
           eachRow((row) => ({ totalLinesAdded: 0, ...row })),
@@ -180,7 +179,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'what was refused was done',
+      'rejected calls count as done',
       () =>
         recountStats(
           eachMessage((each) => ({
@@ -191,7 +190,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'times of neighbours were their own',
+      'times of neighbours count as own times',
       () =>
         recountStats(
           eachMessage((each) => ({ ...each, isOwnTime: true })),
@@ -199,7 +198,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'what has no time were left out',
+      'messages without a time are left out',
       () =>
         recountStats(
           raw.map((chat) => ({ ...chat, thread: chat.thread.filter(({ atMs }) => atMs !== null) })),
@@ -207,7 +206,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'a chat without a row were lost',
+      'a chat without a row is lost',
       () =>
         recountStats(
           raw.filter(({ row }) => 'isArchived' in row),
@@ -215,7 +214,7 @@ describe('it would show if', () => {
         ),
     ],
     [
-      'archived chats were lost',
+      'archived chats are lost',
       () =>
         recountStats(
           raw.filter(({ row }) => row['isArchived'] !== true),
@@ -228,7 +227,7 @@ describe('it would show if', () => {
     expect(comparable(await ask('/api/stats?tz=America/New_York'), counted)).not.toEqual(counted)
   })
 
-  test('the half hour of Lord Howe were a whole one', async () => {
+  test('the half-hour clock change of Lord Howe is taken as a whole hour', async () => {
     const counted = recountStats(raw, { timeZone: '+10:30', unit: 'day' })
     expect(comparable(await ask('/api/stats?tz=Australia/Lord_Howe'), counted)).not.toEqual(counted)
   })
@@ -253,14 +252,14 @@ describe('a request', () => {
     expect((JSON.parse(text) as { errors: { name: string }[] }).errors).toMatchObject([{ name }])
   })
 
-  test('of a project that is none counts nothing, and by its id is a 404', async () => {
+  test('for an unknown project counts nothing, and by its id is a 404', async () => {
     const stats = await ask('/api/stats?project=nothing')
     expect(stats).toMatchObject({ totals: { messages: 0, linesAdded: null }, series: [], longestStreak: null })
     const response = await app.request('/api/projects/nothing/stats', { headers: { host: HOST } })
     expect(response.status).toBe(404)
   })
 
-  test('of two projects counts both', async () => {
+  test('for two projects counts both', async () => {
     const [one, other, both] = await Promise.all(
       ['project=shop', 'project=ledger-api', 'project=shop&project=ledger-api'].map((query) =>
         ask(`/api/stats?${query}`),
@@ -269,7 +268,7 @@ describe('a request', () => {
     expect(both?.totals.messages).toBe((one?.totals.messages ?? 0) + (other?.totals.messages ?? 0))
   })
 
-  test('of a range without end is answered: the series goes by what there is', async () => {
+  test('with a huge range is answered: the series covers only existing messages', async () => {
     const wide = await ask('/api/stats?from=0001-01-01&to=9999-12-31')
     expect(wide.series).toEqual((await ask('/api/stats')).series)
   })

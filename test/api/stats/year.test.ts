@@ -19,15 +19,15 @@ afterAll(() => {
   home.remove()
 })
 
-test('a seed gives the same year each time, another seed another', () => {
+test('a seed always gives the same year, and another seed gives another', () => {
   expect(planYear('a year', order)).toEqual(plan)
   expect(planYear('another', order)).not.toEqual(plan)
 })
 
-test('a written year is read for what was planned', () => {
+test('reading a written year gives what was planned', () => {
   const planned = plan.chats.flatMap((chat) =>
     chat.messages
-      // Where the chat has no row, nothing says which messages it no longer names.
+      // If the chat has no row, it is unknown which messages it no longer lists.
       .filter(({ place }) => place === 'thread' || (place === 'orphan' && chat.row === 'gone'))
       .map(({ id, role, tokens, call, model }) => ({
         chat: chat.id,
@@ -48,7 +48,7 @@ test('a written year is read for what was planned', () => {
   expect(held.toSorted(byId)).toEqual(planned.toSorted(byId))
 })
 
-test('a year holds one of everything that makes counting hard', () => {
+test('a year contains every difficult case', () => {
   const messages = plan.chats.flatMap((chat) => chat.messages)
   const has = (message: (typeof messages)[number], place: string): boolean => message.place === place
   expect(messages.some((each) => has(each, 'orphan')) && messages.some((each) => has(each, 'blank'))).toBe(true)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tellTokens } from '../../../src/api/tokens/ledger.ts'
+import { readLedger } from '../../../src/api/tokens/ledger.ts'
 import { tokenGroupings, type TokensRequest, type TokensRow } from '../../../src/api/tokens/request.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
@@ -39,8 +39,8 @@ function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest
   }
 }
 
-/** What a recount can tell of a row. */
-const told = ({
+/** The part of a row that the recount can compute. */
+const comparable = ({
   recorded,
   estimated,
   contextSnapshot,
@@ -49,21 +49,21 @@ const told = ({
 }: RecountedRow | TokensRow): RecountedRow => ({ recorded, estimated, contextSnapshot, recordedCents, coverage })
 
 function compare(request: RecountRequest): number {
-  const { rows, totals, coverage } = tellTokens(indexer.mirror, ask(request))
+  const { rows, totals, coverage } = readLedger(indexer.mirror, ask(request))
   const paths = indexer.mirror.prepare<[], { id: string; path: string }>('select id, path from projects').all()
   const pathOf = new Map(paths.map(({ id, path }) => [id, path]))
   const named = rows.map((row): [string | null, RecountedRow] => [
     request.groupBy === 'project' && row.key !== null ? (pathOf.get(row.key) ?? 'unknown project') : row.key,
-    told(row),
+    comparable(row),
   ])
-  // A chat that nothing is known of is no row.
+  // A chat without any known number has no row.
   const isSaid = (row: RecountedRow): boolean =>
     row.coverage.messages > 0 || row.contextSnapshot !== null || row.recordedCents !== null
   const expected = [...recount.rows(request)].filter(([, row]) => isSaid(row))
   expect(Object.fromEntries(named)).toEqual(Object.fromEntries(expected))
   expect(named).toHaveLength(expected.length)
   const total = recount.totals(request)
-  expect(told({ ...totals, key: null, label: '' })).toEqual(total)
+  expect(comparable({ ...totals, key: null, label: '' })).toEqual(total)
   expect(coverage).toEqual(total.coverage)
   expect(total.coverage.recorded + total.coverage.estimated + total.coverage.unknown).toBe(total.coverage.messages)
   return total.coverage.messages
@@ -71,11 +71,11 @@ function compare(request: RecountRequest): number {
 
 const questions = zones.flatMap((timeZone) => tokenGroupings.map((groupBy) => [groupBy, timeZone] as const))
 
-test.each(questions)('a year by %s in %s is what a recount of the raw store says', (groupBy, timeZone) => {
+test.each(questions)('a year by %s in %s equals a recount of the raw store', (groupBy, timeZone) => {
   expect(compare({ groupBy, timeZone })).toBeGreaterThan(1000)
 })
 
-test.each(tokenGroupings)('so is a part of it, by %s', (groupBy) => {
+test.each(tokenGroupings)('and so does a part of it, by %s', (groupBy) => {
   const timeZone = 'Europe/Berlin'
   const fromMs = Date.UTC(2025, 9, 25, 22)
   const some = [
@@ -90,8 +90,8 @@ test.each(tokenGroupings)('so is a part of it, by %s', (groupBy) => {
   expect(compare({ groupBy, timeZone, project: '/home/ada/nowhere' })).toBe(0)
 })
 
-test('the year holds what is hard: undated messages, records, cents and contexts', () => {
-  const { rows, totals } = tellTokens(indexer.mirror, ask({ groupBy: 'day', timeZone: 'UTC' }))
+test('the year contains the difficult cases: undated messages, records, cents and contexts', () => {
+  const { rows, totals } = readLedger(indexer.mirror, ask({ groupBy: 'day', timeZone: 'UTC' }))
   expect(rows[0]).toMatchObject({ key: null, label: 'undated' })
   expect(rows[0]?.coverage.messages).toBeGreaterThan(0)
   expect(totals.recorded?.messages).toBeGreaterThan(20)

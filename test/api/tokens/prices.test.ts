@@ -6,20 +6,20 @@ import { PriceBook, priceList } from '../../../src/api/tokens/prices.ts'
 const JAN = Date.UTC(2026, 0, 15, 12)
 
 test.each(['claude-4.5-sonnet', 'claude-4.1-opus-thinking', 'gpt-5-codex-high', 'gemini-3-pro', 'gpt-4o'])(
-  '%s has a price, whatever the list calls it',
+  '%s has a price, by any name in the list',
   (model) => {
     expect(new PriceBook().centsOf(model, 1_000_000, 0, JAN)).toBeGreaterThan(0)
   },
 )
 
 test.each(['composer-1', 'auto', 'default', 'cursor-small', 'gpt-5-fast', 'nobody-knows-it', null])(
-  '%s is unpriced',
+  '%s is not priced',
   (model) => {
     expect(new PriceBook().centsOf(model, 1_000_000, 1000, JAN)).toBeNull()
   },
 )
 
-test('a price is what the list makes of it, graded ones too', () => {
+test('prices agree with the list, including graded ones', () => {
   const book = new PriceBook()
   for (const model of ['gpt-5', 'gemini-2.5-pro', 'claude-sonnet-4-5']) {
     for (const [input, output] of [
@@ -34,15 +34,15 @@ test('a price is what the list makes of it, graded ones too', () => {
 })
 
 test.each([
-  // By the hour: half the price or less at night.
+  // By time of day: half the price or less at night.
   ['deepseek-r1', Date.UTC(2025, 2, 3, 10)],
   ['deepseek-r1', Date.UTC(2025, 2, 3, 20)],
-  // What looks like an effort or a speed belongs to the name.
+  // A suffix that looks like an effort or a speed belongs to the name.
   ['kimi-k2-thinking', JAN],
   ['grok-4-fast', JAN],
   ['mistral-medium', JAN],
   ['claude-3-5-sonnet-20241022', JAN],
-])('%s at %d is not priced as its sister, nor by another hour', (model, atMs) => {
+])('%s at %d is not priced like a similar model or another hour', (model, atMs) => {
   const tokens = { input_tokens: 100_000, output_tokens: 100_000 }
   const price = calcPrice(tokens, model, { timestamp: new Date(atMs) })
   const cents = new PriceBook().centsOf(model, 100_000, 100_000, atMs)
@@ -50,17 +50,17 @@ test.each([
 })
 
 test.each(['deepseek-r1-distill-llama-8b', 'claude-3-opus-of-our-own', 'claude-opus-4-6-fast'])(
-  '%s only begins like a name in the list, and is unpriced',
+  '%s only begins like a name in the list, and is not priced',
   (model) => {
     expect(new PriceBook().centsOf(model, 1000, 1000, JAN)).toBeNull()
   },
 )
 
-test('what is priced by the hour is unpriced where no hour is known', () => {
+test('a model with prices by time of day is not priced without a time', () => {
   expect(new PriceBook().centsOf('deepseek-r1', 1000, 1000, null)).toBeNull()
 })
 
-test('the list that is named is the one that is installed', () => {
+test('the named price list is the installed one', () => {
   const text = readFileSync('node_modules/@pydantic/genai-prices/package.json', 'utf8')
   const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string }
   expect(priceList.source).toBe(`${name} ${version}`)

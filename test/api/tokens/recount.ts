@@ -8,13 +8,13 @@ export interface RecountRequest {
   readonly timeZone: string
   readonly fromMs?: number
   readonly toMs?: number
-  /** Its path. */
+  /** The path of the project. */
   readonly project?: string
   readonly model?: string
 }
 
 interface Counted {
-  /** Null where no message of them tells it. */
+  /** Null if no message has it. */
   input: number | null
   output: number | null
   messages: number
@@ -28,7 +28,7 @@ export interface RecountedRow {
   coverage: { messages: number; recorded: number; estimated: number; unknown: number }
 }
 
-/** One thing that counts for something, with all that it can be grouped and filtered by. */
+/** One counted item, with everything by which it can be grouped and filtered. */
 interface Item {
   readonly atMs: number | null
   readonly project: string | null
@@ -38,8 +38,8 @@ interface Item {
 }
 
 /**
- * The ledger once more: a second reading of the raw store, every row of it looked at for every question, with the
- * calendar of `Intl` and the tokenizer as it comes.
+ * A second, independent implementation of the ledger. It reads every row of the raw store for every question, and uses
+ * the calendar of `Intl` and the original tokenizer.
  */
 export class Recount {
   readonly #items: readonly Item[]
@@ -53,7 +53,7 @@ export class Recount {
       const own = projectOf.get(chat.id)
       const project = own?.project ?? projectOf.get(own?.parentId ?? '')?.project ?? null
       const planned = plan.chats.find(({ id, row }) => id === chat.id && row === 'whole')
-      // What is chosen in the chat now was not chosen for each of its messages.
+      // The chat's current model is not the model of each message.
       const models = new Set(threadOf(chat).map(({ model }) => model))
       models.delete(null)
       const onlyModel = models.size === 1 ? ([...models][0] ?? null) : null
@@ -115,7 +115,7 @@ function messageItem(message: ExpectedMessage, frame: Frame, onlyModel: string |
   }
 }
 
-/** Of the texts that the generated year holds: words, and calls with their results. */
+/** Tokens of the texts in the generated year: words, and calls with their results. */
 function plainEstimate({ role, holdings }: ExpectedMessage): { input: number; output: number } {
   const words = holdings.text.reduce((sum, text) => sum + countTokens(text), 0)
   const written = holdings.tool.reduce(
@@ -138,7 +138,7 @@ function chatItems(chat: ExpectedChat, planned: YearPlan['chats'][number], frame
     row.contextSnapshot.tokens += contextTokens ?? 0
     row.contextSnapshot.chats += 1
   }
-  // Which model it was paid for is not kept.
+  // The model for which it was paid is not stored.
   const cost = (row: RecountedRow): void => void (row.recordedCents = (row.recordedCents ?? 0) + (costCents ?? 0))
   return [
     ...(contextTokens === null ? [] : [{ ...placed, model, add: context }]),

@@ -7,7 +7,7 @@ let world: TokenWorld
 beforeAll(() => (world = new TokenWorld()))
 afterAll(() => world.remove())
 
-test('tokens of which no price is known cost null, not 0', async () => {
+test('tokens without a known price cost null, not 0', async () => {
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
   world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
   const { totals } = await world.told('?model=composer-unheard-of')
@@ -17,11 +17,11 @@ test('tokens of which no price is known cost null, not 0', async () => {
 })
 
 test.each([
-  ['a zero beside it', { inputTokens: 0, outputTokens: 50 }],
-  ['no word of it', { outputTokens: 50 }],
-  ['a negative one', { inputTokens: -1, outputTokens: 50 }],
-  ['an absurd one', { inputTokens: 1e16, outputTokens: 50 }],
-])('an input that is not recorded is null, and leaves the message unpriced: %s', async (name, tokenCount) => {
+  ['input is 0', { inputTokens: 0, outputTokens: 50 }],
+  ['input is missing', { outputTokens: 50 }],
+  ['input is negative', { inputTokens: -1, outputTokens: 50 }],
+  ['input is absurdly large', { inputTokens: 1e16, outputTokens: 50 }],
+])('unrecorded input is null, and the message is not priced: %s', async (name, tokenCount) => {
   world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
   const { rows } = await world.told('?groupBy=chat')
   const row = rows.find(({ key }) => key === name)
@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['grok-4', 'grok-4-fast'],
   ['kimi-k2', 'kimi-k2-thinking'],
-])('an event of another model than %s, %s, is not given to its chat', async (modelName, billed) => {
+])('for a chat with %s, an event of another model, %s, is not matched', async (modelName, billed) => {
   const other = new TokenWorld()
   other.exchange('c', { modelInfo: { modelName } })
   const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
@@ -40,7 +40,7 @@ test.each([
   other.remove()
 })
 
-test('cents that were written under one model’s name are not told as another’s', async () => {
+test('cents recorded for one model are not counted for another', async () => {
   world.exchange(
     'paid',
     { modelInfo: { modelName: 'claude-3.5-sonnet' } },
@@ -52,7 +52,7 @@ test('cents that were written under one model’s name are not told as another�
   expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
 })
 
-test('choosing another model in a chat moved what was recorded to that model, and to its price', async () => {
+test('choosing another model in a chat does not move recorded tokens to that model or its price', async () => {
   const other = new TokenWorld()
   const tokenCount = { inputTokens: 100_000, outputTokens: 10_000 }
   for (const modelName of ['gpt-4o-mini', 'claude-opus-4-1']) {
@@ -64,12 +64,12 @@ test('choosing another model in a chat moved what was recorded to that model, an
   other.remove()
 })
 
-test('an answer that names no model is of the one that all others of its chat name, whatever is chosen now', async () => {
+test('an answer without a model gets the only model of the other answers, not the chat’s current one', async () => {
   const other = new TokenWorld()
   const createdAt = '2026-03-01T10:00:00.000Z'
-  const said = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
-  other.store.message('c', 'm1', { ...said, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
-  other.store.message('c', 'm2', { ...said, type: 2, text: 'two' })
+  const row = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
+  other.store.message('c', 'm1', { ...row, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
+  other.store.message('c', 'm2', { ...row, type: 2, text: 'two' })
   other.store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
   other.indexer.pass('reconcile')
   const { rows } = await other.told('?groupBy=model')
@@ -77,7 +77,7 @@ test('an answer that names no model is of the one that all others of its chat na
   other.remove()
 })
 
-test('a usage row was matched to a draft', async () => {
+test('a usage row is not matched with a draft', async () => {
   const other = new TokenWorld()
   other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
   const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
@@ -85,7 +85,7 @@ test('a usage row was matched to a draft', async () => {
   other.remove()
 })
 
-test('the ledger as CSV has every row, and where fewer were asked for tells how many there are', async () => {
+test('the ledger as CSV has every row, and with a limit it says how many there are', async () => {
   const many = new TokenWorld()
   many.store.db.transaction(() => {
     for (let n = 0; n < 1005; n += 1) {
@@ -100,9 +100,9 @@ test('the ledger as CSV has every row, and where fewer were asked for tells how 
   many.remove()
 })
 
-test('words that were found to be the user’s are no longer estimated as the model’s', async () => {
+test('when the role of a message changes to user, its tokens are no longer estimated as output', async () => {
   const other = new TokenWorld()
-  // The row does not say who spoke; the chat's list does, which Cursor wrote a moment later.
+  // The row has no role. The chat's list has it, and Cursor wrote that a moment later.
   other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
   other.indexer.pass('reconcile')
   estimateAll(other.indexer.mirror)
@@ -114,7 +114,7 @@ test('words that were found to be the user’s are no longer estimated as the mo
   other.remove()
 })
 
-test('messages of drafts count no more in tokens than in statistics', async () => {
+test('messages of drafts count neither in tokens nor in statistics', async () => {
   const other = new TokenWorld()
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
   other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })

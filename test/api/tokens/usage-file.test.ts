@@ -7,7 +7,7 @@ const V3 =
 const read = (text: string, timeZone = 'UTC') => readUsageFile(text, timeZone).events
 const first = (text: string, timeZone?: string) => read(text, timeZone)[0]
 
-test('the newest version has two separate input columns', () => {
+test('the newest version has two separate input amounts', () => {
   const row =
     '"2026-06-22T13:09:44.478Z","","","Included","claude-4.5-sonnet","No","100","76054","723008","8093","807255","0.71"'
   expect(first(`${V3}\n${row}\n`)).toMatchObject({
@@ -25,7 +25,7 @@ test('the newest version has two separate input columns', () => {
   })
 })
 
-test('the version of 2025 has only a total', () => {
+test('the version of 2025 has only a total, and its parts are unknown', () => {
   const text =
     'Date,User,Kind,Max Mode,Model,Tokens,Cost ($)\r\n"Jul 3, 2025, 01:06 PM",me@x.org,Usage-based,No,gpt-5,"12,345",0.04\r\n'
   const expected = {
@@ -39,7 +39,7 @@ test('the version of 2025 has only a total', () => {
   expect(first(text, 'Europe/Berlin')).toMatchObject({ ...expected, user: 'me@x.org' })
 })
 
-test('a total shows that one input was counted into the other', () => {
+test('the total shows if one input contains the other', () => {
   const text = `Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n2026-01-01T10:00:00Z,gpt-5,1200,1000,5000,300,6500,0.12`
   expect(first(text)).toMatchObject({ input: 1000, cacheWrite: 200, cacheRead: 5000, output: 300, total: 6500 })
 })
@@ -50,14 +50,17 @@ test.each([
   ['semicolons', 'Date;Model;Total Tokens\n2026-01-01T00:00:00Z;gpt-5;7\n'],
   ['tabs', 'Date\tModel\tTotal Tokens\n2026-01-01T00:00:00Z\tgpt-5\t7\n'],
   ['quotes everywhere', '"Date","Model","Total Tokens"\n"2026-01-01T00:00:00Z","gpt-5","7"\n'],
-  ['columns in another order, and an unknown one', 'Total Tokens,Mood,MODEL,date\n7,glad,gpt-5,2026-01-01T00:00:00Z'],
+  [
+    'another order of columns, and an unknown column',
+    'Total Tokens,Mood,MODEL,date\n7,glad,gpt-5,2026-01-01T00:00:00Z',
+  ],
   ['empty lines', '\nDate,Model,Total Tokens\n\n2026-01-01T00:00:00Z,gpt-5,7\n\n\n'],
   [
     'a quote and a comma within a cell',
     'Date,Kind,Model,Total Tokens\n2026-01-01T00:00:00Z,"Errored, ""No"" Charge",gpt-5,7',
   ],
   ['milliseconds', 'Date,Model,Total Tokens\n1767225600000,gpt-5,7'],
-])('any way of writing the file is read: %s', (_, text) => {
+])('a file with any format is read: %s', (_, text) => {
   const events = read(text)
   expect(events).toMatchObject([{ atMs: Date.UTC(2026, 0, 1), model: 'gpt-5', total: 7 }])
 })
@@ -90,7 +93,7 @@ test.each([
   ['1.234,50', 123_450],
   ['1,234.50', 123_450],
   ['0.123', 12.3],
-])('in a file with semicolons, a cost of %j is %j cents: the comma is a decimal mark', (cost, cents) => {
+])('in a file separated by semicolons the comma is a decimal sign: %j is %j cents', (cost, cents) => {
   expect(first(`Date;Model;Total Tokens;Cost\n2026-01-01T00:00:00Z;gpt-5;7;${cost}`)).toMatchObject({ cents })
 })
 
@@ -112,7 +115,7 @@ test.each([
   ['+275760-09-13T00:00:00Z'],
   ['1999-12-31T00:00:00Z'],
   ['9999999999999'],
-])('the time %s is refused with its line, its column and an example', (date) => {
+])('the time %s is refused with line, column and what is expected', (date) => {
   const text = `Date,Model,Total Tokens\n${date},gpt-5,7`
   expect(() => read(text)).toThrow(/Line 2, column "Date": .* is not a time from 2000 to 2099 such as/)
 })
@@ -149,15 +152,21 @@ test.each([
   ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7,€0.1', /Line 2, column "Cost"/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7,8', /Line 2, column 4: the row has 4 cells/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7\n2026-01-02,gpt', /Line 3, column 3: the row has 2 cells/],
-  ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, and the file 4/],
+  ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, but the file has 4/],
   [
     'Date,Kind,Model,Total Tokens\r\n2026-01-01,"two\r\nlines",gpt-5,7\r\n\r\nyesterday,x,gpt-5,8',
     /Line 5, column "Date"/,
   ],
-  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is no CSV: a quote is opened/],
-  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n2026-01-02,gpt-5,8\n', /Line 2 of the file is no CSV: a quote/],
-  ['Date,Model,Total Tokens\n2026-01-01,gpt"-5",7\n', /Line 2 of the file is no CSV: a quote follows other text/],
-  ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is no CSV: something follows/],
+  ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is not valid CSV: a quote is not closed/],
+  [
+    'Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n2026-01-02,gpt-5,8\n',
+    /Line 2 of the file is not valid CSV: a quote/,
+  ],
+  [
+    'Date,Model,Total Tokens\n2026-01-01,gpt"-5",7\n',
+    /Line 2 of the file is not valid CSV: a quote follows other text/,
+  ],
+  ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is not valid CSV: text follows/],
 ])('an unreadable file is refused with the reason: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
 })
@@ -167,7 +176,7 @@ test('a row may end before the columns that Cursor leaves empty', () => {
   expect(first(text)).toMatchObject({ model: 'gpt-5', total: 7 })
 })
 
-test('equal rows count as separate events, with the same identity in another version of the file', () => {
+test('equal rows of one file are separate events, and the same events in another version of the file', () => {
   const parts = 'Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens\n'
   const twice = read(`${parts}2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n2026-01-01T00:00:00Z,gpt-5,1,2,3,4\n`)
   expect(twice).toHaveLength(2)

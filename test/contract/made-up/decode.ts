@@ -4,8 +4,8 @@ import { asChatId } from '../../../src/model/ids.ts'
 import { draftOf, noFacts } from '../../helpers/mirror-writes.ts'
 
 /**
- * Each line is a message; `>` is the user's.
- * @param decoder from version 2 on, an indented line belongs to the message above it, and `.txt` to no name
+ * Each line is a message; lines with `>` are the user's.
+ * @param decoder from version 2 on, an indented line belongs to the message above it, and names do not contain `.txt`
  */
 export function decodeDiary(path: string, bytes: Buffer, decoder: number): Pick<Piece, 'chats' | 'issue'> {
   const text = bytes.toString('utf8')

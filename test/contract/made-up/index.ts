@@ -7,7 +7,7 @@ import { writeWhole } from '../../../src/indexer/open-safely/write-whole.ts'
 import { asSourceId } from '../../../src/model/ids.ts'
 import { decodeDiary } from './decode.ts'
 
-/** A format that no Cursor ever wrote: a folder of diaries, a chat each. It shows what a new format costs. */
+/** An invented format: a folder of diaries, one chat each. It shows how little code a new format needs. */
 export function diarySources(root: string, decoder = 1): Source[] {
   const path = join(root, 'diaries')
   const source: Source = {

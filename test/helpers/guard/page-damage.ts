@@ -18,6 +18,7 @@ export class Original {
   readonly dump: ReturnType<typeof dumpMirror>
   readonly #needs = new Map<string, readonly number[]>()
   readonly #chatPages: readonly number[]
+  readonly #schemaPages: readonly number[]
   readonly #owners: ReadonlyMap<number, string>
 
   constructor({ indexer, lost }: LossyHome) {
@@ -27,8 +28,11 @@ export class Original {
     this.dump = dumpMirror(indexer.mirror)
     const owners = ownersOf(indexer.mirror)
     this.#owners = new Map([...owners].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)))
+    const paths = pathsOf(indexer.mirror)
     const having = (table: string, text: string): number[] =>
-      (owners.get(table) ?? []).filter((page) => this.page(page).includes(text))
+      (owners.get(table) ?? [])
+        .filter((page) => this.page(page).includes(text))
+        .flatMap((page) => paths.get(page) ?? [])
     for (const { chat, message } of lost) {
       const rows = having('messages', messageIdOf(chat, message))
       this.#needs.set(`${chatIdOf(chat)} ${messageIdOf(chat, message)}`, [
@@ -36,6 +40,7 @@ export class Original {
         ...having('bodies', wordOf(chat, message)),
       ])
     }
+    this.#schemaPages = owners.get('sqlite_schema') ?? []
     this.#chatPages = ['chats', 'sqlite_autoindex_chats_1'].flatMap((name) => owners.get(name) ?? [])
   }
 
@@ -52,8 +57,12 @@ export class Original {
     return this.#owners.get(page) === this.#owners.get(other)
   }
 
-  /** The lost messages that need none of these pages. If both names of a chat are lost, only the texts are known. */
+  /**
+   * The lost messages that need none of these pages, neither their own nor those above them. Without the schema SQLite
+   * reads nothing. If both names of a chat are lost, only the texts are known.
+   */
   survivors(damaged: ReadonlySet<number>): string[] {
+    if (this.#schemaPages.some((page) => damaged.has(page))) return []
     if (this.#chatPages.filter((page) => damaged.has(page)).length > 1) return []
     const isWhole = (pages: readonly number[]): boolean => pages.every((page) => !damaged.has(page))
     return [...this.#needs].flatMap(([name, pages]) => (isWhole(pages) ? [name] : []))
@@ -73,6 +82,22 @@ function ownersOf(db: Mirror): Map<string, number[]> {
     owners.set(name, [...(owners.get(name) ?? []), pageno])
   }
   return owners
+}
+
+/** For each page the pages on the way to it, from the root of its table, and itself. */
+function pathsOf(db: Mirror): Map<number, number[]> {
+  const pages = db.prepare('select name, path, pageno from dbstat').all() as {
+    name: string
+    path: string
+    pageno: number
+  }[]
+  const byPath = new Map(pages.map(({ name, path, pageno }) => [name + path, pageno]))
+  return new Map(
+    pages.map(({ name, path, pageno }) => {
+      const ends = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
+      return [pageno, [...ends, path].flatMap((end) => byPath.get(name + end) ?? [])]
+    }),
+  )
 }
 
 export interface DamageRound {

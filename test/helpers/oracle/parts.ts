@@ -123,7 +123,7 @@ function statusOf(call: Fields): string {
   if (chosen?.startsWith('reject') === true) return 'rejected'
   if (!isTaken && (call['userDecision'] === 'rejected' || isRefused)) return 'rejected'
   const isQuestion = call['name'] === 'ask_question'
-  const said = (isQuestion ? asText(extra?.['status']) : null) ?? asText(call['status'])
+  const status = (isQuestion ? asText(extra?.['status']) : null) ?? asText(call['status'])
   const known: Readonly<Record<string, string>> = {
     completed: 'completed',
     submitted: 'completed',
@@ -132,5 +132,5 @@ function statusOf(call: Fields): string {
     loading: 'running',
     pending: 'running',
   }
-  return known[said ?? ''] ?? 'unknown'
+  return known[status ?? ''] ?? 'unknown'
 }

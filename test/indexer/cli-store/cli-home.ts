@@ -37,7 +37,7 @@ export class CliHome {
     mkdirSync(this.path)
   }
 
-  /** An empty store of a chat that was begun in this folder. */
+  /** An empty store of a chat that was started in this folder. */
   store(
     chatId: string,
     { cwd = cliRoot, mode }: { readonly cwd?: string; readonly mode?: JournalMode } = {},
@@ -47,14 +47,20 @@ export class CliHome {
     return store
   }
 
-  /** A store of a chat with these messages. @returns it, still open */
+  /**
+   * A store of a chat with these messages.
+   * @returns the store, still open
+   */
   chat(chatId: string, messages: readonly unknown[], more: object = {}): CliStore {
     const store = this.store(chatId)
     this.say(store, { entries: messages.map((message) => store.blob(message)) }, more)
     return store
   }
 
-  /** Makes this the store's newest state. @returns the id of its root */
+  /**
+   * Makes this the store's newest state.
+   * @returns the id of its root
+   */
   say(store: CliStore, plan: StatePlan, more: object = {}): string {
     const root = store.blob(encodeState(plan))
     store.facts({ agentId: 'a', latestRootBlobId: root, name: 'New Agent', ...more })
@@ -110,7 +116,7 @@ export class CliHome {
     return this.rows<{ id: string }>('select id from chats order by id').map(({ id }) => id)
   }
 
-  /** Key and reason of each, the hash of the folder left out. */
+  /** Key and reason of each issue, without the hash of the folder. */
   get issues(): string[] {
     return this.rows<{ key: string; reason: string }>('select key, reason from row_issues order by key').map(
       ({ key, reason }) => `${key.replace(/^[0-9a-f]{32}\//, '')} ${reason}`,

@@ -8,7 +8,7 @@ import { CliHome } from './cli-home.ts'
 
 let home: CliHome
 
-/** In every case a neighbour lies beside the store, which is read whatever happens to that. */
+/** In every case there is another store, which must be read whatever happens to the first. */
 beforeEach(() => {
   home = new CliHome()
   home.chat('z', [user('neighbour')])
@@ -23,7 +23,7 @@ const NO_BLOB = 'ab'.repeat(32)
 const ENCRYPTED = { blobEncryptionKey: 'c2VjcmV0' }
 const long = (index: number) => user(`word${index} ${'filling '.repeat(2000)}`)
 
-test('a store that is cut off is an issue, and what was held of it stays', () => {
+test('a truncated store is an issue, and what was read of it before stays', () => {
   const store = home.chat(
     'a',
     Array.from({ length: 20 }, (_, index) => long(index)),
@@ -36,9 +36,9 @@ test('a store that is cut off is an issue, and what was held of it stays', () =>
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual(Array.from({ length: 20 }, () => 1))
 })
 
-test('a damaged page costs the messages on it, and not the chat', () => {
-  const said = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
-  const store = home.chat('a', said)
+test('a damaged page affects only the messages on it', () => {
+  const messages = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
+  const store = home.chat('a', messages)
   home.close()
   const bytes = readFileSync(store.path)
   const spoiled = Math.floor(bytes.lastIndexOf('word30 filling') / 4096) * 4096
@@ -51,7 +51,7 @@ test('a damaged page costs the messages on it, and not the chat', () => {
 test.each([
   ['words', (path: string) => writeFileSync(path, 'this is no database')],
   ['nothing', (path: string) => truncateSync(path)],
-])('a store of %s is an issue, and what was held of it stays until it can be read again', (_, spoil) => {
+])('a store of %s is an issue, and what was read of it stays until it can be read again', (_, spoil) => {
   const store = home.chat('a', [user('one')])
   home.close()
   home.pass()
@@ -67,13 +67,13 @@ test.each([
   expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], []])
 })
 
-test('a root that is not there is an issue', () => {
+test('a missing root is an issue', () => {
   home.store('a').facts({ latestRootBlobId: NO_BLOB })
   home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a missing-blob']])
 })
 
-test('no root at all is an issue where blobs are there that nobody names', () => {
+test('a store without a root is an issue if it has blobs', () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: '' })
   home.pass()
@@ -83,7 +83,7 @@ test('no root at all is an issue where blobs are there that nobody names', () =>
   expect(home.issues).toEqual(['a missing-blob'])
 })
 
-test('a blob that is not there is an issue, and keeps the place of its message', () => {
+test('a missing blob is an issue, and its message keeps its place', () => {
   const store = home.chat('a', [user('one'), assistant(say('two')), user('three')])
   home.pass()
   const two = store.blob(assistant(say('two')))
@@ -102,7 +102,7 @@ test('a blob that is not there is an issue, and keeps the place of its message',
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual([1, 1, 1])
 })
 
-test('a store of which no blob can be read keeps what was held', () => {
+test('a store without any readable blob keeps what was read before', () => {
   const store = home.chat('a', [user('one')])
   home.pass()
   store.drop(store.blob(user('one')))
@@ -111,9 +111,9 @@ test('a store of which no blob can be read keeps what was held', () => {
 })
 
 test.each<[string, unknown, string]>([
-  ['a role that is not known', { role: 'oracle', content: 'hidden' }, 'unknown-shape'],
+  ['an unknown role', { role: 'oracle', content: 'hidden' }, 'unknown-shape'],
   ['a message without a role', { content: 'hidden' }, 'unknown-shape'],
-  ['a list in which not all are messages', [user('hidden'), 7], 'not-an-object'],
+  ['a list with an entry that is not a message', [user('hidden'), 7], 'not-an-object'],
   ['bytes that are no JSON', Buffer.from('{"role":"user","con'), 'bad-json'],
 ])('%s is an issue', (_, blob, reason) => {
   const store = home.store('a')
@@ -124,7 +124,7 @@ test.each<[string, unknown, string]>([
   expect(home.held('a').map(({ position }) => position)).toEqual([0, 2])
 })
 
-test('a part of no known kind is an issue, and the others of its message are told', () => {
+test('an unknown kind of part is an issue, and the other parts of its message are read', () => {
   const store = home.store('a')
   const odd = store.blob(assistant(say('one'), { type: 'hologram', text: 'two' }, say('three')))
   home.say(store, { entries: [odd] })
@@ -136,7 +136,7 @@ test('a part of no known kind is an issue, and the others of its message are tol
   expect(home.issues).toEqual([`a#${odd} unknown-shape`])
 })
 
-test('arguments and results too deep to be kept are an issue', () => {
+test('arguments and results that are nested too deep are an issue', () => {
   const deep = `${'['.repeat(600)}${']'.repeat(600)}`
   const store = home.chat('a', [assistant(call('c1', 'Read', deep)), result('c1', 'Read', deep)])
   home.pass()
@@ -145,14 +145,14 @@ test('arguments and results too deep to be kept are an issue', () => {
   expect(home.held('a')[0]?.parts).toMatchObject([{ name: 'Read', input: null, output: null, status: 'completed' }])
 })
 
-test('a store whose blobs are encrypted is an issue that says so', () => {
+test('a store with encrypted blobs is an issue with that reason', () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED })
   home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a encrypted']])
 })
 
-test('so is one of which only the messages are, and of one with a key and plain blobs all is told', () => {
+test('a store is also encrypted if only its messages are; a store with a key and plain blobs is read completely', () => {
   const store = home.store('a')
   home.say(store, { entries: [store.blob(randomEncrypted())] }, ENCRYPTED)
   home.chat('b', [user('one')], ENCRYPTED)
@@ -160,7 +160,7 @@ test('so is one of which only the messages are, and of one with a key and plain 
   expect([home.chatIds, home.texts('b'), home.issues]).toEqual([['b', 'z'], ['one'], ['a encrypted']])
 })
 
-/** No length of a field fits: it begins with one that goes beyond the end. */
+/** No field length is valid: the first one goes beyond the end. */
 const randomEncrypted = (): Buffer => Buffer.concat([Buffer.from([0x0a, 0xff, 0x7f]), randomBytes(100)])
 
 test.each<[string, (store: CliStore) => void, string]>([
@@ -168,7 +168,7 @@ test.each<[string, (store: CliStore) => void, string]>([
   ['facts that are no object', (store) => store.fact('0', Buffer.from('[1]').toString('hex')), 'bad-json'],
   ['a root that is no state', (store) => store.facts({ latestRootBlobId: store.blob('no state') }), 'unknown-shape'],
   [
-    'a root of which nothing is known',
+    'a root without any known field',
     (store) => store.facts({ latestRootBlobId: store.blob(bytesField(99, Buffer.from('new'))) }),
     'unknown-shape',
   ],
@@ -180,7 +180,7 @@ test.each<[string, (store: CliStore) => void, string]>([
 
 test.each([
   ['no tables is about to be written', [], 'null-value'],
-  ['other tables is of no known form', ['messages'], 'unknown-shape'],
+  ['other tables is in an unknown format', ['messages'], 'unknown-shape'],
 ])('a store with %s', (_, tables, reason) => {
   const { path } = home.store('a')
   home.pass()
@@ -194,13 +194,13 @@ test.each([
   expect(home.issues).toEqual([`a ${reason}`])
 })
 
-test('what is torn beside the store is an issue, and the store is read', () => {
+test('a torn file beside the store is an issue, and the store is read', () => {
   home.chat('a', [user('one')]).sidecar('{"title":"to')
   home.pass()
   expect([home.texts('a'), home.issues]).toEqual([['one'], ['a#meta.json bad-json']])
 })
 
-test('a store in the middle of a write is busy, is tried again, and keeps no other waiting', () => {
+test('a store in the middle of a write is busy, is tried again, and does not delay the others', () => {
   const store = home.store('a', { mode: 'delete' })
   home.say(store, { entries: [store.blob(user('one'))] })
   home.pass()

@@ -32,21 +32,21 @@ function chatOf({ facts = {}, sidecar, startedAtMs }: Told): Record<string, unkn
 test.each<[string, Told, string, string]>([
   ['beside the store', { facts: { name: 'Inner' }, sidecar: { title: 'Outer' } }, 'Outer', 'cursor'],
   ['in the store', { facts: { name: 'Inner' }, sidecar: { title: '' } }, 'Inner', 'cursor'],
-  ['the first words, where it has none yet', {}, 'What is slag?', 'first-message'],
-])('the title is the one %s', (_, told, title, source) => {
-  expect(chatOf(told)).toMatchObject({ title, title_source: source })
+  ['the first words, if it has none yet', {}, 'What is slag?', 'first-message'],
+])('the title is the one %s', (_, given, title, source) => {
+  expect(chatOf(given)).toMatchObject({ title, title_source: source })
 })
 
 test.each<[string, Told, number | null]>([
   ['the store', { facts: { createdAt }, sidecar: { createdAtMs: updatedAt } }, createdAt ?? null],
-  ['what stands beside it', { sidecar: { createdAtMs: updatedAt }, startedAtMs: startedAt ?? 0 }, updatedAt ?? null],
+  ['the file beside it', { sidecar: { createdAtMs: updatedAt }, startedAtMs: startedAt ?? 0 }, updatedAt ?? null],
   ['its state', { startedAtMs: startedAt ?? 0 }, startedAt ?? null],
   ['nothing', { facts: { createdAt: 7 }, sidecar: { createdAtMs: 'soon' } }, null],
-])('when it began is told by %s', (_, told, atMs) => {
-  expect(chatOf(told)).toMatchObject({ cursor_created_at: atMs })
+])('the time of creation comes from %s', (_, given, atMs) => {
+  expect(chatOf(given)).toMatchObject({ cursor_created_at: atMs })
 })
 
-test('when it changed is told beside the store alone', () => {
+test('the time of the last change comes only from the file beside the store', () => {
   expect(chatOf({ facts: { updatedAtMs: 7 }, sidecar: { updatedAtMs: updatedAt } })).toMatchObject({
     cursor_updated_at: updatedAt,
   })
@@ -61,7 +61,7 @@ test.each([
   expect(chatOf({ facts: { lastUsedModel } })).toMatchObject({ cursor_model: model })
 })
 
-test('mode, tokens and being a subagent are told', () => {
+test('mode, tokens and the subagent flag are read', () => {
   expect(chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })).toMatchObject({
     mode: 'plan',
     context_used: 900,
@@ -71,7 +71,7 @@ test('mode, tokens and being a subagent are told', () => {
   })
 })
 
-test('a message has the time that its prompt tells, and no other', () => {
+test('a message has the time in its prompt, and no other', () => {
   const sent = '<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n<user_query>\none\n</user_query>'
   home.chat('a', [{ role: 'user', content: sent }, assistant(say('two'))])
   home.pass()
@@ -83,7 +83,7 @@ test('a message has the time that its prompt tells, and no other', () => {
   ])
 })
 
-test('a prompt of nothing but what the agent put around it is no message', () => {
+test('a prompt that contains only what the agent added is not a message', () => {
   home.chat('a', [
     { role: 'user', content: '<user_info>\nOS\n</user_info>\n<rules>\nBe kind\n</rules>' },
     { role: 'user', content: [say('<user_query>\n \n</user_query>')] },

@@ -37,7 +37,7 @@ const chats = (): unknown => mirror.db.prepare('select id, is_live as isLive fro
 const rows = (): unknown =>
   mirror.db.prepare('select key, source_rowid as stamp from source_rows where is_live = 1 order by key').raw().all()
 
-test('a piece that was not read this time stays, one that is neither read nor kept is gone', () => {
+test('a piece that was not read this time stays; a piece that is neither read nor kept is gone', () => {
   write([pieceOf('a', 'one'), pieceOf('b', 'two'), pieceOf('c', 'three')])
   write([pieceOf('a', 'one')], ['b'])
   expect(chats()).toEqual([
@@ -48,7 +48,7 @@ test('a piece that was not read this time stays, one that is neither read nor ke
   expect(mirror.db.prepare('select total_rows from sources').pluck().get()).toBe(2)
 })
 
-test('a chat that a kept piece holds is not gone with another of its pieces', () => {
+test('a chat in a kept piece is not gone when another of its pieces is', () => {
   write([pieceOf('a', 'one'), pieceOf('b', 'one')])
   write([], ['b'])
   expect(chats()).toEqual([{ id: 'one', isLive: 1 }])
@@ -56,7 +56,7 @@ test('a chat that a kept piece holds is not gone with another of its pieces', ()
   expect(chats()).toEqual([{ id: 'one', isLive: 0 }])
 })
 
-test('a stamp is held beside the piece, and another one is written even where the bytes are the same', () => {
+test('a stamp is stored with the piece, and a new stamp is written even if the bytes are the same', () => {
   write([pieceOf('a', 'one', 7), pieceOf('b', 'two')])
   expect(rows()).toEqual([
     ['a', 7],

@@ -14,7 +14,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** What the mirror's files hold, after everything was read as thoroughly as it can be. */
+/** The content of the mirror's files after the most thorough passes. */
 function mirrorBytes(): string {
   home.close()
   home.pass()
@@ -23,7 +23,7 @@ function mirrorBytes(): string {
   return bytesBelow(`${home.root}/mirror`)
 }
 
-test('what the system says, the key of the blobs and branches that were left are nowhere in the mirror', () => {
+test('system messages, the encryption key and abandoned branches never reach the mirror', () => {
   for (const era of cliEras) era.write(home.path)
   expect(bytesBelow(home.path)).toContain(cliCanary)
   const bytes = mirrorBytes()
@@ -31,14 +31,14 @@ test('what the system says, the key of the blobs and branches that were left are
   expect(bytes).not.toContain(cliCanary)
 })
 
-test('of the facts only those are read that are known, and of the key whether it is there', () => {
+test('only known facts are read, and of the key only its presence', () => {
   const store = home.store('a')
   for (const key of ['0', 'name', 'blobEncryptionKey', 'token']) store.fact(key, cliCanary)
   const facts = readFacts(store.db)
   expect([[...(facts?.values.keys() ?? [])], facts?.hasKey]).toEqual([['0', 'name'], true])
 })
 
-test('nor are they where the store is damaged, encrypted, or of a form that is not known', () => {
+test('they do not reach it either if the store is damaged, encrypted, or in an unknown format', () => {
   const store = home.store('a')
   const left = store.blob(encodeState({ entries: [store.blob(user(cliCanary))] }))
   home.say(

@@ -31,7 +31,7 @@ function chat(begunIn: string, sidecar: object = {}, workspaceUris: readonly str
   store.close()
 }
 
-/** A message of another chat, so that there is something to be told. */
+/** A message of another chat, so that there is something to show. */
 const sayElsewhere = (text: string) => cursor.global().message('other', text, { type: 1, text })
 
 const project = (): unknown =>
@@ -41,14 +41,14 @@ const project = (): unknown =>
     )
     .get()
 
-test('the folder that it names beside the store is its project', () => {
+test('the folder in the file beside the store is its project', () => {
   chat('/yard/forge', { cwd: '/yard/forge' }, ['file:///yard/barn'])
   indexer.pass()
   expect(project()).toEqual({ uri: 'file:///yard/forge', source: 'cli-folder' })
 })
 
 test.each(['forge', './forge', 'https://yard.org/forge', '~', '', 7, null, '/a\0b', `/${'a'.repeat(5000)}`])(
-  'the folder %j is none: the root of its window is the project',
+  'if the folder is %j, which is invalid, the root of its window is the project',
   (cwd) => {
     chat('/yard/forge', { cwd }, ['/yard/barn', 'file:///yard/shed'])
     indexer.pass()
@@ -63,7 +63,7 @@ test('a folder on Windows is a project too', () => {
 })
 
 describe('the hash of its folder', () => {
-  test('is that of a root that is known', () => {
+  test('matches the root if that is known', () => {
     cursor.workspace('ws1', { folder: 'file:///yard/the%20forge' })
     cursor.workspace('ws2', { folder: 'file:///yard' })
     chat('/yard/the forge')
@@ -71,7 +71,7 @@ describe('the hash of its folder', () => {
     expect(project()).toEqual({ uri: 'file:///yard/the%20forge', source: 'folder-hash' })
   })
 
-  test('is that of a root that becomes known later', () => {
+  test('matches a root that becomes known later', () => {
     chat('/yard/forge')
     indexer.pass()
     expect(project()).toEqual({ uri: null, source: null })
@@ -82,7 +82,7 @@ describe('the hash of its folder', () => {
     expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('counts no more once the chat says itself where it belongs', () => {
+  test('no longer counts once the chat itself names its place', () => {
     cursor.workspace('ws1', { folder: 'file:///yard/forge' })
     chat('/yard/forge')
     indexer.pass()
@@ -95,7 +95,7 @@ describe('the hash of its folder', () => {
   })
 
   test.each(['C:\\Yard\\Forge', 'c:\\Yard\\Forge', 'c:/Yard/Forge', 'C:/Yard/Forge'])(
-    'is found whichever way %s was spelt',
+    'is found for %s in either spelling',
     (path) => {
       cursor.workspace('ws1', { folder: 'file:///c%3A/Yard/Forge' })
       chat(path)
@@ -105,7 +105,7 @@ describe('the hash of its folder', () => {
   )
 
   test.each(['vscode-remote://ssh-remote%2Bbox/yard/forge', 'file:///yard/forge/inner', 'file:///yard'])(
-    'is not that of %s',
+    'does not match %s',
     (folder) => {
       cursor.workspace('ws1', { folder })
       chat('/yard/forge')
@@ -114,7 +114,7 @@ describe('the hash of its folder', () => {
     },
   )
 
-  test('is none where the folder is called otherwise', () => {
+  test('is missing if the folder has another name', () => {
     cursor.workspace('ws1', { folder: 'file:///yard/forge' })
     chat('/yard/forge')
     const from = dirname(cliFolder(cli, '/yard/forge', 'a'))

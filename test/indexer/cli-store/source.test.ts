@@ -15,7 +15,7 @@ afterEach(() => {
   home.remove()
 })
 
-test('every form is mirrored, under the root of its project', () => {
+test('every form is mirrored, with the root of its project', () => {
   for (const era of cliEras) era.write(home.path)
   home.pass('reconcile')
   const eras = cliEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
@@ -39,7 +39,7 @@ test('every form is mirrored, under the root of its project', () => {
   expect(home.rows('select distinct format from chats')).toEqual([{ format: 'cli' }])
 })
 
-test('what the newest state does not reach is not told', () => {
+test('blobs that the newest state does not reach are not shown', () => {
   const store = home.store('a')
   const [one = '', two = '', left = ''] = ['one', 'two', 'left'].map((text) => store.blob(user(text)))
   store.blob(encodeState({ entries: [one, left] }))
@@ -58,7 +58,7 @@ test('a blob that is named twice is two messages', () => {
   expect(home.issues).toEqual([])
 })
 
-test('in a longer thread, and in a mirror made anew, messages are the ones they were', () => {
+test('messages keep their ids in a longer thread and in a rebuilt mirror', () => {
   const store = home.chat('a', [user('one'), assistant(say('two'))])
   home.pass()
   const before = home.held('a').map(({ id }) => id)
@@ -74,7 +74,7 @@ test('in a longer thread, and in a mirror made anew, messages are the ones they 
   expect(home.held('a').map(({ id }) => id)).toEqual(after)
 })
 
-test('what was taken back stays, and no longer stands in the thread', () => {
+test('a message that was taken back stays, but not in the thread', () => {
   const store = home.chat('a', [user('one'), assistant(say('two'))])
   home.pass()
   home.say(store, { entries: [store.blob(user('one')), store.blob(assistant(say('other')))] })
@@ -86,7 +86,7 @@ test('what was taken back stays, and no longer stands in the thread', () => {
   ])
 })
 
-test('what a tool gave back joins its call, and is no message', () => {
+test('the result of a tool joins its call and is not a message', () => {
   home.chat('a', [
     user('one'),
     assistant(call('c1', 'Read', { path: 'a.ts' }), call('c2', 'Shell', { command: 'ls' })),
@@ -110,7 +110,7 @@ test('what a tool gave back joins its call, and is no message', () => {
 })
 
 describe('a store', () => {
-  test('that was deleted leaves its chat, marked', () => {
+  test('that was deleted keeps its chat, marked as deleted', () => {
     home.chat('a', [user('one')])
     home.chat('b', [user('two')])
     home.pass()
@@ -124,7 +124,7 @@ describe('a store', () => {
     expect(home.texts('a')).toEqual(['one'])
   })
 
-  test('that was moved to another folder is the chat it was', () => {
+  test('that was moved to another folder is still the same chat', () => {
     home.chat('a', [user('one')])
     home.pass()
     home.close()
@@ -135,7 +135,7 @@ describe('a store', () => {
     expect(home.rows('select id, is_live from chats')).toEqual([{ id: 'a', is_live: 1 }])
   })
 
-  test('of which another folder has a shorter copy gives the chat, and the copy after it', () => {
+  test('gives the chat if another folder has a shorter copy; after that, the copy gives it', () => {
     home.chat('a', [user('one'), assistant(say('two'))])
     const copy = new CliStore(cliFolder(home.path, '/elsewhere', 'a'))
     home.say(copy, { entries: [copy.blob(user('one'))] })
@@ -149,7 +149,7 @@ describe('a store', () => {
     expect(home.rows('select id, is_live from chats')).toEqual([{ id: 'a', is_live: 1 }])
   })
 
-  test.each([cliRoot, '/elsewhere'])('that grows gives the chat where another copy lies, in %s', (grown) => {
+  test.each([cliRoot, '/elsewhere'])('that grows gives the chat if there is another copy, in %s', (grown) => {
     for (const cwd of [cliRoot, '/elsewhere']) {
       const store = home.store('a', { cwd })
       home.say(store, { entries: [store.blob(user('one'))] })
@@ -161,14 +161,14 @@ describe('a store', () => {
     expect([home.chatIds, home.texts('a'), home.issues]).toEqual([['a'], ['one', 'two'], []])
   })
 
-  test('of a chat in which nothing was said is no chat, unless it may yet be', () => {
+  test('without any message is not a chat, unless it may become one', () => {
     home.chat('quiet', []).sidecar({ hasConversation: false })
     home.chat('opened', [])
     home.pass()
     expect([home.chatIds, home.issues]).toEqual([['opened'], []])
   })
 
-  test('behind a link is passed over, and a file in place of a folder too', () => {
+  test('behind a link is skipped, and so is a file in place of a folder', () => {
     home.chat('a', [user('one')])
     const chats = join(home.path, 'chats')
     const outside = join(home.root, 'outside', 'b')
@@ -182,7 +182,7 @@ describe('a store', () => {
 })
 
 describe('a source', () => {
-  test('is made for each folder that is there, and for none else', () => {
+  test('exists for each existing folder, and for nothing else', () => {
     expect(home.sources).toEqual([])
     for (const name of ['chats', 'acp-sessions']) mkdirSync(join(home.path, name))
     const sources = home.sources
@@ -193,7 +193,7 @@ describe('a source', () => {
     expect(home.sources.map(({ id }) => id)).toEqual(sources.map(({ id }) => id))
   })
 
-  test('tells by its signature of every change that matters', () => {
+  test('changes its signature with every relevant change', () => {
     const store = home.chat('a', [user('one')])
     const [source] = home.sources
     const seen = [source?.signature()]
@@ -211,7 +211,7 @@ describe('a source', () => {
     expect(seen.at(-1)).toBeNull()
   })
 
-  test('that is gone is missing, and what was held stays', () => {
+  test('whose folder is gone is missing, and what was read stays', () => {
     home.chat('a', [user('one')])
     home.pass()
     const { sources } = home

@@ -40,7 +40,7 @@ const before = [
 ]
 const put = (store: CliStore, messages: readonly unknown[]): string[] => messages.map((message) => store.blob(message))
 
-/** The turn that `before` was said in. */
+/** The turn in which `before` was sent. */
 const turnBefore = (store: CliStore): string =>
   writeTurn(store, { prompt: 'one', steps: [textStep('I look.'), shellStep('ls', 'call-1'), textStep('two')] })
 const turnAfter = (store: CliStore): string => writeTurn(store, { prompt: 'three', steps: [textStep('four')] })
@@ -58,7 +58,7 @@ describe('the old list of turns', () => {
   test.each([
     ['beside the new one', true],
     ['alone', false],
-  ])('%s is no issue and tells nothing twice, also where a blob of it is gone', (_, hasNew) => {
+  ])('%s is no issue and duplicates nothing, even if one of its blobs is missing', (_, hasNew) => {
     const store = home.store('a')
     const turns = [MISSING, turnBefore(store), turnAfter(store)]
     const entries = put(store, [user('zero'), assistant(say('none')), ...before, user('three'), assistant(say('four'))])
@@ -71,7 +71,7 @@ describe('the old list of turns', () => {
 })
 
 describe('times of turns and steps', () => {
-  test('date the messages that say the same, and no other', () => {
+  test('give their time to the message with the same content, and to no other', () => {
     const store = home.store('a')
     const steps = [textStep('I look.', T0 + 4), shellStep('ls', 'call-1', T0 + 3), textStep('else', T0 + 9)]
     const turns = [writeTurn(store, { prompt: 'one', steps, atMs: T0 + 1 })]
@@ -80,13 +80,13 @@ describe('times of turns and steps', () => {
     expect(times('a')).toEqual([1, 3, null])
   })
 
-  test('of the same words go to the messages in their order', () => {
+  test('with equal texts give their times in order', () => {
     const store = home.store('a')
     const turns = [1, 2, 3].map((at) =>
       writeTurn(store, { prompt: 'go on', steps: [textStep(`${at}`)], atMs: T0 + at }),
     )
-    const said = [1, 2, 3].flatMap((at) => [user('go on'), assistant(say(`${at}`))])
-    home.say(store, { entries: put(store, said), turns })
+    const repeated = [1, 2, 3].flatMap((at) => [user('go on'), assistant(say(`${at}`))])
+    home.say(store, { entries: put(store, repeated), turns })
     home.pass()
     expect(times('a')).toEqual([1, null, 2, null, 3, null])
   })
@@ -95,7 +95,7 @@ describe('times of turns and steps', () => {
     ['seconds', Math.floor(T0 / 1000)],
     ['microseconds', T0 * 1000],
     ['before Cursor', Date.UTC(2022, 0)],
-  ])('in %s are none', (_, atMs) => {
+  ])('in %s are ignored', (_, atMs) => {
     const store = home.store('a')
     home.say(store, {
       entries: put(store, [user('one')]),
@@ -107,7 +107,7 @@ describe('times of turns and steps', () => {
 })
 
 describe('after a summary', () => {
-  /** The chat before its summary, read, and then the summary. */
+  /** The chat is read before its summary, and then summarised. */
   function summarise(more: (store: CliStore) => object): CliStore {
     const store = home.store('a')
     home.say(store, { entries: put(store, [system, ...before]), turns: [turnBefore(store)] })
@@ -121,9 +121,9 @@ describe('after a summary', () => {
   const whole = ['one', 'I look.', 'two', 'what was', 'three', 'four']
 
   test.each([
-    ['the turns tell', () => ({})],
+    ['the turns have', () => ({})],
     ['an archive names', archived],
-  ])('what was held stays in its place with its outputs where %s it', (_, more) => {
+  ])('messages in the mirror stay in place with their outputs if %s them', (_, more) => {
     summarise(more)
     const ids = home.held('a').map(({ id }) => id)
     expect(home.pass()).toMatchObject({ added: 3, gone: 0 })
@@ -136,7 +136,7 @@ describe('after a summary', () => {
     expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('a mirror made anew has from the archive all that an old one holds', () => {
+  test('a rebuilt mirror reads from the archive everything that an old one has', () => {
     summarise(archived)
     home.pass()
     const held = home.held('a')
@@ -147,7 +147,7 @@ describe('after a summary', () => {
     expect(home.held('a')).toEqual(held)
   })
 
-  test('a mirror made anew has from the turns what they tell', () => {
+  test('a rebuilt mirror reads from the turns what they contain', () => {
     const store = home.store('a')
     home.say(store, { entries: put(store, after), turns: [turnBefore(store), turnAfter(store)] })
     home.pass()
@@ -170,7 +170,7 @@ describe('after a summary', () => {
     expect(home.texts('a')).toEqual(['one', 'I look.', null, 'what was', 'two'])
   })
 
-  test('what was taken back is not held for what the turns tell', () => {
+  test('a message that was taken back does not count as part of a turn', () => {
     const store = home.store('a')
     home.say(store, { entries: put(store, [...before, user('undone'), assistant(say('undone too'))]) })
     home.pass()
@@ -181,7 +181,7 @@ describe('after a summary', () => {
 })
 
 describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
-  'a %s that is harmed costs at most an issue:',
+  'a damaged %s costs at most an issue:',
   (place) => {
     test.each(harmedBlobs)('%s', (_, bytes) => {
       const store = home.store('a')
@@ -204,26 +204,29 @@ describe.each(['turn', 'old turn', 'prompt', 'step', 'archive'] as const)(
       const texts = home.texts('a')
       expect(texts.slice(-3)).toEqual(['what was', 'three', 'four'])
       const reasons = bytes === null ? ['missing-blob'] : ['unknown-shape']
-      const told = home.issues.map((issue) => issue.replace(`a#${harmedId} `, ''))
-      expect(told.length === 0 && bytes !== null ? reasons : told).toEqual(reasons)
+      const reported = home.issues.map((issue) => issue.replace(`a#${harmedId} `, ''))
+      expect(reported.length === 0 && bytes !== null ? reasons : reported).toEqual(reasons)
       expect(home.texts('z')).toEqual(['neighbour'])
       expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
     })
   },
 )
 
-test.each(harmedBlobs)('in field 2 of the root, where ids of turns belong, no issue and no message: %s', (_, bytes) => {
-  const store = home.store('a')
-  const root = encodeState({ entries: put(store, after), turns: [turnAfter(store)] })
-  store.facts({ latestRootBlobId: store.blob(Buffer.concat([root, bytesField(2, bytes ?? Buffer.alloc(32, 0xcd))])) })
-  home.chat('z', [user('neighbour')])
-  home.pass()
-  expect([home.texts('a'), home.issues]).toEqual([['what was', 'three', 'four'], []])
-  expect(home.texts('z')).toEqual(['neighbour'])
-  expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-})
+test.each(harmedBlobs)(
+  'an invalid id in field 2 of the root, the list of turns, is no issue and no message: %s',
+  (_, bytes) => {
+    const store = home.store('a')
+    const root = encodeState({ entries: put(store, after), turns: [turnAfter(store)] })
+    store.facts({ latestRootBlobId: store.blob(Buffer.concat([root, bytesField(2, bytes ?? Buffer.alloc(32, 0xcd))])) })
+    home.chat('z', [user('neighbour')])
+    home.pass()
+    expect([home.texts('a'), home.issues]).toEqual([['what was', 'three', 'four'], []])
+    expect(home.texts('z')).toEqual(['neighbour'])
+    expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  },
+)
 
-test('turns and archives that name themselves and each other end', () => {
+test('turns and archives that name themselves or each other do not loop forever', () => {
   const store = home.store('a')
   const [one, two] = ['11'.repeat(32), '22'.repeat(32)]
   const hex = (id: string) => Buffer.from(id, 'hex')

@@ -31,7 +31,7 @@ test('every store is counted, and each of its blobs as reached or not', () => {
   ])
 })
 
-test('what the survey counts is what the mirror holds, with what cannot be read', () => {
+test('the counts of the survey equal those of the mirror, including what cannot be read', () => {
   const store = home.store('a')
   home.say(store, { entries: [store.blob(user('one')), 'ab'.repeat(32), store.blob({ role: 'oracle' })] })
   home.store('b').facts({ latestRootBlobId: 'cd'.repeat(32) })
@@ -45,7 +45,7 @@ test('what the survey counts is what the mirror holds, with what cannot be read'
   expect(home.rows('select count(*) as rows from source_rows where is_live = 1')).toEqual([{ rows: 5 }])
 })
 
-test('a table that nobody knows is named', () => {
+test('an unknown table is named', () => {
   home.chat('a', [user('one')]).db.exec('create table branches (a); create table "ann@yard.org" (b)')
   expect(
     surveyed()
@@ -54,7 +54,7 @@ test('a table that nobody knows is named', () => {
   ).toEqual(['branches', '<table>'])
 })
 
-test('one store that is named is looked at alone', () => {
+test('a single named store is examined alone', () => {
   const store = home.chat('a', [user('one')])
   home.chat('b', [user('two')])
   expect(families(surveyed(store.path))[0]).toEqual(['stores', 'store', 'read', 1])
@@ -62,8 +62,8 @@ test('one store that is named is looked at alone', () => {
   expect(families(surveyed(join(home.root, 'not a store')))).toEqual([['stores', 'store', 'read', 1]])
 })
 
-test('no word of a chat is told', () => {
+test('no text of a chat is reported', () => {
   for (const era of cliEras) era.write(home.path)
-  const told = JSON.stringify(home.sources.map((source) => source.survey?.()))
-  for (const word of [cliCanary, 'forge', 'Temper', 'era-cli', home.root]) expect(told).not.toContain(word)
+  const report = JSON.stringify(home.sources.map((source) => source.survey?.()))
+  for (const word of [cliCanary, 'forge', 'Temper', 'era-cli', home.root]) expect(report).not.toContain(word)
 })

@@ -29,7 +29,7 @@ function opened(pass: () => unknown): string[] {
   return open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
 }
 
-test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, opens no store that was not touched', (depth) => {
+test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, does not open unchanged stores', (depth) => {
   expect(opened(() => home.pass())).toEqual(['a', 'b', 'c'])
   expect(opened(() => home.pass(depth))).toEqual([])
   const store = home.chat('b', [user('said in b'), assistant(say('more'))])
@@ -39,7 +39,7 @@ test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, opens no store 
   expect(home.rows(`select title from chats where id = 'b'`)).toEqual([{ title: 'B' }])
 })
 
-test('nor does a pass of a program that was started anew', () => {
+test('a pass after a restart of the program does not open them either', () => {
   home.pass()
   home.mirror.close()
   home.mirror = openWriter(home.mirrorPath)
@@ -47,19 +47,19 @@ test('nor does a pass of a program that was started anew', () => {
   expect(opened(() => home.pass('reconcile'))).toEqual(['b'])
 })
 
-test('every value is compared on demand, and nothing is new', () => {
+test('on demand every value is compared, and nothing is new', () => {
   home.pass()
   expect(opened(() => expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toHaveLength(3)
 })
 
-test('a store that was touched and not changed is opened once more, and not again', () => {
+test('a store that was touched but not changed is opened once more, and only once', () => {
   home.pass()
   utimesSync(home.store('b').path, 1, 2)
   expect(opened(() => expect(home.pass()).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toEqual(['b'])
   expect(opened(() => home.pass('reconcile'))).toEqual([])
 })
 
-test('what a mirror does not hold is opened, whatever was seen before', () => {
+test('a store that the mirror does not have is opened, whatever was seen before', () => {
   home.pass()
   home.mirror.close()
   rmSync(dirname(home.mirrorPath), { recursive: true })
@@ -67,7 +67,7 @@ test('what a mirror does not hold is opened, whatever was seen before', () => {
   expect(opened(() => expect(home.pass()).toMatchObject({ added: 3 }))).toEqual(['a', 'b', 'c'])
 })
 
-test('a pass that was ended in between goes on with what it had not written', () => {
+test('after an interrupted pass, the next one continues with what was not written', () => {
   for (const id of ['d', 'e']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
   const [source] = home.sources
   const steps = source?.pass(home.mirror, { depth: 'nudge', now: Date.now })
@@ -78,7 +78,7 @@ test('a pass that was ended in between goes on with what it had not written', ()
   expect(opened(() => home.pass())).toEqual([])
 })
 
-test('a pass of many stores takes none for gone that it wrote before', () => {
+test('a pass over many stores does not treat what it has just written as gone', () => {
   const store = home.store('a#b')
   home.say(store, { entries: [store.blob(user('odd')), 'ab'.repeat(32)] })
   for (const id of ['d', 'e', 'f']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
@@ -90,7 +90,7 @@ test('a pass of many stores takes none for gone that it wrote before', () => {
   expect(opened(() => home.pass('reconcile'))).toEqual([])
 })
 
-test('a store that cannot be read is not opened again and again', () => {
+test('an unreadable store is not opened again and again', () => {
   home.store('x').facts({ latestRootBlobId: 'nowhere' })
   home.pass()
   expect(home.issues).toEqual(['x missing-blob'])

@@ -26,7 +26,7 @@ function familyOf(name: string): FamilySurvey | undefined {
   return tableOf('cursorDiskKV')?.families.find((family) => family.name === name)
 }
 
-test('counts and sizes each family, and every row once', () => {
+test('counts and measures each family, and counts every row once', () => {
   store.chat('a', { fullConversationHeadersOnly: headers(['m1']) })
   store.message('a', 'm1', { type: 1, text: 'x' })
   store.message('a', 'm2', null)
@@ -44,7 +44,7 @@ test('counts and sizes each family, and every row once', () => {
   expect(familyOf('checkpointId:<id>')?.bytes).toBe(200)
 })
 
-test('a store of many rows is walked to its end', () => {
+test('a store with many rows is read to its end', () => {
   store.db.transaction(() => {
     for (let at = 0; at < 45_000; at += 1) store.put(`agentKv:blob:${at}`, 'x')
   })()
@@ -53,18 +53,18 @@ test('a store of many rows is walked to its end', () => {
   expect(familyOf('agentKv:blob:<id>')?.sampled).toBeLessThanOrEqual(20)
 })
 
-test('rowids beyond what a number holds are walked too', () => {
+test('rowids too large for a JavaScript number are read too', () => {
   const insert = store.db.prepare('insert into cursorDiskKV (rowid, key, value) values (?, ?, ?)')
   for (const rowid of [-(2n ** 62n), 0n, 2n ** 62n, 2n ** 62n + 1n]) insert.run(rowid, `newKv:${rowid}`, '{"text":"x"}')
   expect(familyOf('newKv:<id>')).toMatchObject({ rows: 4, sampled: 4, isChatLike: true })
 })
 
-test('a value too large is counted and not looked at', () => {
+test('a value that is too large is counted but not examined', () => {
   store.put('newKv:1', { text: 'x'.repeat(300_000) })
   expect(familyOf('newKv:<id>')).toMatchObject({ rows: 1, sampled: 0, isChatLike: false })
 })
 
-test('later versions are told, and only of rows that are read', () => {
+test('later versions are reported, and only for rows that are read', () => {
   store.chat('a', { _v: 99 })
   store.chat('b', { _v: 16 })
   store.chat('c', { _v: 'secret-words' })
@@ -74,14 +74,14 @@ test('later versions are told, and only of rows that are read', () => {
   expect(familyOf('checkpointId:<id>')?.unknownVersions).toEqual([])
 })
 
-test('the newest rows are among those looked at', () => {
+test('the newest rows are among the samples', () => {
   for (let at = 0; at < 200; at += 1) store.message('a', `m${at}`, { text: 'x' })
   store.message('a', 'last', { _v: 4, text: 'x' })
   expect(familyOf('bubbleId:<id>')).toMatchObject({ unknownVersions: [4] })
 })
 
 describe('tables', () => {
-  test('one never seen is unknown, and looks like chats where it holds some', () => {
+  test('that were never seen are unknown, and are reported as chat-like if they contain chats', () => {
     store.db.exec('create table turns (id text, role text, body text)')
     store.db.exec('create table plain (id integer, size integer)')
     const insert = store.db.prepare('insert into turns values (?, ?, ?)')
@@ -95,7 +95,7 @@ describe('tables', () => {
     expect(tableOf('plain')).toMatchObject({ use: 'unknown', rows: 0, isChatLike: false })
   })
 
-  test('chats under a known key in an unknown table are unknown', () => {
+  test('with chats under a known key are still unknown', () => {
     store.db.exec('create table cursorDiskKV2 (key text unique, value blob)')
     const insert = store.db.prepare('insert into cursorDiskKV2 values (?, ?)')
     insert.run(`bubbleId:a:${UUID}`, JSON.stringify({ text: 'x' }))
@@ -103,7 +103,7 @@ describe('tables', () => {
     expect(family).toMatchObject({ name: 'bubbleId:<id>', use: 'unknown', isChatLike: true })
   })
 
-  test('views, tables of modules and tables without rowids cost nothing else', () => {
+  test('that are views, virtual or without rowids do not affect the others', () => {
     store.db.exec(`
       create view broken as select lost from nowhere;
       create virtual table found using fts5 (words);
@@ -118,7 +118,7 @@ describe('tables', () => {
     expect(tableOf('odd')).toMatchObject({ rows: 0 })
   })
 
-  test('of the settings only known names are spoken', () => {
+  test('of settings are reported with known names only', () => {
     store.item('composer.composerHeaders', { allComposers: [] })
     store.item('workbench.panel.aichat.view.aichat.chatdata', { tabs: [] })
     store.item('secret://words', 'x')
@@ -161,7 +161,7 @@ test.each([
   expect(judgeKey(key)).toMatchObject({ kind: 'family', use: 'noise' })
 })
 
-test('the commits that Cursor saw last are known in the table of settings too', () => {
+test('the commits that Cursor saw last are known in the settings table too', () => {
   expect(judgeItem('composer.autoAccept.lastSeenHead.main')).toMatchObject({ kind: 'family', use: 'noise' })
 })
 
@@ -173,7 +173,7 @@ test.each(['cursorAuth/accessToken', 'secret://x', 'openai.apiKey', 'storage.mac
   },
 )
 
-test('what an author wrote is not private', () => {
+test('text by an author is not private', () => {
   expect(judgeKey('authorNotes:x')).toMatchObject({ kind: 'family', use: 'unknown' })
 })
 
@@ -191,7 +191,7 @@ test.each([
   expect(looksLikeChat(value)).toBe(isChatLike)
 })
 
-test('a shape holds names, types and lengths, and no value', () => {
+test('a shape contains names, types and lengths, and no values', () => {
   store.chat('a', { name: 'The plum', list: ['ab', 'abcd'], map: { '/home/ada/x': 1, [UUID]: 2, fine: null } })
   const fields: Readonly<Record<string, Shape>> = familyOf('composerData:<id>')?.shape.objects?.fields ?? {}
   expect(fields['name']).toEqual({ strings: { count: 1, lengthMin: 8, lengthMax: 8 } })
@@ -204,11 +204,11 @@ test('a shape holds names, types and lengths, and no value', () => {
   expect(fields['map']?.objects?.fields).toEqual({ '<key>': { numbers: 2 }, fine: { nulls: 1 } })
 })
 
-test('a store that is no database is told as such, and one that is not there', () => {
+test('a file that is not a database, and a missing one, are reported', () => {
   expect(surveyStore(`${store.path}-none`)).toEqual({ state: 'missing', detail: null, tables: [] })
 })
 
-test('looking leaves nothing beside the store', () => {
+test('a survey leaves nothing beside the store', () => {
   store.chat('a', { text: 'x' })
   home.close()
   const before = readdirSync(dirname(home.globalPath))

@@ -4,7 +4,7 @@ import type { PassDepth } from '../../../src/indexer/source.ts'
 import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
-// What the rows of chats and messages say of where the chats belong, from the store to the mirror.
+// Evidence from the rows of chats and messages, from the store to the mirror.
 
 let home: CursorHome
 let store: Store
@@ -42,14 +42,14 @@ const placed = (): unknown[] =>
 
 const context = (root: string) => ({ cursorRules: ['a rule'], projectLayouts: [JSON.stringify({ rootPath: root })] })
 
-test('messages that name the same root are one reason', () => {
+test('messages that name the same root are one piece of evidence', () => {
   writeChat('a', {}, { workspaceUris: ['file:///yard/mill'] })
   pass()
   expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///yard/mill' }])
   expect(indexer.mirror.prepare('select count(*) as count from evidence').get()).toEqual({ count: 1 })
 })
 
-test('a repository says more than a message', () => {
+test('a repository is better evidence than a message', () => {
   writeChat('a', { trackedGitRepos: [{ repoPath: '/repo' }] }, { workspaceUris: ['file:///yard/mill'] })
   pass()
   expect(placed()).toEqual([{ id: 'a', method: 'git-repo', uri: 'file:///repo' }])
@@ -63,7 +63,7 @@ test('a root in a placeholder counts too', () => {
   expect(placed()).toEqual([{ id: 'a', method: 'workspace-uris', uri: 'file:///yard/mill' }])
 })
 
-test('a chat that nothing places is placed by what a request sent along, at a reconcile', () => {
+test('a chat without other evidence is placed by its request context, in a reconcile pass', () => {
   writeChat('a')
   writeChat('b', { trackedGitRepos: [{ repoPath: '/repo' }] })
   store.put('messageRequestContext:a:m1', context('/yard/mill'))
@@ -82,7 +82,7 @@ test('a chat that nothing places is placed by what a request sent along, at a re
   expect(evidence).toEqual([{ chat_id: 'a' }])
 })
 
-test('a context is taken for its own chat alone, and what is torn or large costs nothing', () => {
+test('a context counts only for its own chat, and a torn or large one has no effect', () => {
   for (const id of ['a', 'torn', 'large', 'gone']) writeChat(id)
   store.put('messageRequestContext:a:more:0f6f2b1e-0000-4000-8000-000000000000', context('/other'))
   store.put('messageRequestContext:torn:m1', '{"projectLayouts":')
@@ -93,7 +93,7 @@ test('a context is taken for its own chat alone, and what is torn or large costs
   expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
 })
 
-test('a chat whose first context tells of no folder was placed by none', () => {
+test('a chat is placed even if its first context names no folder', () => {
   writeChat('a')
   store.put('messageRequestContext:a:m1', { projectLayouts: [] })
   store.put('messageRequestContext:a:m2', context('/yard/mill'))
@@ -101,7 +101,7 @@ test('a chat whose first context tells of no folder was placed by none', () => {
   expect(placed()).toEqual([{ id: 'a', method: 'request-context', uri: 'file:///yard/mill' }])
 })
 
-test('five hundred contexts that tell of no folder kept the others waiting for good', () => {
+test('five hundred contexts without a folder do not block the others', () => {
   store.db.transaction(() => {
     for (let chat = 0; chat < 600; chat += 1) {
       writeChat(`c${chat}`, { createdAt: 1_760_000_000_000 + chat })
@@ -114,7 +114,7 @@ test('five hundred contexts that tell of no folder kept the others waiting for g
   expect(placed()[0]).toEqual({ id: 'c0', method: 'request-context', uri: 'file:///yard/mill' })
 })
 
-test('after a first pass the contexts are looked at soon, and not ten minutes later', () => {
+test('after a first pass the contexts are read soon, and not after ten minutes', () => {
   writeChat('a')
   const again = (): unknown => {
     const steps = composerKvSource(home.userDir).pass(indexer.mirror, { depth: 'nudge', now: Date.now })
@@ -128,7 +128,7 @@ test('after a first pass the contexts are looked at soon, and not ten minutes la
   expect(again()).not.toContainEqual({ depth: 'reconcile', inMs: 2000 })
 })
 
-test('of all contexts at most five hundred are read in a pass', () => {
+test('at most five hundred contexts are read per pass', () => {
   store.db.transaction(() => {
     for (let chat = 0; chat < 600; chat += 1) {
       writeChat(`c${chat}`)

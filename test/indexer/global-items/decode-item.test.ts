@@ -24,7 +24,7 @@ describe('the list of heads', () => {
     expect(listOf(value)[0]?.heads.map(({ name }) => name)).toEqual(names)
   })
 
-  test('a head says all that it knows', () => {
+  test('a head gives all facts that it has', () => {
     const atMs = Date.UTC(2026, 3, 1)
     const known = {
       composerId: 'a',
@@ -60,7 +60,7 @@ describe('the list of heads', () => {
     ])
   })
 
-  test('a head that says nothing leaves everything open', () => {
+  test('an empty head leaves everything open', () => {
     const { chatId, list, ...rest } = listOf([{ composerId: 'a' }])[0]?.heads[0] ?? { chatId: '', list: '' }
     expect([chatId, list]).toEqual(['a', 'header-list'])
     expect(new Set(Object.values(rest))).toEqual(new Set([null]))
@@ -122,7 +122,7 @@ describe('projects', () => {
     expect([...decodeMembership(value)]).toEqual(expected)
   })
 
-  test('what follows from both stands with both, so that a change of either writes it', () => {
+  test('evidence from two items is part of both pieces, so that a change of either writes it', () => {
     const items = [
       itemOf('glass.localAgentProjects.v1', bytesOf([{ id: 'p', workspace }])),
       itemOf('glass.localAgentProjectMembership.v1', bytesOf({ c: 'p' })),

@@ -72,7 +72,7 @@ describe('tabs', () => {
     return found
   }
 
-  it('are chats with their messages and without a place, and nothing else is read', () => {
+  it('are chats with their messages and without a project, and nothing else is read', () => {
     globalTabs.write(store.db)
     const content = contentOf(store.path)
     expect(
@@ -85,13 +85,13 @@ describe('tabs', () => {
     expect(JSON.stringify(content)).not.toContain(canary)
   })
 
-  it('have the messages that a workspace with the same tab has', () => {
+  it('have the same messages as in a workspace with the same tab', () => {
     const value = { tabs: [{ tabId: 't', bubbles: [{ type: 'user', text: 'a' }] }] }
     putItem(store.db, TABS, value)
     expect(chats()).toEqual(pieceOf(TABS, value).chats)
   })
 
-  it('under both keys are taken where they are fullest', () => {
+  it('under both keys are read where they have the most messages', () => {
     putItem(store.db, TABS, { tabs: [tabOf('t', 'a'), tabOf('new', 'a')] })
     putItem(store.db, OLD_TABS, { tabs: [tabOf('t', 'a', 'b'), tabOf('old', 'a')] })
     expect(pieces().map((piece) => piece.chats.map(({ id, messages }) => [id, messages.length]))).toEqual([
@@ -103,7 +103,7 @@ describe('tabs', () => {
     ])
   })
 
-  it('are not read again where only the lists have changed', () => {
+  it('are not read again if only the lists have changed', () => {
     globalTabs.write(store.db)
     const { glance } = look(null)
     putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a' }])
@@ -157,7 +157,7 @@ test.each<[string, unknown, string | null, readonly string[]]>([
     null,
     ['__proto__'],
   ],
-])('harmed tabs, %s, cost no other item', (_, value, issue, ids) => {
+])('that are damaged, %s, do not affect other items', (_, value, issue, ids) => {
   const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
   putItem(store.db, TABS, value)
   putItem(store.db, 'workbench.panel.chat.view.chat.chatdata', { tabs: [{ tabId: 'other', bubbles: [] }] })
@@ -166,18 +166,20 @@ test.each<[string, unknown, string | null, readonly string[]]>([
   expect(issuesOf(found)).toEqual(issue === null ? [] : [`${TABS} ${issue}`])
   expect(found.flatMap(({ chats }) => chats.map(({ id }) => id)).toSorted()).toEqual([...ids, 'other'].toSorted())
   expect(found.flatMap(({ heads }) => heads.map(({ chatId }) => chatId))).toEqual(['head'])
-  const told = found.flatMap(({ chats }) => chats).find(({ id }) => id === 'sound')
-  expect(told === undefined ? [] : saidIn(told)).toEqual(ids.includes('sound') ? ['user: stays as it is'] : [])
+  const soundChat = found.flatMap(({ chats }) => chats).find(({ id }) => id === 'sound')
+  expect(soundChat === undefined ? [] : saidIn(soundChat)).toEqual(
+    ids.includes('sound') ? ['user: stays as it is'] : [],
+  )
 })
 
-test('all ages can stand in one store', () => {
+test('all versions can be in one store', () => {
   for (const era of globalEras) era.write(store.db)
-  // Of the two tables the later one stands.
+  // Of the two tables only the later one stays.
   const lists = globalEras.filter((era) => era !== headerTableOf39).flatMap((era) => era.evidence)
   expect(evidenceOf(pieces()).sort()).toEqual([...lists].sort())
 })
 
-test('a store without any of it has no pieces', () => {
+test('an empty store has no pieces', () => {
   expect(pieces()).toEqual([])
   store.db.exec('drop table ItemTable')
   expect(pieces()).toEqual([])
@@ -185,12 +187,12 @@ test('a store without any of it has no pieces', () => {
 
 test.each<[string, (db: Store['db']) => void]>([
   ['a new list', (db) => putItem(db, 'composer.composerHeaders', { allComposers: [] })],
-  ['a list written anew at the same length', (db) => putItem(db, 'glass.localAgentProjects.v1', '[1]')],
+  ['a list rewritten with the same length', (db) => putItem(db, 'glass.localAgentProjects.v1', '[1]')],
   ['a new row', (db) => putHeader(db, { composerId: 'b', lastUpdatedAt: atMs })],
   ['a later change', (db) => db.exec(`update composerHeaders set lastUpdatedAt = ${atMs + 1}`)],
   ['a later use', (db) => db.exec(`update composerHeaders set recency = ${atMs + 1}`)],
   ['a longer name', (db) => db.exec(`update composerHeaders set value = '{"name":"longer"}'`)],
-])('%s shows without reading a value', (_, change) => {
+])('%s is seen without reading a value', (_, change) => {
   makeHeaderTable(store.db, '3.9')
   putHeader(store.db, { composerId: 'a', lastUpdatedAt: atMs, recency: atMs, value: { name: 'n' } })
   putItem(store.db, 'glass.localAgentProjects.v1', '[0]')
@@ -201,7 +203,7 @@ test.each<[string, (db: Store['db']) => void]>([
   expect(readStore(store.path, seen).kind).toBe('whole')
 })
 
-describe('a chat whose row names its workspace by the id alone had no project', () => {
+describe('a chat whose row names its workspace only by id has that workspace as its project', () => {
   const placed = (workspaceId: string, value?: unknown): string[] => {
     makeHeaderTable(store.db, '3.9')
     putHeader(store.db, { composerId: 'a', workspaceId, ...(value === undefined ? {} : { value }) })
@@ -217,14 +219,14 @@ describe('a chat whose row names its workspace by the id alone had no project', 
     expect(placed('w1', value)).toEqual(['a header-table file:///yard/mill'])
   })
 
-  test('and where the value names a root, that one is meant', () => {
+  test('if the value names a root, that root is used', () => {
     home.workspace('w1', { folder: 'file:///yard/mill' })
     const value = { workspaceIdentifier: { id: 'w1', uri: { external: 'file:///yard/barn' } } }
     expect(placed('w1', value)).toEqual(['a header-table file:///yard/barn'])
   })
 
   test.each(['empty-window', '1760000000000', 'gone', '..', '../w1', 'torn'])(
-    '%s is no workspace with a root',
+    '%s is not a workspace with a root',
     (id) => {
       home.workspace('w1', { folder: 'file:///yard/mill' })
       home.workspace('torn', null)
@@ -233,7 +235,7 @@ describe('a chat whose row names its workspace by the id alone had no project', 
     },
   )
 
-  test('is placed once the workspace is there', () => {
+  test('it is placed once the workspace exists', () => {
     expect(placed('w1')).toEqual([])
     const [before] = pieces()
     home.workspace('w1', { folder: 'file:///yard/mill' })
@@ -267,13 +269,13 @@ describe('the table of heads', () => {
     ])
   })
 
-  it('gives nothing where none of its columns is known', () => {
+  it('gives nothing if none of its columns is known', () => {
     store.db.exec('create table composerHeaders (k text, v text)')
     store.db.exec("insert into composerHeaders values ('a', '{}')")
     expect(pieces()).toMatchObject([{ key: 'composerHeaders', heads: [], issue: null }])
   })
 
-  it('gives a head to a row whose value is torn, and to its neighbours', () => {
+  it('gives a head for a row with a torn value, and for the other rows', () => {
     makeHeaderTable(store.db, '3.19')
     putHeader(store.db, { composerId: 'a', createdAt: atMs, value: Buffer.from('{"name":') })
     putHeader(store.db, { composerId: 'b', value: { name: 'Whole' } })
@@ -286,13 +288,13 @@ describe('the table of heads', () => {
     ])
   })
 
-  it('trusts its columns before its values, and invents no time', () => {
+  it('prefers its columns to its values, and invents no time', () => {
     makeHeaderTable(store.db, '3.9')
     putHeader(store.db, { composerId: 'a', createdAt: atMs, isArchived: 0, value })
     expect(pieces()[0]?.heads).toMatchObject([{ createdAtMs: atMs, updatedAtMs: null, isArchived: false }])
   })
 
-  it('takes a rival answer for no subagent, whatever its column says', () => {
+  it('does not treat an alternative answer as a subagent, whatever its column says', () => {
     makeHeaderTable(store.db, '3.9')
     putHeader(store.db, { composerId: 'a', isSubagent: 1, value: { isBestOfNSubcomposer: true } })
     putHeader(store.db, { composerId: 'b', isSubagent: 1, value: {} })
@@ -307,7 +309,7 @@ describe('the table of heads', () => {
     expect(new Set(pieces()[0]?.heads.map(({ chatId }) => chatId)).size).toBe(1250)
   })
 
-  it('has another checksum when any of it changes', () => {
+  it('has another checksum if any of it changes', () => {
     makeHeaderTable(store.db, '3.9')
     putHeader(store.db, { composerId: 'a', lastUpdatedAt: atMs, value: { name: 'one' } })
     const before = pieces()[0]?.checksum
@@ -325,7 +327,7 @@ describe('an item', () => {
     ['that is NULL', null, []],
     ['that is empty', '{}', []],
     ['too large', Buffer.alloc(32 * 1024 * 1024 + 1, 32), ['composer.composerHeaders too-large']],
-  ])('%s costs no other', (_, value, issues) => {
+  ])('%s does not affect others', (_, value, issues) => {
     putItem(store.db, 'composer.composerHeaders', value)
     putItem(store.db, 'glass.localAgentProjects.v1', Buffer.from('[{"id":"p","workspace":{"uri":"file:///p"}}]'))
     putItem(store.db, 'glass.localAgentProjectMembership.v1', { c: 'p' })

@@ -47,14 +47,14 @@ function pass(depth: PassDepth = 'nudge'): Passed {
 
 const all = (sql: string): unknown[] => indexer.mirror.prepare(sql).all()
 
-test('it looks at the store of the chats, and has a name of its own', () => {
+test('it reads the store of the chats, and has its own id', () => {
   const source = globalItemsSource(home.userDir)
   expect(source).toMatchObject({ kind: 'global-items', path: store.path, rank: 2, isAlwaysWarm: true })
   expect(source.id).toMatch(/^[0-9a-f]{16}$/)
   expect(globalItemsSource(home.userDir).id).toBe(source.id)
 })
 
-test('what lists say of a chat is kept, and makes no chat', () => {
+test('what lists say about a chat is stored, and makes no chat', () => {
   for (const era of listEras) era.write(store.db)
   expect(pass().end).toEqual({ state: 'ok', detail: null, again: [] })
   expect(all('select * from chats')).toEqual([])
@@ -66,7 +66,7 @@ test('what lists say of a chat is kept, and makes no chat', () => {
   ])
 })
 
-test('a repeated pass changes nothing, however thorough', () => {
+test('a repeated pass of any depth changes nothing', () => {
   for (const era of globalEras) era.write(store.db)
   pass()
   const before = [all('select * from heads'), all('select * from evidence'), all('select * from source_rows')]
@@ -77,13 +77,13 @@ test('a repeated pass changes nothing, however thorough', () => {
   expect([all('select * from heads'), all('select * from evidence'), all('select * from source_rows')]).toEqual(before)
 })
 
-test('tabs are chats without a project, and what goes from them is kept', () => {
+test('tabs are chats without a project, and deleted ones are kept', () => {
   globalTabs.write(store.db)
   pass()
   const sql = `select chats.id, project, kind, format, message_count from chats join sources on sources.num = chats.source order by chats.id`
-  const told = { project: null, kind: 'global-items', format: 'tab' }
+  const common = { project: null, kind: 'global-items', format: 'tab' }
   expect(all(sql)).toEqual(
-    globalTabs.chats.map(({ id, messages }) => ({ ...told, id, message_count: messages.length })),
+    globalTabs.chats.map(({ id, messages }) => ({ ...common, id, message_count: messages.length })),
   )
   expect(all('select * from row_issues')).toEqual([])
   putItem(store.db, 'workbench.panel.aichat.view.aichat.chatdata', { tabs: [] })
@@ -94,7 +94,7 @@ test('tabs are chats without a project, and what goes from them is kept', () => 
   ])
 })
 
-test('a change of the lists costs tabs nothing: they are not read, and stay', () => {
+test('if only the lists change, the tabs are not read, and stay', () => {
   globalTabs.write(store.db)
   pass()
   const tabs = () => [
@@ -112,7 +112,7 @@ test('a change of the lists costs tabs nothing: they are not read, and stay', ()
   }
 })
 
-test('a chat takes its place and its archive mark from the lists', () => {
+test('a chat gets its project and its archive mark from the lists', () => {
   store.chat('a', { name: 'A', createdAt: nowMs, fullConversationHeadersOnly: [{ bubbleId: 'm', type: 1 }] })
   store.message('a', 'm', { type: 1, text: 'hello' })
   indexer.pass()
@@ -124,7 +124,7 @@ test('a chat takes its place and its archive mark from the lists', () => {
   expect(all(sql)).toEqual([{ is_archived: 1, project_source: 'header-list', uri: 'file:///yard/mill' }])
 })
 
-test('a chat that was archived stayed open where the list of an older build said the same time', () => {
+test('an archived chat is archived even if an older build’s list has the same time', () => {
   const lastUpdatedAt = nowMs
   store.chat('a', { createdAt: nowMs, lastUpdatedAt, fullConversationHeadersOnly: [{ bubbleId: 'm', type: 1 }] })
   store.message('a', 'm', { type: 1, text: 'hello' })
@@ -144,18 +144,18 @@ describe('a nudge', () => {
   })
   const writeMessage = (): void => store.message('c', 'm', { type: 1, text: 'a message' })
 
-  it('does nothing where the file is as it was', () => {
+  it('does nothing if the file is unchanged', () => {
     nowMs += 60_000
     expect(pass()).toMatchObject({ didRead: false, end: { again: [] } })
   })
 
-  it('reads nothing where only messages were written, and asks for a thorough look later', () => {
+  it('reads nothing if only messages were written, and asks for a thorough look later', () => {
     writeMessage()
     nowMs += 60_000
     expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', again: [countLater] } })
   })
 
-  it('looks every five seconds at most, and then sees what it left', () => {
+  it('looks at most every five seconds, and then sees what it left', () => {
     putHeader(store.db, { composerId: 'b', recency: nowMs + 1, value: { name: 'two' } })
     nowMs += 4999
     expect(pass()).toMatchObject({ didRead: false, end: { state: 'ok', again: [countLater] } })
@@ -164,14 +164,14 @@ describe('a nudge', () => {
     expect(all('select chat_id from heads')).toHaveLength(2)
   })
 
-  it('is answered at once after the clock was set back', () => {
+  it('works at once after the clock was set back', () => {
     putHeader(store.db, { composerId: 'b', recency: nowMs + 1, value: { name: 'two' } })
     nowMs -= 3_600_000
     expect(pass()).toMatchObject({ didRead: true })
   })
 })
 
-test('a value rewritten in place at its old length is found by the next count', () => {
+test('a value updated in place at the same length is found by the next count', () => {
   putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a', name: 'one' }])
   pass()
   const text = JSON.stringify([{ composerId: 'a', name: 'two' }])
@@ -182,7 +182,7 @@ test('a value rewritten in place at its old length is found by the next count', 
   expect(all('select name from heads')).toEqual([{ name: 'two' }])
 })
 
-test('a list that is torn is an issue, and what it said before stays', () => {
+test('a torn list is an issue, and its former content stays', () => {
   putItem(store.db, 'composer.composerHeaders', [{ composerId: 'a', name: 'one' }])
   pass()
   putItem(store.db, 'composer.composerHeaders', '[{')
@@ -194,7 +194,7 @@ test('a list that is torn is an issue, and what it said before stays', () => {
   expect(all('select key, reason from row_issues')).toEqual([])
 })
 
-test('a store that is missing is told, and read when it appears', () => {
+test('a missing store is reported, and read when it appears', () => {
   home.remove()
   expect(pass().end.state).toBe('missing')
   store = home.global()

@@ -62,7 +62,7 @@ function chat(ids: readonly string[], more: Record<string, unknown> = {}, chatId
 }
 
 describe('outputs that a message leaves out', () => {
-  test.each(['blob', 'hex'] as const)('are joined by the call, from a value kept as %s', (form) => {
+  test.each(['blob', 'hex'] as const)('are joined by the call, from a value stored as %s', (form) => {
     const ids = [SYSTEM, toolCall('call-1', {}), toolResult('call-1', 'export const gyroscope = 1')]
     chat(['m1', 'm2'], { conversationState: asBase64(stateOf(ids.map((id) => keepBlob(store, id, form)))) })
     store.message('chat', 'm1', { type: 1, text: 'read it' })
@@ -83,7 +83,7 @@ describe('outputs that a message leaves out', () => {
         return { conversationState: '~' }
       },
     ],
-  ])('are found where the state is %s', (_, keep) => {
+  ])('are found if the state is %s', (_, keep) => {
     const state = stateOf([keepBlob(store, toolResult('call-1', 'the answer'))])
     chat(['m1'], keep(state))
     store.message('chat', 'm1', stub('call-1'))
@@ -91,7 +91,7 @@ describe('outputs that a message leaves out', () => {
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'the answer' })
   })
 
-  test('that arrive after their message are joined when the chat names them', () => {
+  test('that are written after their message are joined when the chat names them', () => {
     chat(['m1'], { conversationState: '~' })
     store.message('chat', 'm1', stub('call-1'))
     indexer.pass()
@@ -102,7 +102,7 @@ describe('outputs that a message leaves out', () => {
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'late but here' })
   })
 
-  test('of a call that is asked about after its blob was looked into are found too', () => {
+  test('of a call that is requested after its blob was read are found too', () => {
     const blobs = ['call-1', 'call-2'].map((id) => keepBlob(store, toolResult(id, `what ${id} gave`)))
     chat(['m1', 'm2'], { conversationState: asBase64(stateOf(blobs)) })
     store.message('chat', 'm1', stub('call-1'))
@@ -112,7 +112,7 @@ describe('outputs that a message leaves out', () => {
     expect(toolOf('chat', 'call-2')).toMatchObject({ output: 'what call-2 gave' })
   })
 
-  test('stay joined when the message is written again, and when the blobs are gone', () => {
+  test('stay joined when the message is rewritten, and when the blobs are gone', () => {
     const blob = keepBlob(store, toolResult('call-1', 'kept for good'))
     chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
     store.message('chat', 'm1', stub('call-1'))
@@ -140,7 +140,7 @@ describe('outputs that a message leaves out', () => {
       ['the old list of turns', 2],
       ['an archive', 13],
       ['the one archive of older builds', 11],
-    ])('are joined from %s by a mirror made anew', (_, field) => {
+    ])('are joined from %s by a rebuilt mirror', (_, field) => {
       chat(['m1', 'm2'], state(field))
       store.message('chat', 'm1', stub('call-1'))
       store.message('chat', 'm2', stub('call-2'))
@@ -149,7 +149,7 @@ describe('outputs that a message leaves out', () => {
       expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
     })
 
-    test('stay where they were joined before', () => {
+    test('stay if they were joined before', () => {
       chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, toolResult('call-1', 'the older one'))])) })
       store.message('chat', 'm1', stub('call-1'))
       indexer.pass()
@@ -162,7 +162,7 @@ describe('outputs that a message leaves out', () => {
     })
   })
 
-  test('give way to what the row itself comes to say', () => {
+  test('are replaced by the row’s own output', () => {
     const blob = keepBlob(store, toolResult('call-1', 'from the blob'))
     chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
     store.message('chat', 'm1', stub('call-1'))
@@ -174,7 +174,7 @@ describe('outputs that a message leaves out', () => {
     expect(toolOf('chat', 'call-1')).not.toHaveProperty('outputFrom')
   })
 
-  test('are not asked for where the row tells them, the call runs, or it failed', () => {
+  test('are not requested if the row has them, the call is running, or it failed', () => {
     const calls = [
       { ...(stub('a')['toolFormerData'] as object), result: JSON.stringify({ contents: 'told' }) },
       { ...(stub('b')['toolFormerData'] as object), status: 'loading', result: undefined },
@@ -186,7 +186,7 @@ describe('outputs that a message leaves out', () => {
     expect(indexer.mirror.prepare('select count(*) as n from asks').get()).toEqual({ n: 0 })
   })
 
-  test('of another chat are not taken, even under the same call', () => {
+  test('of another chat are not used, even for the same call', () => {
     keepBlob(store, toolResult('call-1', 'nobody named this'))
     chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
     store.message('chat', 'm1', stub('call-1'))
@@ -214,7 +214,7 @@ describe('a chat whose messages are gone', () => {
   ]
   const keepThread = (): string => asBase64(stateOf(thread.map((message) => keepBlob(store, message))))
 
-  test('is told from what was sent to the model, marked by its source', () => {
+  test('is recovered from what was sent to the model, marked by its source', () => {
     chat(['gone-1', 'gone-2'], { conversationState: keepThread() })
     indexer.pass()
     const rows = rowsOf('chat')
@@ -235,7 +235,7 @@ describe('a chat whose messages are gone', () => {
     expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('is told by its checkpoint where its row has no state', () => {
+  test('is recovered by its checkpoint if its row has no state', () => {
     const state = stateOf(thread.map((message) => keepBlob(store, message)))
     store.put('agentKv:checkpoint:chat', keepBlob(store, state))
     chat(['gone-1'])
@@ -243,7 +243,7 @@ describe('a chat whose messages are gone', () => {
     expect(rowsOf('chat')).toHaveLength(5)
   })
 
-  test('is not told twice when its messages come back', () => {
+  test('does not appear twice when its messages come back', () => {
     chat(['m1', 'm2'], { conversationState: keepThread() })
     indexer.pass()
     store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
@@ -260,7 +260,7 @@ describe('a chat whose messages are gone', () => {
     expect(found('turbine')).toBe(2)
   })
 
-  test('whose messages the mirror holds is left as it is', () => {
+  test('whose messages the mirror has is left unchanged', () => {
     chat(['m1'], { conversationState: keepThread() })
     store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
     indexer.pass()
@@ -269,7 +269,7 @@ describe('a chat whose messages are gone', () => {
     expect(rowsOf('chat').map(({ id }) => id)).toEqual(['m1'])
   })
 
-  test('is told as far as its blobs are there, and what is missing is an issue', () => {
+  test('is recovered as far as its blobs exist, and a missing one is an issue', () => {
     const ids = thread.map((message) => keepBlob(store, message))
     store.delete(`agentKv:blob:${ids[2]}`)
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
@@ -279,7 +279,7 @@ describe('a chat whose messages are gone', () => {
     expect(issues).toEqual([{ key: `agentKv:blob:${ids[2]}`, reason: 'missing-blob' }])
   })
 
-  test('and that names a blob no more that could not be read has no issue after a full pass', () => {
+  test('has no issue after a full pass for an unreadable blob that it no longer names', () => {
     const ids = [keepBlob(store, Buffer.from('no message')), 'ab'.repeat(32), keepBlob(store, thread[1])]
     const issues = () => indexer.mirror.prepare('select key from row_issues').pluck().all()
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
@@ -290,7 +290,7 @@ describe('a chat whose messages are gone', () => {
     expect(issues()).toEqual([`agentKv:blob:${ids[1]}`])
   })
 
-  test('is told anew when its state changes', () => {
+  test('is recovered again when its state changes', () => {
     const ids = thread.slice(0, 3).map((message) => keepBlob(store, message))
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
     indexer.pass()
@@ -316,7 +316,7 @@ describe('a chat whose messages are gone', () => {
     test.each([
       ['by a NULL', () => store.chat('chat', null)],
       ['by removing the row', () => store.delete('composerData:chat')],
-    ])('%s passed for one that it holds, for ever', (_, remove) => {
+    ])('%s is not treated as existing', (_, remove) => {
       chat(['gone-1'], { conversationState: keepThread() })
       indexer.pass()
       remove()
@@ -328,7 +328,7 @@ describe('a chat whose messages are gone', () => {
       expect(state()).toEqual({ is_live: 1, is_dated: 0, message_count: 5, live: 5, losses: null })
     })
 
-    test('passed for one that it holds where its messages had come back', () => {
+    test('is not treated as existing after its messages had come back', () => {
       chat(['m1'], { conversationState: keepThread() })
       indexer.pass()
       store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
@@ -342,7 +342,7 @@ describe('a chat whose messages are gone', () => {
     })
   })
 
-  test('and never had any, as a draft has none, stays empty', () => {
+  test('and never had any, such as a draft, stays empty', () => {
     chat([], { conversationState: '~' })
     indexer.pass()
     expect(rowsOf('chat')).toEqual([])
@@ -354,7 +354,7 @@ test.each([
   ['that is no base64', '~!!!'],
   ['that is no protobuf', `~${Buffer.from('just some words').toString('base64')}`],
   ['cut off', asBase64(stateOf(['ab'.repeat(32)])).slice(0, -12)],
-])('a state %s costs nothing else', (_, conversationState) => {
+])('with a state %s does not affect others', (_, conversationState) => {
   chat(['m1'], { conversationState })
   store.message('chat', 'm1', stub('call-1'))
   chat(['n1'], {}, 'other')
@@ -364,7 +364,7 @@ test.each([
   expect(rowsOf('chat')).toHaveLength(1)
 })
 
-test('what is read grows with what is asked for, and not with the blobs there are', () => {
+test('the amount read depends on what is requested, not on the number of blobs', () => {
   const wanted = 1000
   const blobs = Array.from({ length: wanted }, (_, at) =>
     keepBlob(store, toolResult(`call-${at}`, `out ${at} `.repeat(50))),
@@ -385,11 +385,11 @@ test('what is read grows with what is asked for, and not with the blobs there ar
   expect(bytesRead()).toBe(few)
   expect(toolOf('chat-990', 'call-999')).toMatchObject({ outputFrom: 'blob' })
   console.log(`blobs: ${few} bytes read for ${wanted} wanted, and the same beside 100,000 others`)
-  // Nothing new: nothing read.
+  // Nothing new: nothing is read.
   expect(bytesRead()).toBe(0)
 })
 
-test('a pass that was ended anywhere is taken up again', () => {
+test('an interrupted pass is resumed', () => {
   const write = (): void => {
     for (const chatId of ['a', 'b', 'c']) {
       const state = stateOf([
@@ -416,7 +416,7 @@ test('a pass that was ended anywhere is taken up again', () => {
   }
 })
 
-test('system prompts, and blobs that nobody names, stand nowhere in the mirror', () => {
+test('system prompts and blobs that nothing names never reach the mirror', () => {
   keepBlob(store, { role: 'user', content: 'canary-unattributed' })
   chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
   store.message('chat', 'm1', stub('call-1'))

@@ -29,7 +29,7 @@ const results: readonly (readonly [string, Buffer | null])[] = [
 ].map((text) => [text.slice(0, 80), Buffer.from(text)])
 const harmed = [...harmedBlobs, ...results]
 
-/** Where the state names it, and where what stands there names the results of calls. */
+/** Where the state names the blob, and whether the blob names the results of calls. */
 const places: readonly (readonly [name: string, field: number, inner: number, isWithin: boolean])[] = [
   ['an archive', 13, 1, false],
   ['the archive of an older build', 11, 1, false],
@@ -39,7 +39,7 @@ const places: readonly (readonly [name: string, field: number, inner: number, is
   ['a step of a turn', 8, 2, true],
 ]
 
-/** A chat whose state names the harmed blob, and beside it a sound one that holds the output of a call. */
+/** A chat whose state names the damaged blob, and a sound one with the output of a call. */
 function writeChat(id: string, harmedId: string, [, field, inner, isWithin]: (typeof places)[number]): void {
   const [own, beside] = ['own', 'beside'].map((callId) => keepBlob(store, toolResult(callId, `${callId} of ${id}`)))
   const sound = [beside ?? '']
@@ -63,10 +63,10 @@ const outputsOf = (id: string): unknown[] =>
     .all(id)
     .flatMap((parts) => (JSON.parse(parts) as Part[]).map((part) => (part.kind === 'tool' ? part.output : part)))
 
-test.each(places)('%s that is harmed in any way costs one issue at most, and no output beside it', (...place) => {
+test.each(places)('damage to %s costs at most one issue, and no other output', (...place) => {
   for (const [at, [, bytes]] of harmed.entries()) {
     writeChat(`bytes-${at}`, bytes === null ? 'cd'.repeat(32) : keepBlob(store, bytes), place)
-    // The same under the id of another, as the text in which older builds kept it.
+    // The same under another id, as hex text, which older builds wrote.
     const id = String(at).padStart(2, '0').repeat(32)
     if (bytes !== null) store.put(`agentKv:blob:${id}`, bytes.toString('hex'))
     writeChat(`hex-${at}`, id, place)

@@ -30,13 +30,13 @@ function chat(state: Buffer, ids: readonly string[] = ['gone-1']): void {
   store.chat('chat', { name: 'A chat', fullConversationHeadersOnly: headers(ids), conversationState })
 }
 
-/** What lies under this hash from now on: an older decoder is told another value, of which it yields what it would. */
+/** The value of this hash from now on: the older decoder gets another value, with the result that it would have. */
 function putBlob(id: string, message: unknown): void {
   store.delete(`agentKv:blob:${id}`)
   store.put(`agentKv:blob:${id}`, Buffer.isBuffer(message) ? message : JSON.stringify(message))
 }
 
-/** Makes the mirror one that an older decoder wrote. */
+/** Makes the mirror look as if an older decoder had written it. */
 const makeOld = (): void => {
   indexer.mirror.exec(`update sources set decoder = 1 where kind = 'agent-blobs'`)
 }
@@ -51,7 +51,7 @@ const heldTexts = (): string[] =>
     .map(({ text, isLive }) => (isLive === 1 ? text : `gone: ${text}`))
 const issues = (): unknown[] => indexer.mirror.prepare('select key from row_issues').pluck().all()
 
-test('a prompt that only the older decoder yielded is removed without a loss, as often as it was said', () => {
+test('a prompt that only the older decoder produced is removed without a loss, every time it occurs', () => {
   const links = keepBlob(store, onlyLinks)
   const ids = [links, keepBlob(store, user('why')), keepBlob(store, answer('because')), links]
   putBlob(links, user('see the links'))
@@ -66,7 +66,7 @@ test('a prompt that only the older decoder yielded is removed without a loss, as
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a thread that only the older decoder yielded is removed without a loss, and its chat stays', () => {
+test('a thread that only the older decoder produced is removed without a loss, and its chat stays', () => {
   const links = keepBlob(store, onlyLinks)
   putBlob(links, user('see the links'))
   chat(stateOf([links]))
@@ -81,25 +81,25 @@ test('a thread that only the older decoder yielded is removed without a loss, an
   ])
 })
 
-test('what the older decoder told by turns gives way to the archive that a newer one reads', () => {
-  const said = [user('why'), answer('because'), answer('because')].map((message) => keepBlob(store, message))
-  const archive = keepBlob(store, stateOf(said))
+test('messages that the older decoder read from turns are replaced by those that a newer one reads from the archive', () => {
+  const blobs = [user('why'), answer('because'), answer('because')].map((message) => keepBlob(store, message))
+  const archive = keepBlob(store, stateOf(blobs))
   const steps = [textStep('because'), textStep('because')]
   const turn = writeTurn({ blob: (bytes) => keepBlob(store, bytes) }, { prompt: 'why', steps })
   chat(Buffer.concat([stateOf([turn], 8), stateOf([archive], 13)]))
   store.delete(`agentKv:blob:${archive}`)
   indexer.pass()
-  const told = heldTexts()
-  expect(told).toEqual(['why', 'because', 'because'])
-  putBlob(archive, stateOf(said))
+  const heldBefore = heldTexts()
+  expect(heldBefore).toEqual(['why', 'because', 'because'])
+  putBlob(archive, stateOf(blobs))
   makeOld()
   indexer.pass()
-  expect(heldTexts()).toEqual(told)
+  expect(heldTexts()).toEqual(heldBefore)
   expect(indexer.losses()).toEqual([])
 })
 
 test.each([
-  ['that the state names no more', (ids: readonly string[]) => chat(stateOf(ids.slice(1)))],
+  ['that the state no longer names', (ids: readonly string[]) => chat(stateOf(ids.slice(1)))],
   ['whose blob is gone', ([first]: readonly string[]) => store.delete(`agentKv:blob:${first}`)],
 ])('a message %s is kept, and is a loss', (_, remove) => {
   const ids = [keepBlob(store, user('why')), keepBlob(store, answer('because'))]
@@ -114,17 +114,17 @@ test.each([
 
 test('what only the older decoder could not read is no issue any more', () => {
   const turn = keepBlob(store, Buffer.from('no message'))
-  const said = keepBlob(store, user('why'))
-  chat(stateOf([turn, said]))
+  const blobs = keepBlob(store, user('why'))
+  chat(stateOf([turn, blobs]))
   indexer.pass()
   expect(issues()).toEqual([`agentKv:blob:${turn}`])
-  chat(stateOf([said]))
+  chat(stateOf([blobs]))
   makeOld()
   indexer.pass()
   expect(issues()).toEqual([])
 })
 
-test('a purged phrase does not come back by an archive that a newer decoder reads', async () => {
+test('a purged phrase does not come back through an archive that a newer decoder reads', async () => {
   const first = [user('the word is mellon'), answer('noted')].map((message) => keepBlob(store, message))
   const before = [user('is mellon safe'), answer('noted')].map((message) => keepBlob(store, message))
   const archive = keepBlob(store, stateOf(before))
@@ -143,7 +143,7 @@ test('a purged phrase does not come back by an archive that a newer decoder read
   expect(heldTexts()).toEqual(['noted', 'noted'])
 })
 
-test('an output is looked for once more in the blobs that an older decoder read', () => {
+test('a newer decoder looks again for outputs in the blobs that the older one read', () => {
   const blob = keepBlob(store, toolResult('call-1', 'what it gave'))
   putBlob(blob, answer('no output'))
   chat(stateOf([blob]), ['m1'])

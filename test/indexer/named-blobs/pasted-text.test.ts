@@ -22,7 +22,10 @@ afterEach(() => {
   home.remove()
 })
 
-/** Keeps a text as Cursor does, and gives the name by which a message may mention it. */
+/**
+ * Stores a text as Cursor does.
+ * @returns the name by which a message may refer to it
+ */
 function keep(text: string | Buffer): string {
   const name = `composer.content.${digest('sha256', text)}`
   store.put(name, text)
@@ -50,7 +53,7 @@ const found = (term: string): number =>
     }
   ).n
 
-test('a pasted text that a message names is part of it, and found', () => {
+test('a pasted text that a message names is part of the message, and can be found', () => {
   const name = keep('the gyroscope drifts')
   write({ context: { pasted: [{ fileName: 'notes.txt', contentId: name }] } })
   indexer.pass()
@@ -59,7 +62,7 @@ test('a pasted text that a message names is part of it, and found', () => {
   expect(found('gyroscope')).toBe(1)
 })
 
-test('one that comes after its message is found by a full pass, and not before it is there', () => {
+test('a text that is written after its message is found by a full pass', () => {
   const name = `composer.content.${digest('sha256', 'later')}`
   write({ context: { pasted: [name] } })
   indexer.pass()
@@ -69,7 +72,7 @@ test('one that comes after its message is found by a full pass, and not before i
   expect(attachments()).toMatchObject([{ path: 'pasted text', text: 'later' }])
 })
 
-test('a message that is written again keeps what was joined, and loses what it names no more', () => {
+test('a rewritten message keeps its joined texts, and loses those it no longer names', () => {
   const [one, two] = [keep('first'), keep('second')]
   write({ a: one, b: two })
   indexer.pass()
@@ -83,8 +86,8 @@ test('a message that is written again keeps what was joined, and loses what it n
   expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
 
-test('of a long text the beginning is kept, and that it is one', () => {
-  // Signs of three bytes, so that the cut falls into one.
+test('of a long text the beginning is stored, and marked as such', () => {
+  // Characters of three bytes, so that the cut falls into one.
   const text = '数'.repeat(TEXT_OCTETS_MAX)
   write({ a: keep(text) })
   indexer.pass()
@@ -103,7 +106,7 @@ test.each([
   expect(attachments()).toMatchObject([{ kind: 'attachment', text: null }])
 })
 
-describe('what is not joined', () => {
+describe('not joined are', () => {
   test('files before and after an edit', () => {
     const name = keep('the whole file')
     const toolFormerData = {
@@ -117,7 +120,7 @@ describe('what is not joined', () => {
     expect(found('whole')).toBe(0)
   })
 
-  test('what nobody names', () => {
+  test('texts that no message names', () => {
     keep('canary-nobody-named-me')
     write({})
     indexer.pass()
@@ -126,7 +129,7 @@ describe('what is not joined', () => {
     expect(bytes.join('')).not.toContain('canary')
   })
 
-  test('a NULL, until there is a value again', () => {
+  test('NULL values, until there is a value again', () => {
     const name = keep('x')
     store.put(name, null)
     write({ a: name })
@@ -135,7 +138,7 @@ describe('what is not joined', () => {
   })
 })
 
-test('a pass that finds nothing new opens no file for it', () => {
+test('a pass that finds no new request opens no file', () => {
   write({ a: keep('once') })
   indexer.pass()
   const asked = indexer.mirror.prepare('select count(*) as n from asks').get()

@@ -14,7 +14,7 @@ test.each([
   expect(decodeChatRow(Buffer.from(text), chatId, makeId)).toEqual(expected)
 })
 
-it('an empty chat row is a chat of which nothing is known', () => {
+it('an empty chat row is a chat without facts', () => {
   expect(chatOf({})).toEqual({
     kind: 'chat',
     facts: { ...noFacts, branch: null },
@@ -43,7 +43,7 @@ describe('facts', () => {
     ['to-do items', { todos: ['{"content":"a"}'] }, { todos: [{ id: null, content: 'a', status: null }] }],
     ['the unified mode first', { unifiedMode: 'plan', forceMode: 'chat' }, { mode: 'plan' }],
     ['the forced mode next', { unifiedMode: 2, forceMode: 'chat' }, { mode: 'chat' }],
-    ['agent where only that is said', { isAgentic: true }, { mode: 'agent' }],
+    ['agent if only that is set', { isAgentic: true }, { mode: 'agent' }],
     ['a model', { modelConfig: { modelName: 'gpt-5' } }, { model: 'gpt-5' }],
     ['auto is no model', { modelConfig: { modelName: 'AUTO' } }, { model: null }],
     ['a status', { status: 'aborted' }, { status: 'aborted' }],
@@ -68,7 +68,7 @@ describe('facts', () => {
       { contextTokens: { used: 10.5, limit: null } },
     ],
     [
-      'context tokens where only their breakdown is there',
+      'context tokens from their breakdown alone',
       { promptTokenBreakdown: { totalUsedTokens: 9000, categories: [] }, contextTokenLimit: 200_000 },
       { contextTokens: { used: 9000, limit: 200_000 } },
     ],
@@ -82,7 +82,7 @@ describe('facts', () => {
     expect(chatOf(fields).facts).toMatchObject(expected)
   })
 
-  it('tells drafts and subagents by their ids too', () => {
+  it('recognises drafts and subagents by their ids too', () => {
     expect(chatOf({}, 'empty-state-draft').facts.isDraft).toBe(true)
     expect(chatOf({}, 'task-call_1\nfc_2').facts.isSubagent).toBe(true)
   })
@@ -100,13 +100,13 @@ describe('facts', () => {
     const { paths, ...chat } = chatOf(row)
     expect(JSON.stringify({ ...chat, toolData: [...chat.toolData] })).not.toContain(secret)
     expect(chat.embedded).toHaveLength(1)
-    // Where the draft's files lie helps to tell the chat's project; it goes nowhere else.
+    // The paths of the draft's files help to find the chat's project, and are used for nothing else.
     expect(paths).toEqual([`file:///${secret}`])
   })
 })
 
 describe('order', () => {
-  it('comes from the headers, those that name nothing keeping their places', () => {
+  it('comes from the headers, and those without an id keep their places', () => {
     const headers = [
       { bubbleId: 'a', type: 1, createdAt: new Date(atMs).toISOString() },
       { bubbleId: 'b', type: 2, startedAtMs: atMs + 1.5 },
@@ -130,7 +130,7 @@ describe('order', () => {
     })
   })
 
-  it('comes from the messages in the row, the empty ones leaving a gap', () => {
+  it('comes from the messages in the row, and empty ones leave a gap', () => {
     const conversation = [
       { bubbleId: 'a', type: 1, text: 'one' },
       { type: 2, text: 'two' },
@@ -153,7 +153,7 @@ describe('order', () => {
     expect(chat.embedded.every((message) => message.isEmbedded && message.octets === 0)).toBe(true)
   })
 
-  it('is left to time where a map is all there is', () => {
+  it('is left to the times if there is only a map', () => {
     const chat = chatOf({
       conversationMap: { a: { type: 1, text: 'x', bubbleId: 'other' }, '': { text: 'y' }, c: null },
     })
@@ -164,7 +164,7 @@ describe('order', () => {
     ])
   })
 
-  it('stays with the headers where the row holds bodies as well', () => {
+  it('comes from the headers if the row has bodies as well', () => {
     const chat = chatOf({
       fullConversationHeadersOnly: [{ bubbleId: 'b' }, { bubbleId: 'a' }],
       conversation: [{ bubbleId: 'a', text: 'from list' }],
@@ -218,7 +218,7 @@ test.each<[unknown, string | null]>([
   expect(chatOf({ workspaceIdentifier: { id: 'w', uri } }).evidence).toEqual(evidence)
 })
 
-it('notes a tool value that is too deep, and keeps the chat', () => {
+it('reports a tool value that is nested too deep, and keeps the chat', () => {
   const params = '['.repeat(600) + ']'.repeat(600)
   const chat = chatOf({
     name: 'n',
@@ -254,7 +254,7 @@ describe('decoding is total', () => {
       }),
     )
   })
-  it('any JSON in any known field becomes a chat without a half character, whose embedded ids differ', () => {
+  it('any JSON in any known field becomes a chat with valid text and distinct embedded ids', () => {
     const element = fc.oneof(
       halvedJson,
       fc.record({ bubbleId: fc.constantFrom('a', 'b', ''), text: fc.constantFrom('t', '') }),

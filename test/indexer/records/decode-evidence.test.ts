@@ -6,10 +6,10 @@ import {
 } from '../../../src/indexer/sources/records/chat/decode-evidence.ts'
 import { bytes, chatOf, decodeBubble, halfCharacter, halvedJson } from './rows.ts'
 
-const told = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
+const linesOf = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
   (evidence ?? []).map(({ method, uri }) => `${method} ${uri}`)
 
-describe('a chat says where it belongs', () => {
+describe('a chat names its place', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     [
       'by its repository',
@@ -45,11 +45,11 @@ describe('a chat says where it belongs', () => {
       ['workspace-identifier file:///i', 'git-repo file:///r'],
     ],
   ])('%s', (_, chat, expected) => {
-    expect(told(chatOf(chat).evidence)).toEqual(expected)
+    expect(linesOf(chatOf(chat).evidence)).toEqual(expected)
   })
 })
 
-describe('a message says where its chat belongs', () => {
+describe('a message names the place of its chat', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['by its window', { workspaceUris: ['file:///w'] }, ['workspace-uris file:///w']],
     [
@@ -73,24 +73,24 @@ describe('a message says where its chat belongs', () => {
     ["by the folder of Cursor's notes: not", { workspaceProjectDir: '/home/me/.cursor/projects/work-mill' }, []],
     ['by nothing: not', { workspaceUris: 'file:///w', workspaceProjectDir: { a: 1 } }, []],
   ])('%s', (_, message, expected) => {
-    expect(told(decodeMessageEvidence(message))).toEqual(expected)
+    expect(linesOf(decodeMessageEvidence(message))).toEqual(expected)
   })
 
-  it('and one that says nothing shares its nothing with all others', () => {
+  it('messages without evidence share one empty array', () => {
     expect(decodeMessageEvidence({ text: 'a' })).toBe(decodeMessageEvidence({ workspaceUris: [] }))
   })
 
   test.each([
     ['a message', { type: 1, text: 'hello' }, 'message'],
     ['a placeholder', { type: 2, text: '' }, 'nothing'],
-  ])('even where its row is %s', (_, bubble, kind) => {
+  ])('evidence is also read if the row is %s', (_, bubble, kind) => {
     const decoded = decodeBubble({ ...bubble, workspaceUris: ['file:///w'] })
     expect(decoded).toMatchObject({ kind, evidence: [{ method: 'workspace-uris', uri: 'file:///w' }] })
     expect(decodeBubble(bubble)).not.toHaveProperty('evidence')
   })
 })
 
-describe('what a request sent along says where its chat belongs', () => {
+describe('a request context names the place of its chat', () => {
   test.each<[string, unknown, string[]]>([
     ['by a layout as JSON text', ['{"rootPath":"/w","content":"tree"}'], ['request-context file:///w']],
     ['by a layout as an object', [{ absPath: '/w' }], ['request-context file:///w']],
@@ -112,19 +112,19 @@ describe('what a request sent along says where its chat belongs', () => {
     ['by none: not', [], []],
     ['by no list: not', { rootPath: '/w' }, []],
   ])('%s', (_, projectLayouts, expected) => {
-    expect(told(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
-    // Older builds kept the same in the message's own row, and there it placed no chat.
-    expect(told(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
-    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
+    expect(linesOf(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
+    // Older builds store the same in the message's own row; it must place the chat from there too.
+    expect(linesOf(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
+    expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
       expected,
     )
-    expect(told(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
+    expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
       'workspace-uris file:///u',
     ])
   })
 })
 
-test('evidence is read out of anything, and is well-formed', () => {
+test('any value yields valid evidence', () => {
   fc.assert(
     fc.property(halvedJson, (value) => {
       const record = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }

@@ -18,12 +18,12 @@ describe('a row that is no message', () => {
       '{"type":1,"toolFormerData":{"additionalData":{"status":"error"}}}',
       { kind: 'nothing', issue: null },
     ],
-  ])('%s is told as what it is', (_, text, expected) => {
+  ])('%s is reported with its reason', (_, text, expected) => {
     expect(decodeMessageRow(Buffer.from(text), identity, 1)).toEqual(expected)
   })
 })
 
-describe('who speaks', () => {
+describe('role', () => {
   test.each([
     [1, 'user'],
     [2, 'assistant'],
@@ -37,7 +37,7 @@ describe('who speaks', () => {
   })
 })
 
-it('takes the ids from the key and keeps a differing id of the row as an alias', () => {
+it('takes the ids from the key and keeps a different id in the row as an alias', () => {
   expect(messageOf({ bubbleId: 'other', text: 'a' })).toMatchObject({ id: 'message-1', alias: 'other', octets: 77 })
   expect(messageOf({ bubbleId: 'message-1', text: 'a' }).alias).toBeNull()
   expect(messageOf({ bubbleId: '', text: 'a' }).alias).toBe('')
@@ -63,7 +63,7 @@ describe('times', () => {
     expect(messageOf({ text: 'a', createdAt }).sentAtMs).toBe(sentAtMs)
   })
 
-  it('falls back on the start, and on the timestamp only without a usable timing', () => {
+  it('falls back to the start time, and to the timestamp only without a usable timing', () => {
     expect(messageOf({ text: 'a', startedAtMs: atMs + 0.5 })).toMatchObject({ sentAtMs: atMs, startedAtMs: atMs })
     expect(messageOf({ text: 'a', timestamp: atMs, timingInfo: { clientStartTime: 4745281.3 } })).toMatchObject({
       sentAtMs: atMs,
@@ -103,7 +103,7 @@ describe('model and tokens', () => {
   })
 })
 
-it('marks what Cursor sent in the name of the user', () => {
+it('marks what Cursor sent in the user’s name', () => {
   expect(messageOf({ type: 1, text: 'a', isSimulatedMsg: true }).isSimulated).toBe(true)
   expect(messageOf({ type: 1, text: 'a', isSimulatedMsg: 'no' }).isSimulated).toBe(false)
 })
@@ -137,7 +137,7 @@ describe('decoding is total', () => {
       }),
     )
   })
-  it('any JSON in any known field becomes something that can be stored, without a half character', () => {
+  it('any JSON in any known field becomes something that can be stored, with valid text', () => {
     const row = fc.dictionary(fc.constantFrom(...known), halvedJson)
     fc.assert(
       fc.property(row, halvedJson, (bubble, toolData) => {
@@ -145,7 +145,7 @@ describe('decoding is total', () => {
       }),
     )
   })
-  it('any text stays what it was', () => {
+  it('any text stays unchanged', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => /\S/u.test(text)),
@@ -155,18 +155,18 @@ describe('decoding is total', () => {
       ),
     )
   })
-  it('a row nested a hundred thousand deep in an unknown field is still read', () => {
+  it('a row with an unknown field nested a hundred thousand levels deep is still read', () => {
     const row = `{"text":"a","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect(decodeMessageRow(Buffer.from(row), identity, 1)).toMatchObject({ kind: 'message', issue: null })
   })
-  it('is not led astray by a key named __proto__', () => {
+  it('a key named __proto__ has no effect', () => {
     const row = Buffer.from('{"__proto__":{"text":"p"},"type":1,"codeBlocks":[]}')
     expect(decodeMessageRow(row, identity, 1)).toEqual({ kind: 'nothing', issue: null })
     expect(bytes({}).toString()).toBe('{}')
   })
 })
 
-it('a row that says something under a name that is not known is an issue, a placeholder is not', () => {
+it('a row with text in an unknown field is an issue, a placeholder is not', () => {
   const renamed = decodeBubble({ type: 2, body: 'what used to be the text of this message' })
   expect(renamed).toEqual({ kind: 'issue', reason: 'unknown-shape' })
   const placeholder = decodeBubble({

@@ -12,11 +12,7 @@ describe('text', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['is verbatim', { text: '  a\r\n ' }, '  a\r\n '],
     ['wins over its editor state', { text: 'a', richText: lexical([word('b')]) }, 'a'],
-    [
-      'comes from the editor state where it is blank',
-      { text: ' ', richText: JSON.stringify(tabbed) },
-      'see app.ts\tok',
-    ],
+    ['comes from the editor state if it is blank', { text: ' ', richText: JSON.stringify(tabbed) }, 'see app.ts\tok'],
     ['comes from an editor state that is an object', { richText: tabbed }, 'see app.ts\tok'],
     [
       'joins paragraphs by line',
@@ -65,7 +61,7 @@ describe('text', () => {
     expect(partsOf({ type: 1, ...fields })).toEqual([{ kind: 'text', text }])
   })
 
-  it('survives an editor state deeper than the stack, and one wider than an argument list', () => {
+  it('is read from an editor state deeper than the stack, and from one wider than an argument list', () => {
     const deep = `{"root":${'{"type":"link","children":['.repeat(50_000)}{"text":"deep"}${']}'.repeat(50_000)}}`
     expect(decodeMessageRow(Buffer.from(`{"richText":${deep}}`), identity, 1)).toMatchObject({
       message: { parts: [{ text: 'deep' }] },
@@ -74,7 +70,7 @@ describe('text', () => {
     expect(partsOf({ richText: wide })).toEqual([{ kind: 'text', text: 'w'.repeat(200_000) }])
   })
 
-  it('replaces broken UTF-8 and half characters, and nothing else', () => {
+  it('has only broken UTF-8 and half surrogates replaced', () => {
     const broken = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from([0xff]), Buffer.from('b"}')])
     expect(decodeMessageRow(broken, identity, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb' }] } })
     const half = Buffer.from('{"text":"a\\ud800b \\ud83d\\ude00 \\u0000"}')
@@ -107,11 +103,7 @@ describe('code', () => {
       { codeBlocks: [{ content: 'x = 1\n', languageId: 'python', uri: { fsPath: '/a.py' } }] },
       [['x = 1\n', 'python', '/a.py']],
     ],
-    [
-      'takes a URI string as it stands',
-      { codeBlocks: [{ content: 'x', uri: 'file:///b' }] },
-      [['x', null, 'file:///b']],
-    ],
+    ['uses a URI string unchanged', { codeBlocks: [{ content: 'x', uri: 'file:///b' }] }, [['x', null, 'file:///b']]],
     [
       'comes from suggestions too',
       { suggestedCodeBlocks: [{ content: 's', uri: { path: '/s' } }] },
@@ -131,7 +123,7 @@ describe('code', () => {
     expect(partsOf({ type: 2, ...fields })).toEqual(expected)
   })
 
-  it('is left out where the text shows it', () => {
+  it('is left out if the text shows it', () => {
     const text = 'so:\n```ts\nlet a = 1\n```'
     expect(partsOf({ text, codeBlocks: [{ content: 'let a = 1\n' }] })).toEqual([{ kind: 'text', text }])
   })
@@ -148,7 +140,7 @@ describe('attachments', () => {
       ],
     ],
     [
-      'files that no URI names, with what they held',
+      'files without a URI, with their content',
       { context: { fileSelections: [{ fileName: 'auth.py', content: 'def login' }, { fileName: ' ' }] } },
       [['auth.py', 'def login']],
     ],
@@ -228,11 +220,11 @@ test.each<[unknown, string]>([
   ['no network', 'no network'],
   ['{"message":"m"}', 'm'],
   [{ error: 'e', details: [{ title: 't', detail: 'e' }], code: 5, hint: 'h' }, 'e\nt\nh'],
-])('error details %j are told once each', (errorDetails, text) => {
+])('error details %j appear once each', (errorDetails, text) => {
   expect(partsOf({ errorDetails })).toEqual([{ kind: 'error', text }])
 })
 
-describe('a row that holds everything at once', () => {
+describe('a row with every kind of part', () => {
   const everything = {
     thinking: { text: 'think' },
     text: 'say',
@@ -246,7 +238,7 @@ describe('a row that holds everything at once', () => {
     const kinds = partsOf({ type: 2, ...everything }).map((part) => part.kind)
     expect(kinds).toEqual(['thinking', 'text', 'code', 'tool', 'attachment', 'todo', 'error'])
   })
-  it('gives the words of the user first, then what was attached', () => {
+  it('gives the user’s text first, then the attachments', () => {
     const kinds = partsOf({ type: 1, ...everything }).map((part) => part.kind)
     expect(kinds.slice(0, 2)).toEqual(['text', 'attachment'])
     expect(kinds).toHaveLength(7)

@@ -6,7 +6,7 @@ import { bytes, chatOf, halfCharacter, halvedJson } from './rows.ts'
 const uri = { $mid: 1, fsPath: '/w/a b.ts', external: 'file:///w/a%20b.ts', path: '/w/a b.ts', scheme: 'file' }
 const aFile = ['file:///w/a%20b.ts']
 
-describe('a chat is about the files', () => {
+describe('the files that a chat is about', () => {
   test.each<[string, Record<string, unknown>, readonly string[]]>([
     ['that were attached', { context: { fileSelections: [{ uri, addedWithoutMention: true }] } }, aFile],
     ['whose folders were attached', { context: { folderSelections: [{ uri: { fsPath: '/w/d/' } }] } }, ['file:///w/d']],
@@ -32,7 +32,7 @@ describe('a chat is about the files', () => {
   })
 })
 
-it('takes no word of the unsent draft', () => {
+it('takes no text from the unsent draft', () => {
   const draft = { text: '/draft/text', richText: '/draft/rich', selections: [{ uri, text: '/draft/selection' }] }
   const mentions = { fileSelections: { '/draft/mention': [] } }
   expect(decodePaths({ text: '/draft', richText: '/draft', context: { ...draft, mentions } })).toEqual([])
@@ -43,7 +43,7 @@ it('stops at twelve', () => {
   expect(decodePaths({ codeBlockData: Object.fromEntries(names) })).toHaveLength(12)
 })
 
-test('paths are read out of anything, and are well-formed', () => {
+test('any value yields valid paths', () => {
   fc.assert(
     fc.property(halvedJson, (value) => {
       const { a } = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }

@@ -4,7 +4,7 @@ import { decodeBubble, identity, partsOf, toolOf } from './rows.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-test('a number that would be rounded was told as another one where the call stands as an object in its row', () => {
+test('a number that JavaScript would round is exact, even if the call is an object in its row', () => {
   const row = JSON.stringify({ type: 2, toolFormerData: { name: 'query', params: { id: 'N' } } }).replace(
     '"N"',
     '7318349394477056123',
@@ -13,7 +13,7 @@ test('a number that would be rounded was told as another one where the call stan
   expect(decoded).toMatchObject({ message: { parts: [{ input: { id: '7318349394477056123' } }] } })
 })
 
-it('reads a whole call', () => {
+it('reads a complete call', () => {
   const call = {
     tool: 15,
     name: 'run_terminal_cmd',
@@ -50,7 +50,7 @@ describe('what is a call', () => {
     expect(names).toEqual(name === null ? [] : [name])
   })
 
-  it('falls back on what the chat keeps for the message', () => {
+  it('falls back to the data in the chat’s row', () => {
     const fromChat = '{"name":"read_file","params":"{\\"path\\":\\"/a\\"}"}'
     expect(partsOf({ type: 2, toolFormerData: { additionalData: { status: 'error' } } }, fromChat)).toMatchObject([
       { kind: 'tool', name: 'read_file', paths: ['/a'] },
@@ -63,7 +63,7 @@ describe('input and output', () => {
   test.each<[string, Record<string, unknown>, unknown, unknown]>([
     ['objects are taken as they are', { params: { a: 1 }, result: { b: 2 } }, { a: 1 }, { b: 2 }],
     ['torn arguments stay a string', { params: '', rawArgs: '{"path":"/a' }, '{"path":"/a', null],
-    ['raw arguments stand in for empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
+    ['raw arguments replace empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
     ['plain text stays a string', { result: ' plain\n' }, null, ' plain\n'],
     [
       'a number within that would be rounded, too',
@@ -75,7 +75,7 @@ describe('input and output', () => {
     ],
     ['a number that would be rounded stays a string', { result: '12345678901234567890' }, null, '12345678901234567890'],
     [
-      'additional data tells what the result leaves out',
+      'additional data adds what the result leaves out',
       { additionalData: { status: 'success', totalFiles: 3, composerData: '{"a":1}' } },
       null,
       { totalFiles: 3 },
@@ -92,7 +92,7 @@ describe('input and output', () => {
     expect([part.input, part.output]).toEqual([input, output])
   })
 
-  it('a value deeper than 500 levels is dropped and noted, the rest of the row stays', () => {
+  it('a value deeper than 500 levels is dropped and reported, the rest of the row stays', () => {
     const deep = decodeBubble({
       type: 2,
       text: 'said',
@@ -108,7 +108,7 @@ describe('input and output', () => {
     expect(decodeBubble({ toolFormerData: { name: 'any', params: nested(500) } })).toMatchObject({ issue: null })
   })
 
-  it('half characters are replaced at any depth, in keys too', () => {
+  it('half surrogates are replaced at any depth, in keys too', () => {
     const part = toolOf({ name: 'any', params: '{"a\\ud800":["\\udfff"],"__proto__":1}' })
     expect(JSON.stringify(part.input)).toBe('{"a\uFFFD":["\uFFFD"],"__proto__":1}')
   })
@@ -155,7 +155,7 @@ describe('status', () => {
     [{ reviewData: '{"status":"Done","selectedOption":"reject"}' }, {}, 'rejected'],
     [chosen('Done', 'anOptionOfTomorrow'), {}, 'completed'],
     [chosen('Done', 'anOptionOfTomorrow'), rejected, 'rejected'],
-  ])('what the user chose in the dialog decides: %j with %j is %s', (additionalData, fields, status) => {
+  ])('the user’s choice in the dialog decides: %j with %j is %s', (additionalData, fields, status) => {
     expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
   })
 
@@ -168,7 +168,7 @@ describe('status', () => {
     [chosen('Requested', 'reject'), {}, 'completed'],
     [chosen(undefined, 'reject'), {}, 'completed'],
     [chosen('None', 'reject'), { status: 'loading', userDecision: 'pending' }, 'running'],
-  ])('the default of a dialog was told as what the user chose: %j with %j is %s', (additionalData, fields, status) => {
+  ])('the default option of a dialog is not the user’s choice: %j with %j is %s', (additionalData, fields, status) => {
     expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
   })
 
@@ -177,7 +177,7 @@ describe('status', () => {
     [{ userDecision: 'accepted', result: '{"output":"done"}' }, 'completed'],
     [{ status: 'loading', userDecision: 'pending' }, 'running'],
     [{ userDecision: 'accepted', result: '{"rejected":true}' }, 'rejected'],
-  ])('a call that was held back counted as rejected whatever became of it: %j is %s', (fields, status) => {
+  ])('a call that was blocked first has the status of its end: %j is %s', (fields, status) => {
     const additionalData = { blockReason: 'outOfWorkspace' }
     expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
   })
@@ -193,7 +193,7 @@ describe('status', () => {
       { status: 'Done', selectedOption: value },
     ]),
     ['a huge status', { status: huge, selectedOption: 'reject' }],
-  ])('a harmed review says nothing, and costs nothing: %s', (_, reviewData) => {
+  ])('a damaged review has no effect: %s', (_, reviewData) => {
     const call = { name: 'run_terminal_cmd', status: 'completed', additionalData: { reviewData }, result: '{"a":1}' }
     expect(decodeBubble({ type: 2, toolFormerData: call })).toMatchObject({
       issue: null,
@@ -225,7 +225,7 @@ describe('MCP', () => {
   ])('%s is called %s and names no paths', (name, shown) => {
     expect(toolOf({ name, params: JSON.stringify(params) })).toMatchObject({ name: shown, paths: [] })
   })
-  it('keeps the bare name where the arguments do not say more', () => {
+  it('keeps the generic name if the arguments do not name the tool', () => {
     expect(toolOf({ name: 'mcp', params: '{"tools":[]}' }).name).toBe('mcp')
   })
 })
@@ -275,9 +275,9 @@ describe('what a call wrote', () => {
 })
 
 test.each([
-  ['as an argument', { params: { patch: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
-  ['as all there is', { rawArgs: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' }],
+  ['an argument', { params: { patch: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
+  ['the whole input', { rawArgs: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' }],
   ['under another name', { params: { input: '*** Begin Patch\n*** Update File: src/a.ts\n+x\n*** End Patch' } }],
-])('the files of a patch were not named where it stands %s', (_, call) => {
+])('the files of a patch are named if it is %s', (_, call) => {
   expect(toolOf({ name: 'apply_patch', ...call })).toMatchObject({ paths: ['src/a.ts'] })
 })

@@ -12,11 +12,11 @@ test.each<[text: string, value: unknown]>([
     { '\\': '7318349394477056123"1e400', '9\\"7318349394477056123': [1, '7318349394477056123', 'x\\'] },
   ],
   ['7318349394477056123', '7318349394477056123'],
-])('in %s a number was told as another one', (text, value) => {
+])('a number in %s is exact', (text, value) => {
   expect(parseExactly(text)).toEqual({ value })
 })
 
-test('all else is read as JSON is', () => {
+test('everything else is parsed as usual', () => {
   const large = fc.bigInt(2n ** 53n, 2n ** 70n)
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), large, (json, number) => {
@@ -28,6 +28,6 @@ test('all else is read as JSON is', () => {
   )
 })
 
-test('what is no JSON is none', () => {
+test('invalid JSON is null', () => {
   expect(parseExactly('{"id":7318349394477056123')).toBeNull()
 })

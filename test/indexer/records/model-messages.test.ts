@@ -11,7 +11,7 @@ import { unreadMessage } from '../../../src/indexer/sources/records/state/model-
 import { asMessageId } from '../../../src/model/ids.ts'
 import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
 
-/** Messages are called `0`, `1` and so on by their places, with how often the key stood before. */
+/** Messages are named `0`, `1` and so on by their places, with the number of earlier occurrences of the key. */
 const decode = (...messages: readonly unknown[]): DecodedThread =>
   decodeModelThread(
     messages.map((message, at) => ({ key: String(at), message: message as JsonRecord })),
@@ -54,36 +54,36 @@ describe('a result', () => {
     ['a text marked as a fault', { result: 'no', isError: true }, 'no', true],
     ['content beside nothing', { experimental_content: [{ type: 'text', text: 'a' }, { text: 'b' }] }, 'a\nb', false],
     ['nothing', {}, null, false],
-  ])('that is %s is told', (_, part, output, isError) => {
+  ])('that is %s is read', (_, part, output, isError) => {
     expect(outputOf(part)).toEqual([{ callId: 'c', output, isError }])
   })
 
-  test('is a fault where its message says so', () => {
-    const told = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
-    expect(outputOf({ result: 'no' }, told)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+  test('is an error if its message says so', () => {
+    const marked = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
+    expect(outputOf({ result: 'no' }, marked)).toEqual([{ callId: 'c', output: 'no', isError: true }])
     const within = { providerOptions: { cursor: { highLevelToolCallResult: { output: { isError: true } } } } }
     expect(outputOf({ result: 'no' }, within)).toEqual([{ callId: 'c', output: 'no', isError: true }])
   })
 
-  test('can be the whole of its message', () => {
+  test('can be the whole message', () => {
     const message = { role: 'tool', toolCallId: 'c', content: 'done' }
     expect(listToolResults(message)).toEqual([{ callId: 'c', output: 'done', isError: false }])
   })
 
-  test.each(['user', 'system', 'developer', undefined])('is none in a message of the role %s', (role) => {
+  test.each(['user', 'system', 'developer', undefined])('is ignored in a message of the role %s', (role) => {
     expect(listToolResults({ role, content: [{ type: 'tool-result', toolCallId: 'c', result: 'a' }] })).toEqual([])
   })
 })
 
 describe('a thread', () => {
-  test('gives a key that stands again another name', () => {
+  test('numbers a key that occurs again', () => {
     const message = user('one') as JsonRecord
     const entries = ['a', 'b', 'a'].map((key) => ({ key, message }))
     const { messages } = decodeModelThread(entries, (key, occurrence) => asMessageId(`${key}${occurrence}`))
     expect(messages.map(({ id }) => id)).toEqual(['a0', 'b0', 'a1'])
   })
 
-  test('says of a call how it ended, as far as can be told', () => {
+  test('tells how a call ended, as far as known', () => {
     const calls = partsOf(
       assistant(call('c1', 'A', {}), call('c2', 'B', {})),
       result('c2', 'B', 'no', { isError: true }),
@@ -98,7 +98,7 @@ describe('a thread', () => {
     ])
   })
 
-  test('gives a result to the last call of its id before it', () => {
+  test('gives a result to the last call with its id before it', () => {
     const twice = [
       assistant(call('c', 'A', {})),
       result('c', 'A', 1),
@@ -108,13 +108,13 @@ describe('a thread', () => {
     expect(partsOf(...twice)).toMatchObject([{ output: 1 }, { output: 2 }])
   })
 
-  test('shows a result whose call is not there by itself', () => {
+  test('shows a result without a call on its own', () => {
     expect(decode(result('c', 'Shell', 'done')).messages).toMatchObject([
       { role: 'assistant', parts: [{ kind: 'tool', name: 'Shell', callId: 'c', input: null, output: 'done' }] },
     ])
   })
 
-  test('has a gap where a message could not be read, and none where nothing is to be shown', () => {
+  test('has a gap for an unreadable message, and none for an empty one', () => {
     const { messages, outline, issues } = decode(
       user('one'),
       unreadMessage,
@@ -130,14 +130,14 @@ describe('a thread', () => {
     expect([messages.length, issues]).toEqual([2, []])
   })
 
-  test('marks what Cursor put in place of messages that no longer fit', () => {
+  test('marks a summary that Cursor put in place of messages', () => {
     const summary = { ...user('So far'), providerOptions: { cursor: { isSummary: true } } }
     expect(decode(summary, user('one')).messages.map(({ isSimulated }) => isSimulated)).toEqual([true, false])
   })
 })
 
 describe('parts', () => {
-  test('of an answer are told in their order', () => {
+  test('of an answer are in order', () => {
     const answer = assistant(
       { type: 'reasoning', text: 'hm' },
       { type: 'redacted-reasoning', data: 'secret' },
@@ -168,7 +168,7 @@ describe('parts', () => {
     ['bytes in a URI', { type: 'file', data: 'data:text/plain,hello', url: 'data:,a' }, 'file'],
     ['a place', { type: 'image', image: 'https://yard.org/a.png' }, 'https://yard.org/a.png'],
     ['a name', { type: 'file', data: 'aGVsbG8=', filename: 'plan.pdf' }, 'plan.pdf'],
-  ])('of a prompt that are %s are told by what names them', (_, part, path) => {
+  ])('of a prompt that are %s are read by their names', (_, part, path) => {
     expect(partsOf({ role: 'user', content: [part] })).toEqual([{ kind: 'attachment', path, text: null }])
   })
 
@@ -184,7 +184,7 @@ describe('parts', () => {
     expect(decode({ role: 'user', content }, { role: 'assistant', content }).issues).toEqual([])
   })
 
-  test.each([[{ type: 'hologram' }], [7], [null], [{}]])('of no known kind are an issue: %j', (part) => {
+  test.each([[{ type: 'hologram' }], [7], [null], [{}]])('of an unknown kind are an issue: %j', (part) => {
     const { issues, messages } = decode(assistant(say('one'), part), { role: 'user', content: [say('two'), part] })
     expect(issues).toEqual([
       { key: '0', reason: 'unknown-shape' },
@@ -219,7 +219,7 @@ const message = fc.record({
   content: fc.oneof(fc.string(), fc.array(part, { maxLength: 4 }), fc.jsonValue()),
 })
 
-test('whatever the messages, what comes of them can be kept, in its order, each under one id', () => {
+test('any messages become a thread that can be stored, in order, with distinct ids', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
       const decoded = decode(...messages)

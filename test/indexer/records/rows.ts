@@ -3,8 +3,7 @@ import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import type { DecodedChatRow } from '../../../src/indexer/decoded.ts'
 import type { MessageDraft } from '../../../src/mirror/write/batch.ts'
-import { asChatId, asMessageId } from '../../../src/model/ids.ts'
-import type { MessageId } from '../../../src/model/ids.ts'
+import { asChatId, asMessageId, type MessageId } from '../../../src/model/ids.ts'
 import type { Part, ToolPart } from '../../../src/model/part.ts'
 
 export const chatId = asChatId('chat-1')
@@ -39,7 +38,7 @@ export function chatOf(composer: unknown, id: string = chatId): DecodedChatRow {
   return decoded
 }
 
-/** Any JSON, rich in halves of surrogate pairs; `JSON.stringify` writes those as escapes, into a row and out of one. */
+/** Any JSON, with many half surrogate pairs. `JSON.stringify` writes those as escapes, and parsing brings them back. */
 export const halvedJson = fc.jsonValue({
   maxDepth: 4,
   stringUnit: fc.constantFrom('a', ' ', '\ud83d', '\ude00', '/', '.'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTimestamp } from '../../../src/indexer/sources/records/json/read-timestamp.ts'
+import { readTimestamp } from '../../../src/indexer/sources/records/json/read-time.ts'
 import { unwrapPrompt } from '../../../src/indexer/sources/records/message/unwrap-prompt.ts'
 import { query } from '../../helpers/eras/transcripts.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
@@ -10,16 +10,16 @@ test.each([
   ['a query on one line loses its tags', '<user_query>a</user_query>', ['a']],
   ['only the breaks beside the tags are taken off', query('\n  a \n'), ['\n  a \n']],
   ['breaks of Windows are taken off', '<user_query>\r\na\r\nb\r\n</user_query>', ['a\r\nb']],
-  ['what stands before is taken off', `<user_info>\nOS\n</user_info>\n\n${query('a')}`, ['a']],
-  ['what stands after is taken off', `${query('a')}\n<system_reminder>b</system_reminder>\n`, ['a']],
-  ['tags of no known name are taken off around a query', `<new_thing kind="x">b</new_thing>\n${query('a')}`, ['a']],
+  ['what comes before is removed', `<user_info>\nOS\n</user_info>\n\n${query('a')}`, ['a']],
+  ['what comes after is removed', `${query('a')}\n<system_reminder>b</system_reminder>\n`, ['a']],
+  ['unknown tags around a query are removed', `<new_thing kind="x">b</new_thing>\n${query('a')}`, ['a']],
   ['a mark of an image is taken off', `[Image]\n<image_files>\nb\n</image_files>\n${query('a')}`, ['a']],
-  ['without a query, tags of known names are taken off', '<timestamp>b</timestamp>\na', ['a']],
+  ['without a query, known tags are removed', '<timestamp>b</timestamp>\na', ['a']],
   ['without a query, other tags are the words of the user', '<div>b</div>\na', ['<div>b</div>\na']],
   ['a tag in the words stays', query('what is <timestamp>?'), ['what is <timestamp>?']],
   ['a query in the words stays', 'what is <user_query>a</user_query>?', ['what is <user_query>a</user_query>?']],
   ['a closing tag in the words stays', query('a </user_query> b'), ['a </user_query> b']],
-  ['words behind a query are kept', `${query('a')} b`, ['a', 'b']],
+  ['text after a query is kept', `${query('a')} b`, ['a', 'b']],
   ['several queries are several texts', `${query('a')}\n${query('b')}`, ['a', 'b']],
   ['a query without an end goes to the end', '<user_query>\na', ['a']],
   ['a wrapper without an end is no wrapper', '<timestamp>a', ['<timestamp>a']],
@@ -48,7 +48,7 @@ test.each([
     '<attached_files>\n<code_selection path="src/a.ts" lines="1-2">\nx\n</code_selection>\n</attached_files>',
     ['src/a.ts'],
   ],
-])('the paths of %s are told', (_, wrapper, paths) => {
+])('the paths of %s are read', (_, wrapper, paths) => {
   expect(unwrapPrompt(`${wrapper}\n${query('a')}`).paths).toEqual(paths)
 })
 
@@ -75,7 +75,7 @@ test.each([
   ['Tuesday, Jun 2, 2026, 12:05 PM (UTC)', Date.UTC(2026, 5, 2, 12, 5)],
   ['2026-06-02T11:20:00+08:00', elevenTwentyInUtcPlus8],
   ['2026-06-02T03:20:00.000Z', elevenTwentyInUtcPlus8],
-])('%s is a moment', (given, atMs) => {
+])('%s is a time', (given, atMs) => {
   expect(readTimestamp(` ${given}\n`)).toBe(atMs)
 })
 
@@ -92,6 +92,6 @@ test.each([
   'Jun 2, 1926, 11:20 AM (UTC)',
   'yesterday',
   '',
-])('"%s" is no moment for certain', (given) => {
+])('"%s" is no certain time', (given) => {
   expect(readTimestamp(given)).toBeNull()
 })

@@ -12,7 +12,7 @@ import { bytesField, encodeState, numberField, type StatePlan } from '../../../s
 import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 
-/** Blobs by their ids, and what was asked of them. */
+/** Blobs by their ids, and which were read. */
 class Blobs {
   readonly held = new Map<string, Buffer>()
   readonly asked: string[][] = []
@@ -42,7 +42,7 @@ const textsOf = ({ entries }: ReturnType<typeof walkState>): unknown[] =>
   )
 const id = (digit: string): string => digit.repeat(64)
 
-test('a state is read in its order, each blob asked for once', () => {
+test('a state is read in order, and each blob once', () => {
   const blobs = new Blobs()
   const [one = '', two = ''] = ['one', 'two'].map((text) => blobs.put(user(text)))
   const walked = blobs.walk({ entries: [one, { inline: user('here') }, two, one] })
@@ -57,7 +57,7 @@ test('a blob of several messages gives each a key of its own', () => {
   expect(blobs.walk({ entries: [both] }).entries.map(({ key }) => key)).toEqual([`${both}/0`, `${both}/1`])
 })
 
-test('what a state says beside its messages is told', () => {
+test('facts in a state beside its messages are read', () => {
   const atMs = Date.UTC(2026, 5, 2)
   const plan = { entries: [], tokens: { used: 7, limit: 9 }, workspaceUris: ['file:///a', '/b'], startedAtMs: atMs }
   expect(new Blobs().walk(plan)).toMatchObject({
@@ -73,7 +73,7 @@ test('what a state says beside its messages is told', () => {
   })
 })
 
-test('a message that is as short as an id is told for a message', () => {
+test('a message as short as an id is recognised as a message', () => {
   const short = { role: 'user', content: 'abcde' }
   expect(Buffer.byteLength(JSON.stringify(short))).toBe(33)
   const shorter = { role: 'user', content: 'abcd' }
@@ -82,8 +82,8 @@ test('a message that is as short as an id is told for a message', () => {
   expect(walked.entries.map(({ message }) => message)).toEqual([shorter, short])
 })
 
-describe('what is wrong with a tree is told, and the rest is walked:', () => {
-  test('a blob that is not there', () => {
+describe('a problem in a tree is reported, and the rest is read:', () => {
+  test('a missing blob', () => {
     const blobs = new Blobs()
     const walked = blobs.walk({ entries: [id('a'), blobs.put(user('one'))] })
     expect(textsOf(walked).at(-1)).toBe('one')
@@ -91,7 +91,7 @@ describe('what is wrong with a tree is told, and the rest is walked:', () => {
     expect(walked.entries).toHaveLength(2)
   })
 
-  test('a state that is none', () => {
+  test('an invalid state', () => {
     expect(walkState(Buffer.from('no state'), new Blobs().read)).toMatchObject({
       entries: [],
       issues: [{ key: 'root', reason: 'unknown-shape' }],
@@ -118,7 +118,7 @@ describe('turns', () => {
     return blobs.put(Buffer.concat([prompt, ...steps.map((step) => bytesField(2, hex(blobs.put(step))))]))
   }
 
-  test('tell the thread where its own list shows nothing', () => {
+  test('give the thread if its own list shows nothing', () => {
     const blobs = new Blobs()
     const turn = turnOf(blobs, 'one', bytesField(1, text('two')), bytesField(3, text('three')))
     const preface = user('').content
@@ -133,14 +133,14 @@ describe('turns', () => {
     ])
   })
 
-  test('tell nothing twice where it tells them', () => {
+  test('duplicate nothing that the list has', () => {
     const blobs = new Blobs()
     const turn = turnOf(blobs, 'one', bytesField(1, text('two')))
     const entries = [user('one'), assistant(say('two'))].map((message) => blobs.put(message))
     expect(textsOf(blobs.walk({ entries, turns: [turn] }))).toEqual(['one', 'two'])
   })
 
-  test('that are not there, or of no known form, are issues', () => {
+  test('that are missing or of an unknown format are issues', () => {
     const blobs = new Blobs()
     const odd = blobs.put(bytesField(7, Buffer.from('new')))
     const turn = turnOf(blobs, 'one', bytesField(9, text('new')))
@@ -149,7 +149,7 @@ describe('turns', () => {
     expect(entries).toHaveLength(2)
   })
 
-  test('are read as they are, and a level deeper', () => {
+  test('are read directly, and one level deeper', () => {
     const plain = Buffer.concat([bytesField(1, hex(id('a'))), bytesField(2, hex(id('b'))), bytesField(2, hex(id('c')))])
     const turn = { userMessage: id('a'), steps: [id('b'), id('c')], atMs: null }
     expect([decodeTurn(plain), decodeTurn(bytesField(1, plain))]).toEqual([turn, turn])
@@ -183,7 +183,7 @@ describe('turns', () => {
   })
 })
 
-test('whatever the bytes, they are a state, or none', () => {
+test('any bytes are a state, or null', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (array) => {
       const bytes = Buffer.from(array)

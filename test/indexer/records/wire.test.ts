@@ -12,7 +12,7 @@ const field: fc.Arbitrary<WireField> = fc.oneof(
 const encode = ({ number: at, value }: WireField): Buffer =>
   typeof value === 'number' ? numberField(at, value) : bytesField(at, value)
 
-test('what was written is read, field by field', () => {
+test('the fields that were written are read', () => {
   fc.assert(
     fc.property(fc.array(field, { maxLength: 20 }), (fields) => {
       expect(readWire(Buffer.concat(fields.map(encode)))).toEqual(fields)
@@ -20,7 +20,7 @@ test('what was written is read, field by field', () => {
   )
 })
 
-test('whatever the bytes, fields come of them that lie within them, or nothing', () => {
+test('any bytes give fields within them, or null', () => {
   fc.assert(
     fc.property(bytes, (given) => {
       const fields = readWire(given) ?? []
@@ -32,7 +32,7 @@ test('whatever the bytes, fields come of them that lie within them, or nothing',
   )
 })
 
-test('a message cut off within a field is none', () => {
+test('a message that ends within a field is invalid', () => {
   const whole = Buffer.concat([numberField(1, 300), bytesField(2, Buffer.from('abc'))])
   const lengths = Array.from({ length: whole.length + 1 }, (_, length) => length)
   const read = lengths.filter((length) => readWire(whole.subarray(0, length)) !== null)
@@ -60,7 +60,7 @@ test.each<[string, number[], readonly WireField[] | null]>([
   expect(readWire(Buffer.from(given))).toEqual(fields)
 })
 
-test('of a field that stands twice all bytes count, and the last number', () => {
+test('of a repeated field all bytes count, and the last number', () => {
   const twice = [bytesField(1, Buffer.from('a')), numberField(1, 7), bytesField(1, Buffer.from('b')), numberField(1, 8)]
   const fields = readWire(Buffer.concat(twice)) ?? []
   expect(bytesIn(fields, 1).map(String)).toEqual(['a', 'b'])

@@ -14,7 +14,10 @@ const HUGE = 'x'.repeat(3_000_000)
 let home: CursorHome
 let indexer: Indexer
 
-/** A chat lies beside the file, which is read whatever happens to that; it takes its model from it where it can. */
+/**
+ * There is a chat beside the file, which is read whatever happens to the file; it gets its model from the file if
+ * possible.
+ */
 beforeEach(() => {
   home = new CursorHome()
   indexer = new Indexer(home.userDir)
@@ -38,9 +41,9 @@ const rowOf = (more: object) => (store: TrackingStore) =>
 const sql = (text: string) => (store: TrackingStore) => store.db.exec(text)
 
 interface Harm {
-  /** What is done to a sound store. */
+  /** How a sound store is damaged. */
   readonly harm: (store: TrackingStore) => unknown
-  /** What is done to its file, after it was closed. */
+  /** How its file is damaged, after it was closed. */
   readonly harmFile?: (path: string) => unknown
   readonly state?: string
   readonly issues: readonly string[]
@@ -183,8 +186,8 @@ test.each(Object.entries(harms))('%s is one issue at most, and costs nothing els
     const { ends } = indexer.pass(depth)
     expect(ends).toContainEqual(expect.objectContaining({ kind: 'tracking', state: harm.state ?? 'ok' }))
     expect(ends).toContainEqual(expect.objectContaining({ kind: 'transcripts', state: 'ok' }))
-    const told = indexer.mirror.prepare<[], string>(`select key || ' ' || reason from row_issues`).pluck().all()
-    expect(told).toEqual(harm.issues)
+    const reported = indexer.mirror.prepare<[], string>(`select key || ' ' || reason from row_issues`).pluck().all()
+    expect(reported).toEqual(harm.issues)
     expect(indexer.mirror.prepare('select id, model from chats').all()).toEqual([
       { id: 'a', model: harm.isTold ? 'm' : null },
     ])

@@ -53,7 +53,7 @@ const transcript = (id: string): string =>
     lines(line('user', said(query(`asked in ${id}`))), line('assistant', said(`answered in ${id}`))),
   )
 
-/** A pass, after so long that none is too early. */
+/** A pass, late enough that it is never too early. */
 function pass(depth: PassDepth = 'nudge') {
   nowMs += 2 * MINUTE_MS
   return indexer.pass(depth)
@@ -81,7 +81,7 @@ describe('a chat that has neither times nor a model', () => {
     store.record({ conversationId: 'a', timestamp: at(95), model: 'default' })
   })
 
-  test('takes both from what Cursor recorded of its code, and says so', () => {
+  test('takes both from Cursor’s record of its code, marked as such', () => {
     pass()
     expect(chat('a')).toMatchObject({
       createdAt: iso(0),
@@ -93,7 +93,7 @@ describe('a chat that has neither times nor a model', () => {
     expect(times('a')).toEqual([0, 1].map(() => ({ atMs: at(0), source: 'tracking' })))
   })
 
-  test('takes them too where it was there first, and again where the record grows', () => {
+  test('takes them if it was read first, and again when the record grows', () => {
     indexer.homes = []
     pass()
     indexer.homes = [cursorHome()]
@@ -103,7 +103,7 @@ describe('a chat that has neither times nor a model', () => {
     expect(chat('a')).toMatchObject({ lastActivityAt: iso(200), model: 'newest', models: ['newest', 'late', 'early'] })
   })
 
-  test('keeps what was recorded when Cursor drops it, or the whole file', () => {
+  test('keeps what was recorded when Cursor deletes it, or the whole file', () => {
     pass()
     const before = chat('a')
     store.db.exec('delete from ai_code_hashes')
@@ -114,13 +114,13 @@ describe('a chat that has neither times nor a model', () => {
     expect(chat('a')).toEqual(before)
   })
 
-  test.each(['nudge', 'count', 'reconcile', 'full'] as const)('is not touched by a second pass, %s', (depth) => {
+  test.each(['nudge', 'count', 'reconcile', 'full'] as const)('is not changed by a second pass, %s', (depth) => {
     pass()
     expect(pass(depth)).toMatchObject(unchanged)
   })
 })
 
-test("what the chat's own rows say is left as it is", () => {
+test('facts in the chat’s own rows are left unchanged', () => {
   const shop = home.global()
   shop.chat('own', {
     createdAt: at(-60),
@@ -141,13 +141,13 @@ test("what the chat's own rows say is left as it is", () => {
   expect(times('own')).toEqual([{ atMs: at(-60), source: 'chat' }])
 })
 
-test('a chat that is recorded and held nowhere is none', () => {
+test('a recorded chat that is in no store does not exist', () => {
   store.record({ conversationId: 'nowhere', timestamp: at(0), model: 'm' })
   pass()
   expect(rows('chats')).toEqual([])
 })
 
-test('what a person typed or took from a completion counts for no chat', () => {
+test('what a person typed or accepted from a completion counts for no chat', () => {
   transcript('a')
   store.record({ conversationId: 'a', timestamp: at(0), model: 'm', source: 'human' })
   store.record({ conversationId: 'a', timestamp: at(0), model: 'm', source: 'tab' })
@@ -160,7 +160,7 @@ test('what a person typed or took from a completion counts for no chat', () => {
   expect(chat('a')).toMatchObject({ createdAt: iso(1), model: 'm', modelSource: 'tracking' })
 })
 
-test('of ten thousand recorded lines the mirror keeps a row for each chat and hour', () => {
+test('for ten thousand recorded lines the mirror has one row per chat and hour', () => {
   store.db.transaction(() => {
     for (let n = 0; n < 10_000; n += 1)
       store.record({ conversationId: `c${n % 2}`, timestamp: at(n / 100), model: 'm' })
@@ -169,7 +169,7 @@ test('of ten thousand recorded lines the mirror keeps a row for each chat and ho
   expect(rows('tracked')).toHaveLength(4)
 })
 
-test('code, names of files, summaries and contents in the same file never come into the mirror', () => {
+test('code, file names, summaries and contents in the same file never reach the mirror', () => {
   transcript('a')
   store.record({ conversationId: 'a', timestamp: at(0), model: 'm' })
   store.score('ab'.repeat(20), 4)
@@ -181,7 +181,7 @@ test('code, names of files, summaries and contents in the same file never come i
   expect(bytesBelow(indexer.folder)).not.toContain(trackingCanary)
 })
 
-test('of a chat that was purged nothing is left, and nothing comes again', async () => {
+test('nothing is left of a purged chat, and nothing comes back', async () => {
   for (const id of ['a', 'b']) {
     transcript(id)
     store.record({ conversationId: id, timestamp: at(0), model: 'm' })
@@ -195,7 +195,7 @@ test('of a chat that was purged nothing is left, and nothing comes again', async
   expect(rows('tracked')).toMatchObject([{ chat_id: 'b' }])
 })
 
-test('a mirror that was made before is told all of it at its next pass', () => {
+test('an existing mirror gets everything in its next pass', () => {
   transcript('a')
   store.record({ conversationId: 'a', timestamp: at(0), model: 'm' })
   const made = new Indexer(home.userDir)
@@ -215,8 +215,8 @@ test('a mirror that was made before is told all of it at its next pass', () => {
     made.mirror = openWriter(made.path)
     made.homes = [cursorHome()]
     made.pass()
-    const told = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
-    expect(told).toEqual([
+    const listed = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
+    expect(listed).toEqual([
       { id: 'a', model: 'm', source: 'tracking' },
       { id: 'held', model: 'mine', source: 'cursor' },
     ])
@@ -240,7 +240,7 @@ describe('how often and how much is read', () => {
     }
   }
 
-  test('a file that changed is read once a minute at most, and is not forgotten', () => {
+  test('a changed file is read at most once a minute, and is not forgotten', () => {
     store.record({ conversationId: 'a', timestamp: at(0) })
     expect(read()).not.toEqual([])
     nowMs += 20_000
@@ -251,7 +251,7 @@ describe('how often and how much is read', () => {
     expect(rows('tracked')).toHaveLength(2)
   })
 
-  test('what was read before is not read again while the last row stands, and all of it where it does not', () => {
+  test('old rows are not read again while the last row is unchanged; otherwise all are', () => {
     store.db.transaction(() => {
       for (let n = 0; n < 5000; n += 1) store.record({ conversationId: 'a', timestamp: at(0) })
     })()
@@ -266,7 +266,7 @@ describe('how often and how much is read', () => {
     expect(rows('tracked')).toHaveLength(2)
   })
 
-  test('of a file too large to be copied no lock is held between two pages, and Cursor can write', () => {
+  test('for a file too large to be copied no lock is held between two pages, and Cursor can write', () => {
     const padding = 'x'.repeat(40_000)
     store.db.transaction(() => {
       for (let n = 0; n < 1200; n += 1) store.record({ conversationId: 'a', timestamp: at(0) })
@@ -286,14 +286,14 @@ describe('how often and how much is read', () => {
     expect(rows('tracked')).toHaveLength(1)
   })
 
-  test('it is not looked for where the kind is switched off', () => {
+  test('the file is not read if the kind is switched off', () => {
     const kindsWithout = (disabledKinds: readonly string[]) =>
       discoverSources({ userDirs: [], homes: [cursorHome()], disabledKinds }).map(({ kind }) => kind)
     expect(kindsWithout([])).toEqual(['tracking'])
     expect(kindsWithout(['tracking'])).toEqual([])
   })
 
-  test('while there is no such folder, there is no such source', () => {
+  test('without such a folder, there is no such source', () => {
     const empty = join(home.root, 'empty')
     mkdirSync(empty)
     expect(trackingSources(empty)).toEqual([])

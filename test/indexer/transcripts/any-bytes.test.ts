@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { decode } from './decoded.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 
-/** Bits of all forms, whole and torn, so that their readers meet one another. */
+/** Pieces of all formats, complete and torn, so that each decoder meets the others' input. */
 const scraps = [
   'user:\n',
   'assistant:\n',
@@ -58,7 +58,7 @@ const bytes = fc.oneof(
   fc.json({ maxDepth: 4 }).map((json) => Buffer.from(`{"role":"assistant","message":{"content":[${json}]}}\n`)),
 )
 
-test('any bytes are decoded, to messages with something in them and one id and place each', () => {
+test('any bytes are decoded to messages with content, each with one id and place', () => {
   fc.assert(
     fc.property(bytes, (content) => {
       const { messages, outline, hasOnlyControl } = decode(content)
@@ -76,7 +76,7 @@ test('any bytes are decoded, to messages with something in them and one id and p
   )
 })
 
-test('a file cut off anywhere gives the same messages up to there', () => {
+test('a truncated file gives the same messages up to its end', () => {
   const line = (words: string) => `${JSON.stringify({ role: 'assistant', message: { content: words } })}\n`
   const whole = ['one', 'two', 'three\n{"', 'vier \u{1f600}'].map(line).join('')
   const all = decode(whole).messages.map(({ parts }) => parts)
@@ -101,7 +101,7 @@ test.each([
   '```',
   '` ',
   '\n',
-])('a great file of nothing but %j takes time by its size, not by the square of it', (unit) => {
+])('decoding a large file of nothing but %j takes linear time', (unit) => {
   const cpuMs = startCpuClock()
   decode(`assistant:\n${unit.repeat(50_000)}`)
   expect(cpuMs()).toBeLessThan(8000)

@@ -24,11 +24,11 @@ test.each<[string, unknown, unknown[]]>([
     { type: 'error', error: { message: 'no luck', code: 7 } },
     ['assistant', { kind: 'error', text: 'no luck' }],
   ],
-])('what was said is found %s', (_, record, expected) => {
+])('the message is found %s', (_, record, expected) => {
   expect(partsOf(lines(record))).toEqual([expected])
 })
 
-describe('what a turn failed of was not told', () => {
+describe('the error of a turn is shown', () => {
   const error = { kind: 'error', text: 'no luck' }
   const failed = { type: 'turn_ended', status: 'error', error: 'no luck' }
 
@@ -55,13 +55,13 @@ describe('what a turn failed of was not told', () => {
     expect(partsOf(lines(...records))).toEqual(expected)
   })
 
-  test('and moves no message behind it', () => {
+  test('and shifts no message after it', () => {
     const records = [line('assistant', said('a')), failed, line('user', said('b'))]
     expect(decode(lines(...records)).messages.map(({ id }) => id)).toEqual(['chat/0', 'chat/1'])
   })
 })
 
-test('a number that would be rounded was told as another one', () => {
+test('a number that JavaScript would round is exact', () => {
   const row = JSON.stringify(line('assistant', call('query', { id: 'N' }))).replace('"N"', '7318349394477056123')
   expect(partsOf(`${row}\n`)).toEqual([
     ['assistant', tool('query', { status: 'running', input: { id: '7318349394477056123' } })],
@@ -70,8 +70,8 @@ test('a number that would be rounded was told as another one', () => {
 
 test.each([
   ['the end of a turn', { type: 'turn_ended', status: 'success' }],
-  ['a line of no known kind', { kind: 'other' }],
-  ['a role of the machine', { role: 'system', message: { content: 'You are' } }],
+  ['a line of an unknown kind', { kind: 'other' }],
+  ['another role', { role: 'system', message: { content: 'You are' } }],
   ['an error without words', { type: 'error' }],
 ])('%s is no message and takes no place', (_, record) => {
   const decoded = decode(lines(record, line('user', said('a')), record))
@@ -81,9 +81,9 @@ test.each([
 })
 
 test.each([
-  ['withheld reasoning alone', line('assistant', said(' [REDACTED]\n'))],
+  ['redacted reasoning alone', line('assistant', said(' [REDACTED]\n'))],
   ['blank text', line('assistant', said(' '))],
-  ['a block of no known kind', line('assistant', { type: 'image', source: 'inline' })],
+  ['a block of an unknown kind', line('assistant', { type: 'image', source: 'inline' })],
   ['no content', { role: 'assistant' }],
 ])('%s is no message and keeps its place', (_, record) => {
   const decoded = decode(lines(line('user', said('a')), record, line('assistant', said('b'))))
@@ -117,15 +117,15 @@ describe('a line that cannot be read', () => {
   test.each([
     ['is named in the middle', `${whole}{"role":\n${whole}`, 'bad-json', ['chat/0', 'chat/2']],
     ['is named at the end', `${whole}{"role":\n`, 'bad-json', ['chat/0']],
-    ['is named where it is no object', `${whole}7\n${whole}`, 'not-an-object', ['chat/0', 'chat/2']],
+    ['is reported if it is not an object', `${whole}7\n${whole}`, 'not-an-object', ['chat/0', 'chat/2']],
     ['is not there yet while its end is missing', `${whole}{"role":`, null, ['chat/0']],
-    ['is not there yet where it is the only one', '{"role":', null, []],
+    ['does not count yet if it is the only one', '{"role":', null, []],
   ])('%s', (_, content, issue, ids) => {
     const decoded = decode(content)
     expect([decoded.issue, decoded.messages.map(({ id }) => id)]).toEqual([issue, ids])
   })
 
-  test('is one that is nested too deep to be stored, which costs the input alone', () => {
+  test('because it is nested too deep loses only its input', () => {
     const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`
     const content = `{"role":"assistant","message":{"content":[{"type":"tool_use","name":"T","input":${deep}}]}}\n`
     expect(decode(content).issue).toBe('too-deep')
@@ -133,11 +133,11 @@ describe('a line that cannot be read', () => {
   })
 })
 
-test('a last line without its line end counts once it is whole', () => {
+test('a last line without a line end counts once it is complete', () => {
   expect(partsOf(lines(line('user', said('a'))).trimEnd())).toEqual([['user', text('a')]])
 })
 
-test('lines of Windows, a byte order mark, empty lines and broken bytes are read over', () => {
+test('Windows line ends, a byte order mark, empty lines and broken bytes do not matter', () => {
   const content = `\uFEFF\r\n${lines(line('user', said('a'))).replace('\n', '\r\n')}\r\n`
   expect(partsOf(content)).toEqual([['user', text('a')]])
   const half = Buffer.concat([
@@ -199,13 +199,13 @@ describe('a call', () => {
   })
 })
 
-test('the time of a prompt is the time of its message', () => {
+test('the time in a prompt is the time of its message', () => {
   const stamped = `<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n${query('a')}`
   const [first] = decode(lines(line('user', said(stamped)))).messages
   expect(first).toMatchObject({ sentAtMs: Date.UTC(2026, 5, 2, 3, 20), parts: [text('a')] })
 })
 
-test('what was sent along stands behind the words', () => {
+test('attachments follow the text', () => {
   const wrapped = `<image_files>\n1. /tmp/chart.png\n</image_files>\n${query('See')}`
   expect(partsOf(lines(line('user', said(wrapped))))).toEqual([
     ['user', text('See'), { kind: 'attachment', path: '/tmp/chart.png', text: null }],

@@ -23,21 +23,21 @@ test('prompts and answers are read, and a result is no message', () => {
   expect(decode(content)).toMatchObject({ issue: null, outline: { length: 3 } })
 })
 
-test('what looks like a role or a mark is what was said', () => {
+test('text that looks like a role or a mark stays text', () => {
   const words = 'user:\n\nassistant:\n\n[Tool call] T'
   expect(partsOf(list({ role: 'assistant', text: words }))).toEqual([['assistant', text(words)]])
 })
 
-test('an entry of the machine is no message and takes no place', () => {
+test('an entry of another role is no message and takes no place', () => {
   const decoded = decode(list({ role: 'system', text: 'x' }, asks('a')))
   expect(decoded).toMatchObject({ issue: null, messages: [{ id: 'chat/0' }] })
 })
 
-test('the form is told by its content, whatever stands before it', () => {
+test('the format is recognised by the content, whatever precedes it', () => {
   expect(partsOf(`\uFEFF \n${list(asks('a'))}`)).toEqual([['user', text('a')]])
 })
 
-test('results belong to the calls of their tool, in order, no further back than the prompt', () => {
+test('results belong to the calls of their tool, in order, and never to calls before the last prompt', () => {
   const content = list(
     calls(call('A', 0)),
     asks('a'),
@@ -62,7 +62,7 @@ test('results belong to the calls of their tool, in order, no further back than 
 })
 
 test.each([
-  ['is over once its result is there', [result({ toolName: 'T' })], 'completed'],
+  ['has ended once it has a result', [result({ toolName: 'T' })], 'completed'],
   ['runs while nothing follows', [], 'running'],
 ])('a call %s', (_, after, status) => {
   expect(decode(list(calls(call('T', null)), ...after)).messages[0]?.parts).toMatchObject([{ status }])
@@ -73,14 +73,14 @@ const deep = `${'['.repeat(600)}${']'.repeat(600)}`
 test.each([
   ['no object', [7], 'not-an-object'],
   ['no role', [{ text: 'x' }], 'unknown-shape'],
-  ['a role that is no word', [{ role: 7, text: 'x' }], 'unknown-shape'],
-  ['a text that is none', [{ role: 'user', text: ['x'] }], 'unknown-shape'],
-  ['calls that are no list', [{ role: 'assistant', text: '', toolCalls: { toolName: 'T' } }], 'unknown-shape'],
-  ['a call that is no object', [calls('T')], 'unknown-shape'],
+  ['a role that is not a string', [{ role: 7, text: 'x' }], 'unknown-shape'],
+  ['a text that is not a string', [{ role: 'user', text: ['x'] }], 'unknown-shape'],
+  ['calls that are not a list', [{ role: 'assistant', text: '', toolCalls: { toolName: 'T' } }], 'unknown-shape'],
+  ['a call that is not an object', [calls('T')], 'unknown-shape'],
   ['arguments that are too deep', [calls(call('T', deep))], 'too-deep'],
   ['a result that is too deep', [result({ toolName: 'T', result: deep })], 'too-deep'],
   ['several of these', [null, { role: 1 }], 'not-an-object'],
-])('an entry with %s is one issue, and its neighbours are read', (_, entries, issue) => {
+])('an entry with %s is one issue, and the other entries are read', (_, entries, issue) => {
   const decoded = decode(list(asks('a'), ...entries, asks('b')))
   expect(decoded.issue).toBe(issue)
   const texts = decoded.messages.flatMap(({ parts }) =>
@@ -104,17 +104,20 @@ test('text that only begins like a list is read as text', () => {
 const strange = [null, 7, true, '', 'x', [], {}, [[]], [{}], { a: { b: 1 } }, deep]
 const whole = { ...calls(call('T', { a: 1 })), toolResult: { toolName: 'T' } }
 
-test.each(['role', 'text', 'toolCalls', 'toolResult'])('a field %s of any type costs no neighbour', (field) => {
-  for (const role of ['user', 'assistant', 'tool']) {
-    for (const value of strange) {
-      const { messages } = decode(list(asks('a'), { ...whole, role, [field]: value }, asks('b')))
-      expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(['chat/0']))
-      expect(messages.at(-1)?.parts).toEqual([text('b')])
+test.each(['role', 'text', 'toolCalls', 'toolResult'])(
+  'a field %s of any type does not affect other entries',
+  (field) => {
+    for (const role of ['user', 'assistant', 'tool']) {
+      for (const value of strange) {
+        const { messages } = decode(list(asks('a'), { ...whole, role, [field]: value }, asks('b')))
+        expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(['chat/0']))
+        expect(messages.at(-1)?.parts).toEqual([text('b')])
+      }
     }
-  }
-})
+  },
+)
 
-test.each(['toolName', 'args'])('a field %s of a call of any type leaves the call', (field) => {
+test.each(['toolName', 'args'])('a field %s of a call of any type does not lose the call', (field) => {
   for (const value of strange) {
     expect(partsOf(list(calls({ ...call('T', null), [field]: value }))).flat()).toMatchObject([
       'assistant',

@@ -42,13 +42,13 @@ test.each<[string, string[], unknown[]]>([
     [tool('T', { input: { a: 1 }, status: 'running' })],
   ],
   [
-    'arguments of no known form',
+    'arguments in an unknown format',
     ['[Tool call] T', '  a', '  b=c'],
     [tool('T', { input: 'a\nb=c', status: 'running' })],
   ],
   ['a call without arguments', ['[Tool call] T'], [tool('T', { status: 'running' })]],
   [
-    'an argument that goes on at the margin, to the letter',
+    'an argument that continues at the left margin, unchanged',
     ['[Tool call] Write', '  path=a.ini', '  contents=[a]', '', 'x = 1', 'key=value', '    path=b', '', '  merge=true'],
     [
       tool('Write', {
@@ -59,7 +59,7 @@ test.each<[string, string[], unknown[]]>([
     ],
   ],
   [
-    'arguments that begin with one sign alone',
+    'arguments that begin with a single separator',
     ['[Tool call] Write', '  contents=interface A {', '  name: string', '}', '  path=a.ts'],
     [
       tool('Write', {
@@ -86,7 +86,7 @@ test.each<[string, string[], unknown[]]>([
     ],
   ],
   [
-    'words that are glued to the name, which its result tells',
+    'text directly after the name, which its result shows',
     ['[Tool call] Shellls -l', '[Tool call] ReadLints', '[Tool result] Shell', '[Tool result] ReadLints'],
     [tool('Shell', { input: 'ls -l' }), tool('ReadLints')],
   ],
@@ -96,7 +96,7 @@ test.each<[string, string[], unknown[]]>([
     [tool('Read', { input: 'me' }), tool('ReadLints')],
   ],
   [
-    'words that are glued to a name without a result, where a sign tells them apart',
+    'text directly after a name without a result, if a special character separates them',
     ['[Tool call] Shell{"command":"ls"}', '[Tool call] mcp.a:b-c"x'],
     [
       tool('Shell', { input: { command: 'ls' }, status: 'running' }),
@@ -132,7 +132,7 @@ test.each<[string, string[], unknown[]]>([
     [tool('A', { output: '1 a' }), tool('B', { output: '2 b' })],
   ],
   ['a result without a call', ['[Tool result] T', '  a'], [tool('T', { output: 'a' })]],
-  ['a result without words, which ends its call', ['[Tool call] T', '[Tool result] T', ''], [tool('T')]],
+  ['a result without text, which ends its call', ['[Tool call] T', '[Tool result] T', ''], [tool('T')]],
   [
     'a result whose tool no call has, by their order',
     ['[Tool call] A', '[Tool call] B', '[Tool result] C', '  1 a'],
@@ -141,19 +141,19 @@ test.each<[string, string[], unknown[]]>([
   ['a mark that is not at the margin', ['a', '  [Thinking] b'], [text('a\n  [Thinking] b')]],
   ['a word that begins like a mark', ['[Thinking]s'], [text('[Thinking]s')]],
   [
-    'withheld reasoning, which is nothing',
+    'redacted reasoning, which is left out',
     ['[REDACTED]', '[Thinking] [REDACTED]', '[Tool call] T'],
     [tool('T', { status: 'running' })],
   ],
-])('an answer holds %s', (_, words, parts) => {
+])('an answer contains %s', (_, words, parts) => {
   expect(partsOf(answer(...words))).toEqual([['assistant', ...parts]])
 })
 
-test('a call is over once another message follows', () => {
+test('a call has ended once another message follows', () => {
   expect(partsOf(`${answer('[Tool call] T')}${answer('a')}`)[0]).toEqual(['assistant', tool('T')])
 })
 
-test('a result in a later answer belongs to the call, and not past the next prompt', () => {
+test('a result in a later answer belongs to the call, but not across the next prompt', () => {
   const first = `${answer('[Tool call] T')}${answer('[Tool result] T', '  a')}`
   expect(partsOf(first)).toEqual([['assistant', tool('T', { output: 'a' })]])
   expect(partsOf(`${answer('[Tool call] T')}${ask('b')}${answer('[Tool result] T', '  a')}`)).toEqual([
@@ -182,11 +182,11 @@ test.each<[string, string[], unknown[]]>([
     [text('Write `<think>a</think>`:\n```\n<think>b</think>\n```')],
   ],
   ['that is only spoken of', ['The tag <think> is left out.'], [text('The tag <think> is left out.')]],
-])('an answer holds a thought in tags, %s', (_, words, parts) => {
+])('an answer contains thinking in tags, %s', (_, words, parts) => {
   expect(partsOf(answer(...words))).toEqual([['assistant', ...parts]])
 })
 
-test('several prompts follow one another, of which one may be nothing but wrapping', () => {
+test('several prompts follow one another, and one may be only wrapping', () => {
   const wrapping = [
     '<external_links>',
     '### Potters',
@@ -217,8 +217,8 @@ describe('a line that looks like a role', () => {
   test.each([
     ['a key of a YAML file', ['```yaml', 'a: 1', '', 'user:', '  name: a', '```']],
     ['a line below another', ['a', 'assistant:', 'user:', 'b']],
-    ['no more than the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
-  ])('opens nothing where it is %s', (_, words) => {
+    ['only the beginning of a line', ['a', '', 'user: b', '', ' user:', '', 'user: ', 'c']],
+  ])('opens no message if it is %s', (_, words) => {
     expect(partsOf(`${answer(...words)}${ask('b')}`)).toEqual([
       ['assistant', text(words.join('\n'))],
       ['user', text('b')],
@@ -228,7 +228,7 @@ describe('a line that looks like a role', () => {
   test.each([
     ['the words', ['```', 'a'], text('```\na')],
     ['an argument', ['[Tool call] Write', '  contents=```js', 'a'], tool('Write', { input: { contents: '```js\na' } })],
-  ])('opens a message though a fence in %s was never closed', (_, words, part) => {
+  ])('opens a message after an unclosed fence in %s', (_, words, part) => {
     expect(partsOf(`${answer(...words)}user:\nb\n\n${answer('c')}`)).toEqual([
       ['assistant', part],
       ['user', text('b')],
@@ -236,7 +236,7 @@ describe('a line that looks like a role', () => {
     ])
   })
 
-  test('opens a message where a prompt never ended', () => {
+  test('opens a message after a prompt that was never closed', () => {
     expect(partsOf(`user:\n<user_query>\na\n\n${answer('b')}${ask('c')}`)).toEqual([
       ['user', text('a')],
       ['assistant', text('b')],
@@ -245,7 +245,7 @@ describe('a line that looks like a role', () => {
   })
 })
 
-test('a `user:` line in the arguments of a call opens no message where prompts are tagged', () => {
+test('a `user:` line in the arguments of a call opens no message if prompts are tagged', () => {
   const call = answer('[Tool call] Write', '  contents=# Log', '```', 'header', '', 'user:', 'hello', '```')
   const [, written] = partsOf(`${ask('a')}${call}${ask('b')}`)
   expect(written).toEqual([
@@ -260,7 +260,7 @@ test('an answer of very many parts is read', () => {
   expect(parts).toHaveLength(399_999)
 })
 
-test('lines of Windows are read', () => {
+test('Windows line ends are read', () => {
   const content = `${ask('a\nb')}${answer('c', 'd', '[Tool call] T', '  x=1', '  y=2')}${ask('e')}`.replaceAll(
     '\n',
     '\r\n',
@@ -273,10 +273,10 @@ test('lines of Windows are read', () => {
 })
 
 test.each([
-  ['that opens no message is named', 'some notes\nof mine\n', 'bad-json'],
-  ['that may be a first line in the making is not there yet', 'use', null],
-  ['that is empty is not there yet', '', null],
-  ['that is blank is not there yet', ' \n\n', null],
+  ['without any message is reported', 'some notes\nof mine\n', 'bad-json'],
+  ['that may be an incomplete first line does not count yet', 'use', null],
+  ['that is empty does not count yet', '', null],
+  ['that is blank does not count yet', ' \n\n', null],
 ])('a file %s', (_, content, issue) => {
   expect(decode(content)).toEqual({ messages: [], outline: [], issue, hasOnlyControl: false })
 })

@@ -3,7 +3,7 @@ import type { DecodedTranscript } from '../../../src/indexer/sources/transcripts
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'
 import type { Part } from '../../../src/model/part.ts'
 
-/** Messages are called `chat/0`, `chat/1` and so on, by their places. */
+/** Messages are named `chat/0`, `chat/1` and so on, by their places. */
 export const decode = (content: string | Buffer): DecodedTranscript =>
   decodeTranscript(Buffer.from(content), asChatId('chat'), (chatId, ordinal) => asMessageId(`${chatId}/${ordinal}`))
 

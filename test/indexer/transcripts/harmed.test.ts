@@ -72,7 +72,7 @@ const harms: readonly ((content: Buffer) => Buffer)[] = [
   instead('[{"role":"user"}{"role":"user"}]'),
 ]
 
-test.each(shapes)('harmed in any way, $name is one issue at most, and costs no neighbour', (era) => {
+test.each(shapes)('any damage to $name is at most one issue, and does not affect other messages', (era) => {
   const content = contentOf(era)
   const fileOf = (at: number) => era.file.replace(/[^/]+(\.\w+)$/, `harmed-${at}$1`)
   for (const [at, harm] of harms.entries()) writeTranscript(home, era.slug, fileOf(at), harm(content))
@@ -91,7 +91,7 @@ test.each(shapes)('harmed in any way, $name is one issue at most, and costs no n
   expect([heldOf.get('neighbour'), heldOf.get('harmed-8')]).toEqual([1, era.file.endsWith('.json') ? 0 : 1])
 })
 
-test.each(shapes)('cut off at any byte, $name is messages or one issue', (era) => {
+test.each(shapes)('truncated at any byte, $name is messages or one issue', (era) => {
   const content = contentOf(era)
   const all = decode(content).messages.length
   for (let length = 0; length <= content.length; length += 1) {

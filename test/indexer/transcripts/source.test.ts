@@ -112,7 +112,7 @@ const answered = (prompt: string, answer: string): string =>
   lines(line('user', said(query(prompt))), line('assistant', said(answer)))
 const write = (file: string, content: string, slug = 'yard-kiln'): string => writeTranscript(home, slug, file, content)
 
-test('every form is mirrored, under the root of its project', () => {
+test('every format is mirrored, with the root of its project', () => {
   for (const era of transcriptEras) era.write(home)
   pass('reconcile')
   const eras = transcriptEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
@@ -126,7 +126,7 @@ test('every form is mirrored, under the root of its project', () => {
   expect(issues()).toEqual([])
 })
 
-test('a subagent is a chat of its own, sent by the chat in whose folder it lies', () => {
+test('a subagent is a chat of its own, started by the chat in whose folder it is', () => {
   eraNested.write(home)
   write('era-nested/subagents/sub.jsonl', chat('a'))
   pass()
@@ -136,7 +136,7 @@ test('a subagent is a chat of its own, sent by the chat in whose folder it lies'
   ])
 })
 
-test('a repeated pass changes nothing, however thorough, and reads nothing that was not touched', () => {
+test('a repeated pass of any depth changes nothing, and does not read unchanged files', () => {
   for (const era of transcriptEras) era.write(home)
   expect(pass().added).toBeGreaterThan(0)
   for (const depth of ['nudge', 'count', 'reconcile'] as const) {
@@ -147,7 +147,7 @@ test('a repeated pass changes nothing, however thorough, and reads nothing that 
   expect(full.bytesRead).toBeGreaterThan(0)
 })
 
-test('what comes to a transcript is added, what was there stays the message it was', () => {
+test('new lines of a transcript are added, and its messages stay the same', () => {
   write('a/a.jsonl', chat('one'))
   write('b.jsonl', chat('other'))
   pass()
@@ -160,7 +160,7 @@ test('what comes to a transcript is added, what was there stays the message it w
   expect(rowsOf('select messages.id from messages where position = 0 and id = ?', before?.id ?? '')).toHaveLength(1)
 })
 
-test('a mirror made anew holds it all again', () => {
+test('a rebuilt mirror has everything again', () => {
   eraFlat.write(home)
   pass()
   mirror.close()
@@ -169,7 +169,7 @@ test('a mirror made anew holds it all again', () => {
   expect(pass().added).toBe(3)
 })
 
-test('a chat in two files of a folder is one chat, of the file that holds more', () => {
+test('a chat in two files of a folder is one chat, from the more complete file', () => {
   write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
   write('a/a.jsonl', chat('one'))
   pass()
@@ -182,28 +182,24 @@ test('a chat in two files of a folder is one chat, of the file that holds more',
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
 })
 
-describe('of a chat in several forms', () => {
+describe('of a chat in several formats', () => {
   const listed = (...texts: readonly string[]): string =>
     JSON.stringify(texts.map((text, at) => (at % 2 === 0 ? { role: 'user', text } : { role: 'assistant', text })))
   const quoted = 'user:\nb\n\nassistant:\nc'
   const old = `user:\n${query('one')}\n\nassistant:\ntwo\n[Tool call] T\n  x=a\n\n${quoted}\n\n`
 
   test.each([
-    ['the list, where the text only seems to hold more', { 'a.txt': old, 'a.json': listed('one', 'zwei') }, 'zwei'],
+    ['the list, if the text only seems to have more', { 'a.txt': old, 'a.json': listed('one', 'zwei') }, 'zwei'],
     [
-      'the text, where it holds a later prompt',
+      'the text, if it has a later prompt',
       { 'a.txt': `${old}user:\n${query('d')}\n`, 'a.json': listed('one', 'zwei') },
       'two',
     ],
-    ['the text, where it alone holds the answer', { 'a.txt': old, 'a.json': listed('one') }, 'two'],
+    ['the text, if only it has the answer', { 'a.txt': old, 'a.json': listed('one') }, 'two'],
     ['the text, while the list is torn', { 'a.txt': old, 'a.json': listed('one', 'zwei').slice(0, -4) }, 'two'],
+    ['the lines, if both have the same', { 'a.json': listed('one', 'zwei'), 'a.jsonl': answered('one', 'due') }, 'due'],
     [
-      'the lines, where both hold the same',
-      { 'a.json': listed('one', 'zwei'), 'a.jsonl': answered('one', 'due') },
-      'due',
-    ],
-    [
-      'the list, where it holds more than the lines',
+      'the list, if it has more than the lines',
       { 'a.json': listed('one', 'zwei', '3'), 'a.jsonl': answered('one', 'due') },
       'zwei',
     ],
@@ -215,7 +211,7 @@ describe('of a chat in several forms', () => {
     expect(pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('the same messages stay, when another form of as many gives them', () => {
+  test('the messages stay the same if another format with as many takes over', () => {
     write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
     pass()
     write('a.json', listed('one', 'two'))
@@ -225,7 +221,7 @@ describe('of a chat in several forms', () => {
   const lost = (): unknown[] => rowsOf('select message_id from losses')
   const withAction = `user:\n${query('one')}\n\nassistant:\ntwo\n\nassistant:\nyes\n\nuser:\n${query('three')}\n`
 
-  test('a form that takes over makes no loss and no orphan of what the former gave', () => {
+  test('the change to another format causes no loss and no orphan', () => {
     write('a.txt', withAction)
     pass()
     write('a.json', listed('one', 'two', 'three', '4', 'five'))
@@ -234,7 +230,7 @@ describe('of a chat in several forms', () => {
     expect(pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('what a form gave stays while it is torn, and no other form stands in for it', () => {
+  test('messages of a torn file stay, and no other format replaces it', () => {
     write('a.txt', withAction)
     write('a.json', listed('one', 'two', 'three', '4', 'five'))
     pass()
@@ -256,7 +252,7 @@ test('a chat under an empty window and under its project is one chat of that pro
 })
 
 describe('a root', () => {
-  test('that is named later counts for what was read before', () => {
+  test('that becomes known later counts for files read before', () => {
     write('a.jsonl', chat('one'))
     pass()
     expect(rootOf('a')).toBeNull()
@@ -265,14 +261,14 @@ describe('a root', () => {
     expect(rootOf('a')).toBe('file:///yard/kiln')
   })
 
-  test.each(['{', '[]', '{"workspacePath":7}', ''])('is not known from a file that says %s', (told) => {
+  test.each(['{', '[]', '{"workspacePath":7}', ''])('is unknown if the file says %s', (trustJson) => {
     write('a.jsonl', chat('one'))
-    writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), told)
+    writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), trustJson)
     expect(pass().ends).toMatchObject([{ state: 'ok' }])
     expect(rootOf('a')).toBeNull()
   })
 
-  // There the path of a folder for the time being holds a drive, and a name made short.
+  // On Windows the path of the temporary folder contains a drive and a shortened name.
   test.skipIf(process.platform === 'win32')('is found on the disk where the name can be one folder only', () => {
     const root = join(folder, 'my shop')
     mkdirSync(root)
@@ -288,7 +284,7 @@ describe('a root', () => {
 })
 
 describe('a file', () => {
-  test('that is emptied to be written anew leaves its chat as it was', () => {
+  test('that is emptied to be rewritten leaves its chat unchanged', () => {
     const path = write('a.jsonl', chat('one', 'two'))
     pass()
     truncateSync(path)
@@ -299,7 +295,7 @@ describe('a file', () => {
     expect(issues()).toEqual([])
   })
 
-  test('that was deleted leaves its chat, marked', () => {
+  test('that was deleted keeps its chat, marked as deleted', () => {
     rmSync(write('a.jsonl', chat('one')))
     const path = write('b.jsonl', chat('one'))
     pass()
@@ -308,7 +304,7 @@ describe('a file', () => {
     expect(rowsOf('select id, is_live from chats')).toEqual([{ id: 'b', is_live: 0 }])
   })
 
-  test('that is too large is an issue, and what is known of it stays', () => {
+  test('that is too large is an issue, and what was read of it stays', () => {
     const path = write('a.jsonl', chat('one'))
     pass()
     truncateSync(path, 33 * 1024 * 1024)
@@ -316,13 +312,13 @@ describe('a file', () => {
     expect([textsOf('a'), issues()]).toEqual([['one'], [{ key: 'a.jsonl', reason: 'too-large' }]])
   })
 
-  test('with a line that cannot be read is an issue, and the rest is read', () => {
+  test('with an unreadable line is an issue, and the rest is read', () => {
     write('a.jsonl', `${chat('one')}{\n${chat('two')}`)
     pass()
     expect([textsOf('a'), issues()]).toEqual([['one', 'two'], [{ key: 'a.jsonl', reason: 'bad-json' }]])
   })
 
-  test('that is rewritten to the same size is seen by its time', () => {
+  test('that is rewritten with the same size is recognised by its time', () => {
     const path = write('a.jsonl', chat('one'))
     pass()
     writeFileSync(path, chat('two'))
@@ -347,9 +343,9 @@ describe('a file', () => {
   })
 })
 
-// Windows gives links to few, and keeps no such rights; root may read what nobody may.
+// Windows lets few users make links, and has no such permissions; root may read everything.
 describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
-  test('a link is passed over, to a file and to a folder', () => {
+  test('a link to a file or a folder is skipped', () => {
     const outside = join(folder, 'outside')
     mkdirSync(join(outside, 'b'), { recursive: true })
     writeFileSync(join(outside, 'a.jsonl'), chat('one'))
@@ -364,14 +360,14 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     expect([transcriptSources(home).length, chatIds()]).toEqual([1, ['c']])
   })
 
-  // Only root can give a file away.
+  // Only root can give a file to another user.
   test.skipIf(process.getuid?.() !== 0)('a file of another user is an issue', () => {
     chownSync(write('a.jsonl', chat('one')), 65_534, 65_534)
     pass()
     expect([chatIds(), issues()]).toEqual([[], [{ key: 'a.jsonl', reason: 'unreadable-page' }]])
   })
 
-  test.skipIf(process.getuid?.() === 0)('a file that is shut is an issue, and read once it is open', () => {
+  test.skipIf(process.getuid?.() === 0)('an unreadable file is an issue, and is read once it is readable', () => {
     const path = write('a.jsonl', chat('one'))
     write('b.jsonl', chat('one'))
     chmodSync(path, 0)
@@ -382,7 +378,7 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     expect([chatIds(), issues()]).toEqual([['a', 'b'], []])
   })
 
-  test.skipIf(process.getuid?.() === 0)('a folder that is shut leaves all as it was', () => {
+  test.skipIf(process.getuid?.() === 0)('an unreadable folder leaves everything unchanged', () => {
     const path = write('a/a.jsonl', chat('one'))
     pass()
     chmodSync(dirname(path), 0)
@@ -396,7 +392,7 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
 })
 
 describe('a source', () => {
-  test('is made for every project with transcripts, and for none else', () => {
+  test('exists for every project with transcripts, and for nothing else', () => {
     expect(transcriptSources(home)).toEqual([])
     write('a.jsonl', chat('one'))
     mkdirSync(join(home, 'projects', 'bare'))
@@ -408,7 +404,7 @@ describe('a source', () => {
     expect(transcriptSources(home).map(({ id }) => id)).toEqual(sources.map(({ id }) => id))
   })
 
-  test('tells by its signature of every change that matters', () => {
+  test('changes its signature with every relevant change', () => {
     const path = write('a/a.jsonl', chat('one'))
     const [source] = transcriptSources(home)
     const seen = [source?.signature()]
@@ -425,7 +421,7 @@ describe('a source', () => {
     expect(seen.at(-1)).toBeNull()
   })
 
-  test('that is gone is missing, and what was held stays', () => {
+  test('whose folder is gone is missing, and what was read stays', () => {
     write('a.jsonl', chat('one'))
     pass()
     const sources = transcriptSources(home)

@@ -11,7 +11,7 @@ describe('a whole composer', () => {
   test.each<[string, unknown]>([
     ['in the list', { allComposers: [whole] }],
     ['in a bare array', [whole]],
-  ])('%s is a chat with its messages, and this workspace’s', (_, value) => {
+  ])('%s is a chat with its messages, in this workspace', (_, value) => {
     const piece = pieceOf(keys.composers, value)
     expect(piece).toMatchObject({
       chats: [{ id: 'c1', facts: { format: 'inline', name: 'Mill', createdAtMs: whole.createdAt } }],
@@ -28,7 +28,7 @@ describe('a whole composer', () => {
     expect(chat).toMatchObject({ facts: { format: 'map' }, messages: [{ id: 'b1' }] })
   })
 
-  it('says itself where it belongs, where it does', () => {
+  it('names its own place, if it has one', () => {
     const piece = pieceOf(keys.composers, [{ ...whole, workspaceIdentifier: { uri: { external: 'file:///own' } } }])
     expect(evidenceOf(piece)).toEqual(['c1 workspace-identifier file:///own', 'c1 workspace-heads file:///yard/mill'])
   })
@@ -41,14 +41,14 @@ describe('a whole composer', () => {
     expect(chatsOf(keys.composers, [composer])).toMatchObject([{ facts, messages: [], outline: null }])
   })
 
-  it('without an id is an issue and costs no neighbour', () => {
+  it('without an id is an issue and does not affect others', () => {
     expect(pieceOf(keys.composers, [{ conversation }, whole])).toMatchObject({
       issue: 'bad-key',
       chats: [{ id: 'c1' }],
     })
   })
 
-  it('never shows the words in its input box', () => {
+  it('never shows the text in its input box', () => {
     const piece = pieceOf(keys.composers, [
       { ...whole, text: 'unsent', richText: 'unsent', context: { notes: 'unsent' } },
     ])
@@ -72,7 +72,7 @@ describe('a head', () => {
     ['its parent', { subagentInfo: { parentComposerId: 'p' } }, { isSubagent: true, parentChatId: 'p' }],
     ['its lines', { totalLinesAdded: 2, totalLinesRemoved: 0 }, { linesAdded: 2, linesRemoved: 0 }],
     ['its files', { filesChangedCount: 4 }, { filesChanged: 4 }],
-  ])('tells %s', (_, fields, expected) => {
+  ])('has %s', (_, fields, expected) => {
     const piece = pieceOf(keys.composers, { allComposers: [{ type: 'head', composerId: 'c1', ...fields }] })
     expect(piece).toMatchObject({ chats: [], heads: [{ chatId: 'c1', list: 'workspace-heads', ...expected }] })
     expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
@@ -82,19 +82,19 @@ describe('a head', () => {
     ['an empty list of messages', { type: 'head', conversation: [] }],
     ['messages that are elsewhere', { conversation: [], fullConversationHeadersOnly: [{ bubbleId: 'b1', type: 1 }] }],
     ['nothing', {}],
-  ])('is what has %s', (_, fields) => {
+  ])('is an entry with %s', (_, fields) => {
     const piece = pieceOf(keys.composers, [{ composerId: 'c1', ...fields }])
     expect(piece).toMatchObject({ chats: [], heads: [{ chatId: 'c1' }] })
   })
 
-  it('counts once, and one without an id not at all', () => {
+  it('counts once, and without an id not at all', () => {
     const piece = pieceOf(keys.composers, [{ composerId: 'c1', name: 'a' }, { composerId: 'c1' }, {}, null, 'c2'])
     expect(piece.heads).toMatchObject([{ chatId: 'c1', name: 'a' }])
     expect(piece.issue).toBeNull()
   })
 })
 
-describe('what stood open', () => {
+describe('open chats', () => {
   test.each<[string, string, unknown, readonly string[]]>([
     [
       'the chosen and the focused',
@@ -112,14 +112,14 @@ describe('what stood open', () => {
   })
 })
 
-describe('a chat’s row of the global store, met here', () => {
-  it('is a chat where it holds messages, under its key’s id', () => {
+describe('a row of the global store in a workspace’s store', () => {
+  it('is a chat if it contains messages, with the id in its key', () => {
     const piece = pieceOf(keys.chatRow, { composerId: 'other', conversation })
     expect(piece).toMatchObject({ chats: [{ id: 'c1', facts: { format: 'inline' } }], issue: null })
     expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
   })
 
-  it('is nothing where it holds none', () => {
+  it('is nothing if it contains none', () => {
     expect(pieceOf(keys.chatRow, { fullConversationHeadersOnly: [{ bubbleId: 'b1' }] })).toMatchObject({
       chats: [],
       evidence: [],

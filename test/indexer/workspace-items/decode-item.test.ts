@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { decodeItem } from '../../../src/indexer/sources/workspace-items/decode-item.ts'
-import { decodeWorkspaceRoot } from '../../../src/indexer/sources/records/chat/workspace-root.ts'
+import { decodeWorkspaceRoot } from '../../../src/indexer/sources/records/chat/user-folder.ts'
 import { bytes, keys, pieceOf, workspace } from './items.ts'
 
 const anyKey = fc.constantFrom(...Object.values(keys), `${keys.pane}.0b9c`)
@@ -20,12 +20,12 @@ describe('an item', () => {
     expect(pieceOf(key, text)).toMatchObject({ key, issue, chats: [], heads: [], evidence: [] })
   })
 
-  it('too large to be read is an issue with its size', () => {
+  it('that is too large is an issue with its size', () => {
     const piece = decodeItem({ key: keys.tabs, octets: 40_000_000, value: null }, workspace)
     expect(piece).toMatchObject({ octets: 40_000_000, checksum: null, issue: 'too-large', chats: [] })
   })
 
-  it('is known by its size, its bytes and the root that it gives to its chats', () => {
+  it('is identified by its size, its bytes and the root of its chats', () => {
     const checksum = (value: string, root: string | null) =>
       pieceOf(keys.prompts, value, { id: 'w', rootUri: root }).checksum
     expect(pieceOf(keys.prompts, '[]')).toMatchObject({ octets: 2, issue: null })
@@ -34,7 +34,7 @@ describe('an item', () => {
     expect(new Set([checksum('[]', null), checksum('[]', 'file:///a'), checksum('[1]', 'file:///a')]).size).toBe(3)
   })
 
-  it('of a workspace without a root is no evidence, and still its chats', () => {
+  it('of a workspace without a root gives no evidence, but its chats', () => {
     const value = { allComposers: [{ composerId: 'a', conversation: [{ type: 1, text: 'a' }] }, { composerId: 'b' }] }
     const piece = pieceOf(keys.composers, value, { id: 'empty-window', rootUri: null })
     expect(piece).toMatchObject({ evidence: [], chats: [{ id: 'a' }], heads: [{ chatId: 'b' }] })
@@ -52,7 +52,7 @@ describe('an item', () => {
     )
   })
 
-  it('is decoded whatever stands where its fields are', () => {
+  it('is decoded whatever the types of its fields are', () => {
     const anything = fc.jsonValue({ maxDepth: 2 })
     const bubble = fc.record(
       { type: fc.constantFrom('user', 'ai', 1), id: anything, text: anything, rawText: anything },

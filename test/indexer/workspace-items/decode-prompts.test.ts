@@ -18,12 +18,12 @@ describe('the prompts of a workspace', () => {
     expect(chat?.messages.every(({ sentAtMs, timingAtMs }) => sentAtMs === null && timingAtMs === null)).toBe(true)
   })
 
-  it('keep their ids as the oldest fall out of the list', () => {
+  it('keep their ids when the oldest drop out of the list', () => {
     const [, b, c] = idsOf('a', 'b', 'c')
     expect(idsOf('b', 'c', 'd').slice(0, 2)).toEqual([b, c])
   })
 
-  it('have ids of their own where they are alike', () => {
+  it('with the same text have different ids', () => {
     const ids = idsOf('a', 'b', 'a', 'a')
     expect(new Set(ids).size).toBe(4)
     expect(ids).toEqual(expect.arrayContaining(idsOf('b', 'a', 'a')))
@@ -35,7 +35,7 @@ describe('the prompts of a workspace', () => {
     expect(idsOf('a')).not.toContain(other?.messages[0]?.id)
   })
 
-  it('that say nothing are left out, and none at all make no chat', () => {
+  it('without text are left out, and an empty list is no chat', () => {
     expect(saidIn(chatsOf(keys.prompts, [{ text: ' ' }, null, 'a', {}, { text: 'b' }])[0])).toEqual(['user: b'])
     expect(chatsOf(keys.prompts, [])).toEqual([])
     expect(chatsOf(keys.prompts, [{ text: '' }])).toEqual([])

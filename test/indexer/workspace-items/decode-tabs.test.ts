@@ -5,7 +5,7 @@ const tabsWith = (...bubbles: readonly unknown[]) => ({ tabs: [{ tabId: 't1', bu
 const only = (...bubbles: readonly unknown[]) => chatsOf(keys.tabs, tabsWith(...bubbles))[0]
 
 describe('a tab', () => {
-  it('is a chat with its title and the one time it knows', () => {
+  it('is a chat with its title and its only time', () => {
     const atMs = Date.UTC(2024, 10, 1)
     const tab = { tabId: 't1', chatTitle: 'Grind', lastSendTime: atMs, bubbles: [{ type: 'user', id: 'u', text: 'a' }] }
     const [chat] = chatsOf(keys.tabs, { tabs: [tab] })
@@ -26,11 +26,11 @@ describe('a tab', () => {
     expect(evidenceOf(piece)).toEqual(['t1 workspace-heads file:///yard/mill'])
   })
 
-  it('without messages is a chat without messages, still of its kind', () => {
+  it('without messages is a chat without messages, in the same format', () => {
     expect(only()).toMatchObject({ facts: { format: 'tab' }, outline: null, messages: [] })
   })
 
-  it('that stands there twice is taken by its fuller word', () => {
+  it('that occurs twice is read where it has more messages', () => {
     const full = { tabId: 't1', bubbles: [{ type: 'user', text: 'a' }] }
     const empty = { tabId: 't1', bubbles: [] }
     for (const tabs of [
@@ -42,7 +42,7 @@ describe('a tab', () => {
     }
   })
 
-  it('without an id is an issue only where it holds something, and costs no neighbour', () => {
+  it('without an id is an issue only if it has content, and does not affect others', () => {
     const sound = { tabId: 't1', bubbles: [{ type: 'user', text: 'a' }] }
     expect(pieceOf(keys.tabs, { tabs: [null, 7, { bubbles: [] }, sound] })).toMatchObject({ issue: null })
     const piece = pieceOf(keys.tabs, { tabs: [{ bubbles: [{ text: 'lost' }] }, sound] })
@@ -50,7 +50,7 @@ describe('a tab', () => {
   })
 })
 
-describe('what was said in a tab', () => {
+describe('the text of a tab', () => {
   const lexical = JSON.stringify({
     root: { children: [{ type: 'paragraph', children: [{ type: 'text', text: 'rich' }] }] },
   })
@@ -67,7 +67,7 @@ describe('what was said in a tab', () => {
     expect(saidIn(only(bubble))).toEqual([said])
   })
 
-  it('an answer keeps its model and its code, and a question what was attached', () => {
+  it('an answer keeps its model and its code, and a question its attachments', () => {
     const chat = only(
       {
         type: 'user',
@@ -101,7 +101,7 @@ describe('what was said in a tab', () => {
     ])
   })
 
-  it('a message without an id gets the same one at every reading, and not another chat’s', () => {
+  it('a message without an id gets the same id in every pass, and not that of another chat', () => {
     const bubbles = [
       { type: 'user', text: 'a' },
       { type: 'ai', text: 'b' },
@@ -112,7 +112,7 @@ describe('what was said in a tab', () => {
     expect(new Set([...ids('t1'), ...ids('t2')]).size).toBe(4)
   })
 
-  it('what is no message keeps its place in the order', () => {
+  it('an element that is no message keeps its place in the order', () => {
     const chat = only(
       { type: 'user', id: 'u', text: 'a' },
       null,
@@ -133,7 +133,7 @@ describe('an unsent draft', () => {
     ['that names files', draft],
     ['that names nothing', { type: 'user', followup: true }],
     ['with an empty editor state', { ...draft, initText: '{"root":{"children":[]}}' }],
-    ['with words under a name that is not known', { ...draft, scribble: 'typed and not sent' }],
+    ['with text in an unknown field', { ...draft, scribble: 'typed and not sent' }],
     ['of blanks', { ...draft, text: ' \n' }],
   ])('%s is no message and no issue', (_, bubble) => {
     const chat = only(said, bubble)
@@ -157,7 +157,7 @@ describe('an unsent draft', () => {
     ...odd.map((value, at): [string, Record<string, unknown>] => [`followup ${at}`, { ...draft, followup: value }]),
     ...odd.map((value, at): [string, Record<string, unknown>] => [`files ${at}`, { ...draft, fileSelections: value }]),
     ['cut off', { followup: true }],
-  ])('that is harmed costs what was said nothing: %s', (_, bubble) => {
+  ])('that is damaged does not affect the messages: %s', (_, bubble) => {
     const piece = pieceOf(keys.tabs, { tabs: [{ tabId: 't1', bubbles: [said, bubble] }] })
     expect(piece.issue).toBeNull()
     expect(piece.chats[0]?.messages[0]).toMatchObject({ id: 'a', parts: [{ kind: 'text', text: 'b' }] })

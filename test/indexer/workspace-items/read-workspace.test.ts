@@ -32,7 +32,7 @@ function makeStore(id: string): Store {
 describe.each(workspaceEras.map((era): [string, Era] => [era.name, era]))('%s', (_, era) => {
   beforeEach(() => era.write(userDir))
 
-  it('gives the chats that it holds', () => {
+  it('gives the chats in it', () => {
     const { pieces } = contentOf(era.workspaceId)
     const chats = pieces.flatMap((piece) => piece.chats)
     expect(pieces.filter(({ issue }) => issue !== null)).toEqual([])
@@ -46,7 +46,7 @@ describe.each(workspaceEras.map((era): [string, Era] => [era.name, era]))('%s', 
     expect(ownIds).toEqual(era.chats.map(({ messages }) => messages.map(({ id }) => id)))
   })
 
-  it('gives its root to the chats that it holds or lists, and less surely to those that stood open', () => {
+  it('gives its root to the chats in it or in its lists, and, as weaker evidence, to the open ones', () => {
     const { pieces, workspaces } = contentOf(era.workspaceId)
     expect(workspaces).toMatchObject([{ id: era.workspaceId, root: { uri: era.rootUri } }])
     const own = [...era.chats.map(({ id }) => id), ...era.headIds]
@@ -59,20 +59,20 @@ describe.each(workspaceEras.map((era): [string, Era] => [era.name, era]))('%s', 
     expect(pieces.flatMap(({ heads }) => heads.map(({ chatId }) => chatId))).toEqual(era.headIds)
   })
 
-  it('leaves the store as it was, and nothing beside it', () => {
+  it('leaves the store unchanged, and nothing beside it', () => {
     const before = readFileSync(storeOf(era.workspaceId))
     contentOf(era.workspaceId)
     expect(readFileSync(storeOf(era.workspaceId)).equals(before)).toBe(true)
     expect(readdirSync(folderOf(era.workspaceId)).sort()).toEqual(['state.vscdb', 'workspace.json'])
   })
 
-  it('keeps what must not be read out of the answer', () => {
+  it('never returns private items', () => {
     expect(JSON.stringify(contentOf(era.workspaceId))).not.toContain(canary)
   })
 })
 
-describe('what is asked of a store', () => {
-  it('is exact keys, and ranges of the two families that hold chats', () => {
+describe('what is read from a store', () => {
+  it('is exact keys, and ranges of the two families with chats', () => {
     const asked: string[] = []
     const db = new Database(':memory:', { verbose: (sql) => asked.push(String(sql)) })
     db.exec('create table ItemTable (key text unique on conflict replace, value blob)')
@@ -95,7 +95,7 @@ describe('what is asked of a store', () => {
   test.each<[string, unknown, string[]]>([
     ['text', '[{"text":"a"}]', ['user: a']],
     ['bytes', Buffer.from('[{"text":"a"}]'), ['user: a']],
-  ])('is read as %s', (_, value, said) => {
+  ])('is read as %s', (_, value, expectedText) => {
     const store = makeStore('w')
     store.item(keys.prompts, value)
     store.close()
@@ -103,10 +103,10 @@ describe('what is asked of a store', () => {
       contentOf('w')
         .pieces.flatMap(({ chats }) => chats)
         .map(saidIn),
-    ).toEqual([said])
+    ).toEqual([expectedText])
   })
 
-  it('is nothing where a value is NULL, where a table is missing and where the file is empty', () => {
+  it('is nothing if a value is NULL, a table is missing or the file is empty', () => {
     const store = makeStore('w')
     store.item(keys.prompts, null)
     store.put('composerData:c1', null)
@@ -120,7 +120,7 @@ describe('what is asked of a store', () => {
     expect(contentOf('w').pieces).toEqual([])
   })
 
-  it('is an issue with its size where it is too large, and its neighbours are read', () => {
+  it('is an issue with its size if it is too large, and the other items are read', () => {
     const store = makeStore('w')
     store.db.prepare('insert into ItemTable values (?, zeroblob(33554433))').run(keys.tabs)
     store.item(keys.prompts, [{ text: 'a' }])
@@ -131,7 +131,7 @@ describe('what is asked of a store', () => {
     ])
   })
 
-  it('finds a chat in the other table, should one stand there', () => {
+  it('includes a chat in the other table, if there is one', () => {
     const store = makeStore('w')
     store.put('composerData:c1', { conversation: [{ bubbleId: 'b', type: 1, text: 'a' }] })
     store.put('bubbleId:c1:b', { type: 1, text: 'a' })
@@ -141,7 +141,7 @@ describe('what is asked of a store', () => {
     ])
   })
 
-  it('finds a chat that stands in two items once, where it is fullest', () => {
+  it('includes a chat in two items once, with the most messages', () => {
     const tab = (...texts: readonly string[]) => ({
       tabs: [{ tabId: 't1', bubbles: texts.map((text) => ({ type: 'user', text })) }],
     })
@@ -156,7 +156,7 @@ describe('what is asked of a store', () => {
     ])
   })
 
-  it('counts the bytes it took', () => {
+  it('is counted in bytes', () => {
     const store = makeStore('w')
     store.item(keys.prompts, [{ text: 'a' }])
     store.close()
@@ -165,14 +165,14 @@ describe('what is asked of a store', () => {
 })
 
 describe('a workspace', () => {
-  it('without a store has a root and says no more', () => {
+  it('without a store has only a root', () => {
     mkdirSync(folderOf('w'), { recursive: true })
     writeFileSync(join(folderOf('w'), 'workspace.json'), '{"folder":"file:///yard/mill"}')
     const found = readWorkspace({ id: 'w', folder: folderOf('w'), path: storeOf('w') }, null)
     expect(found).toMatchObject({ kind: 'bare', workspaces: [{ id: 'w', root: { uri: 'file:///yard/mill' } }] })
   })
 
-  it('that vanished says nothing', () => {
+  it('that vanished has nothing', () => {
     const found = readWorkspace({ id: 'w', folder: folderOf('w'), path: storeOf('w') }, null)
     expect(found).toEqual({ kind: 'bare', workspaces: [] })
   })
@@ -184,7 +184,7 @@ describe('a workspace', () => {
     expect(contentOf(id)).toMatchObject({ workspaces: [], pieces: [{ evidence: [], heads: [{ chatId: 'c1' }] }] })
   })
 
-  it('whose store is no database is told as that', () => {
+  it('whose store is not a database is reported as such', () => {
     mkdirSync(folderOf('w'), { recursive: true })
     writeFileSync(storeOf('w'), 'not a database, only words')
     const found = readWorkspace({ id: 'w', folder: folderOf('w'), path: storeOf('w') }, null)

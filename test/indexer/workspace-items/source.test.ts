@@ -26,7 +26,7 @@ interface Changes {
   gone: number
 }
 
-/** A pass over these workspaces, else over every one there is. */
+/** A pass over these workspaces, or over all of them. */
 function pass(depth: PassDepth = 'nudge', sources = workspaceItemsSources(userDir)): Changes {
   const changes = { added: 0, changed: 0, gone: 0 }
   for (const source of sources) {
@@ -55,7 +55,7 @@ function textsOf(chatId: string): string[] {
   )
 }
 
-test('every age of a workspace is mirrored, under its root', () => {
+test('every version of a workspace is mirrored, with its root', () => {
   for (const era of workspaceEras) era.write(userDir)
   pass('reconcile')
   for (const { id, messages } of workspaceEras.flatMap(({ chats }) => chats)) {
@@ -69,7 +69,7 @@ test('every age of a workspace is mirrored, under its root', () => {
   expect(mirror.serialize().includes(canary)).toBe(false)
 })
 
-test('a repeated pass changes nothing, however thorough', () => {
+test('a repeated pass of any depth changes nothing', () => {
   for (const era of workspaceEras) era.write(userDir)
   expect(pass().added).toBeGreaterThan(0)
   for (const depth of ['nudge', 'count', 'reconcile', 'full'] as const) {
@@ -77,7 +77,7 @@ test('a repeated pass changes nothing, however thorough', () => {
   }
 })
 
-test('chats that share one value of a workspace were told to take no room, and came last by size', () => {
+test('chats that share one value of a workspace have a size each', () => {
   const bubbles = [{ type: 'user', id: 'b', text: 'plant an apple 🍎' }]
   const tabs = ['t1', 't2'].map((tabId) => ({ tabId, bubbles }))
   const composers = ['c1', 'c2'].map((composerId) => ({
@@ -98,7 +98,7 @@ test('chats that share one value of a workspace were told to take no room, and c
   ])
 })
 
-test('a prompt that moves up in a capped list stays the message it was', () => {
+test('a prompt that moves up in a capped list stays the same message', () => {
   eraPrompts.write(userDir)
   pass()
   const store = new Store(join(folderOf('eraprompts'), 'state.vscdb'), 'delete')
@@ -108,7 +108,7 @@ test('a prompt that moves up in a capped list stays the message it was', () => {
   expect(textsOf('prompts-eraprompts')).toEqual(expect.arrayContaining(['sand it', 'plane the board', 'oil it']))
 })
 
-test('a root that is told later reaches chats whose items stay as they were', () => {
+test('a root that becomes known later reaches chats of unchanged items', () => {
   eraInline.write(userDir)
   const json = join(folderOf('erabinline'), 'workspace.json')
   rmSync(json)
@@ -121,7 +121,7 @@ test('a root that is told later reaches chats whose items stay as they were', ()
   ])
 })
 
-test('what a torn value held before is kept', () => {
+test('what a value contained before it was torn is kept', () => {
   eraTabs.write(userDir)
   pass()
   const before = liveCount()
@@ -132,7 +132,7 @@ test('what a torn value held before is kept', () => {
   expect(liveCount()).toBe(before)
 })
 
-test('what a workspace held is kept when its store, or its folder, vanishes', () => {
+test('the content of a workspace is kept when its store, or its folder, vanishes', () => {
   eraTabs.write(userDir)
   eraInline.write(userDir)
   pass()
@@ -144,7 +144,7 @@ test('what a workspace held is kept when its store, or its folder, vanishes', ()
   expect(liveCount()).toBe(before)
 })
 
-test('a store that is no database is told as that, and costs no neighbour', () => {
+test('a store that is not a database is reported as such, and does not affect others', () => {
   eraTabs.write(userDir)
   mkdirSync(folderOf('torn'), { recursive: true })
   writeFileSync(join(folderOf('torn'), 'state.vscdb'), 'words')

@@ -15,7 +15,7 @@ const calls: readonly [Make, ...Make[]] = [
     tool('edit_file', { relativeWorkspacePath: filePath(chance), instructions: `Rename ${camelName(chance)}.` }, {}),
 ]
 
-/** How often each kind of message comes is told by how often its maker stands here. */
+/** The frequency of each kind of message is the number of its entries here. */
 const makers: readonly [Make, ...Make[]] = [
   (chance, tongue) => ({ text: sentences(chance, tongue, chance.between(1, 3)) }),
   (chance, tongue) => ({ text: sentences(chance, tongue, chance.between(1, 2)) }),
@@ -35,7 +35,7 @@ const makers: readonly [Make, ...Make[]] = [
   },
 ]
 
-/** A message of no question's. */
+/** A message that belongs to no question. */
 export function backgroundMessage(chance: Chance, tongue: Tongue): PlantedMessage {
   return chance.pick(makers)(chance, tongue)
 }

@@ -12,7 +12,7 @@ interface Grammar {
 
 type Frame = (thing: string, act: string, other: string) => string
 
-/** Talk of everyday work, common words of many questions among it: a rare word alone must not be enough. */
+/** Sentences about everyday work, with common words of many questions, so that a single rare word is not enough. */
 const grammars: Readonly<Record<Tongue, Grammar>> = {
   en: {
     things: [
@@ -214,7 +214,7 @@ export function sentences(chance: Chance, tongue: Tongue, count: number): string
   return Array.from({ length: count }, () => sentence(chance, tongue)).join(' ')
 }
 
-/** A chat's name: a thing and what is the matter with it. */
+/** A title: a thing and a problem. */
 export function heading(chance: Chance, tongue: Tongue): string {
   const { things, acts } = grammars[tongue]
   const space = tongue === 'en' || tongue === 'de' || tongue === 'ko' ? ' ' : ''

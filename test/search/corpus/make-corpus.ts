@@ -7,7 +7,7 @@ import { projectNames, type Planted, type PlantedMessage, type ProjectName } fro
 
 export interface CorpusMessage {
   readonly id: string
-  /** Of the scene that it was made for; null for the background. */
+  /** The scene for which it was made; null for the background. */
   readonly sceneId: string | null
   readonly atMs: number
   readonly message: PlantedMessage
@@ -23,7 +23,7 @@ export interface CorpusChat {
   readonly messages: readonly CorpusMessage[]
 }
 
-/** The day on which the questions are asked. */
+/** The date of the questions. */
 export const NOW_MS = Date.UTC(2026, 5, 30, 15)
 
 const FIRST_MS = Date.UTC(2024, 6, 1, 8)
@@ -42,7 +42,7 @@ interface Placed {
   readonly message: PlantedMessage
 }
 
-/** The same every time. Planted messages that name no chat, project or time of their own stand among the background. */
+/** Deterministic. Planted messages without their own chat, project or time are put among the background. */
 export function makeCorpus(): readonly CorpusChat[] {
   const planted = scenes.flatMap(({ id, scene }) =>
     Object.entries(scene.docs).map(([name, doc]): Placed => dressed(`${id}-${name}`, id, doc)),
@@ -62,7 +62,7 @@ export function makeCorpus(): readonly CorpusChat[] {
 const isOwn = ({ title, project, at, model, mode, isArchived }: PlantedMessage): boolean =>
   [title, project, at, model, mode, isArchived].some((each) => each !== undefined)
 
-/** People and models say more than one sentence: the text is put between others. */
+/** Puts the text between other sentences, because real messages have more than one. */
 function dressed(id: string, sceneId: string, doc: Planted): Placed {
   const message = typeof doc === 'string' ? { text: doc } : doc
   if (message.text === undefined || message.isBare === true) return { id, sceneId, message }
@@ -78,7 +78,7 @@ function sharedChats(placed: readonly Placed[]): CorpusChat[] {
     const chance = new Chance(id)
     const tongue = chance.pick(tongues)
     const mine = placed.filter((_each, at) => at % SHARED_CHATS === index)
-    // Two years evenly, so that what is planted is neither newest nor oldest.
+    // Spread evenly over two years, so that planted messages are neither the newest nor the oldest.
     const startMs =
       FIRST_MS + Math.floor((index / SHARED_CHATS) * (NOW_MS - FIRST_MS - DAY_MS)) + chance.between(0, DAY_MS / 2)
     const background = Array.from({ length: BACKGROUND_PER_CHAT }, () => backgroundMessage(chance, tongue))
@@ -106,7 +106,7 @@ function ownChat({ id, sceneId, message }: Placed): CorpusChat {
   const fillers = Array.from({ length: FILLERS_PER_OWN_CHAT }, (_, at) => ({
     id: `${id}-filler${at}`,
     sceneId: null,
-    // A second apart, so that a filler stands on the same day as what it surrounds.
+    // A second apart, so that a filler has the same day as the message that it surrounds.
     atMs: startMs + (at + 1) * 1000,
     message: backgroundMessage(chance, tongue),
   }))

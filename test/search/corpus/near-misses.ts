@@ -5,14 +5,14 @@ import type { PlacedScene } from '../queries/index.ts'
 import { sentence, tongueOf } from './fillers.ts'
 import type { Ask, PlantedMessage } from './planted.ts'
 
-/** Messages with all the words of a question but one, made for each question of several words. */
+/** How many messages with all words of a question but one are made, for each question with several words. */
 const LACKING_PER_ASK = 5
-/** Messages with a longer name that begins like the one asked for. */
+/** How many messages with a longer name that begins like the wanted one are made. */
 const LONGER_PER_ASK = 2
 
 const kindsWithLongerNames = new Set<string>(['identifiers', 'errors', 'paths', 'words', 'titles', 'tools'])
 
-/** What looks like an answer to a scene's questions, and is none to any of them by the rules of the language. */
+/** Messages that look like answers to a scene's questions but do not match by the rules of the language. */
 export function nearMisses({ id, kind, scene }: PlacedScene): PlantedMessage[] {
   const looks = scene.asks.map(lookFor)
   const looksForParts = scene.asks.map(lookForParts)
@@ -39,7 +39,7 @@ function lackingOne(chance: Chance, ask: Ask): string[] {
 
 function longerName(chance: Chance, ask: Ask): string[] {
   const word = plainWords(ask).at(-1) ?? ''
-  // Only a name that goes on in the same part is another name: `userNameList` is rightly found by `userName`.
+  // Only a name that continues in the same part is a different name: `userName` finds `userNameList` rightly.
   if (!/^[\w.-]+[a-z\d]$/i.test(word)) return []
   const more = /\d$/.test(word) ? String(chance.between(10, 99)) : chance.pick(['qu', 'zed', 'ix'])
   return [scattered(chance, [`${word}${more}`])]

@@ -17,7 +17,7 @@ export interface ToolCall {
   readonly error?: string
 }
 
-/** A message that a question is about, or one that looks like it. What is not said comes by chance. */
+/** A message that a question is about, or a similar one. Missing properties are chosen at random. */
 export interface PlantedMessage {
   readonly text?: string
   readonly role?: 'user' | 'assistant'
@@ -26,7 +26,7 @@ export interface PlantedMessage {
   readonly tool?: ToolCall
   readonly attached?: readonly string[]
   readonly error?: string
-  /** Any of these gives it a chat of its own. */
+  /** Any of these gives the message its own chat. */
   readonly title?: string
   readonly project?: ProjectName
   /** ISO time. */
@@ -34,35 +34,35 @@ export interface PlantedMessage {
   readonly model?: string
   readonly mode?: 'agent' | 'chat' | 'plan'
   readonly isArchived?: boolean
-  /** No filler around the text: where its length or its neighbours matter. */
+  /** No filler around the text, because its length or its neighbours matter. */
   readonly isBare?: boolean
 }
 
-/** A string is what the user wrote. */
+/** A string is a message of the user. */
 export type Planted = string | PlantedMessage
 
-/** One question and its known answer. Names are those of the scene's documents, parted by spaces. */
+/** One question and its known answer. Names of the scene's documents are separated by spaces. */
 export interface Ask {
   readonly q: string
-  /** All that must be found. */
+  /** The documents that must be found. */
   readonly want: string
-  /** The one that has to come first; where there is none, any of `want` may. */
+  /** The document that must be first. If missing, any of `want` may be first. */
   readonly best?: string
-  /** What must not be among the first ten, because the language says that it does not match. */
+  /** Documents that must not be among the first ten, because they do not match by the rules of the language. */
   readonly never?: string
-  /** The right word of a misspelt question: to suggest it is as good as to find. */
+  /** The right word for a misspelt question. Suggesting it is as good as finding the document. */
   readonly spelling?: string
-  /** The answer is the whole chat: any of its messages will do. */
+  /** The answer is the whole chat: any of its messages counts. */
   readonly isOfChat?: boolean
-  /** Its words are so common that others hold them too, and only the order tells. */
+  /** The words are so common that other documents have them too. Only the order matters. */
   readonly isCommon?: boolean
   /** The words are alternatives. */
   readonly isAny?: boolean
-  /** Words for those who know no operators, where they are not simply what is left without them. */
+  /** The words for searches without operators, if removing the operators is not enough. */
   readonly plain?: string
 }
 
-/** Documents that belong together: what is wanted beside what looks like it. A whole scene falls into one half. */
+/** Documents that belong together: wanted ones and similar ones. A whole scene is in one half. */
 export interface Scene {
   readonly docs: Readonly<Record<string, Planted>>
   readonly asks: readonly Ask[]
@@ -96,6 +96,6 @@ export const failedTool = (
   more: More = {},
 ): PlantedMessage => ({ role: 'assistant', tool: { name, params, result: {}, error }, ...more })
 
-/** Documents that differ in a number only: `name0`, `name1` and so on. */
+/** Documents that differ only in a number: `name0`, `name1` and so on. */
 export const many = (name: string, count: number, make: (at: number) => Planted): Readonly<Record<string, Planted>> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, make(at)]))

@@ -5,7 +5,7 @@ import type { CorpusChat } from './make-corpus.ts'
 import { projectNames } from './planted.ts'
 import { chatRow, messageRow } from './rows.ts'
 
-/** Writes the chats into the stores of a Cursor. */
+/** Writes the chats into stores in Cursor's format. */
 export function writeCorpus(home: CursorHome, chats: readonly CorpusChat[]): void {
   const store = home.global()
   store.db.transaction(() => {
@@ -22,7 +22,7 @@ export function writeCorpus(home: CursorHome, chats: readonly CorpusChat[]): voi
   home.close()
 }
 
-/** Writes the chats into a store of Cursor's and lets the real indexer read it. */
+/** Writes the chats into a store in Cursor's format, and indexes it with the real indexer. */
 export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
   const home = new CursorHome()
   writeCorpus(home, chats)

@@ -8,8 +8,8 @@ interface Suspect extends Looked {
 }
 
 /**
- * Messages and titles that hold what a question looks for, and were not made for it: they would make a known answer
- * unknown. One line each.
+ * Messages and titles that contain what a question looks for but were not made for it, one line each. With them, the known
+ * answers would be incomplete.
  */
 export function strangersIn(chats: readonly CorpusChat[], questions: readonly Question[]): readonly string[] {
   const messages = chats.flatMap((chat) =>
@@ -28,7 +28,7 @@ export function strangersIn(chats: readonly CorpusChat[], questions: readonly Qu
   })
 }
 
-/** Names in questions that no document has. */
+/** Names in questions without a document. */
 export function unknownNames(questions: readonly Question[]): readonly string[] {
   return questions.flatMap(({ ask, from }) =>
     `${ask.want} ${ask.best ?? ''} ${ask.never ?? ''}`

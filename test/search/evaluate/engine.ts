@@ -1,8 +1,8 @@
 import type { Ask } from '../corpus/planted.ts'
 
-/** One place in an answer. */
+/** One hit of an answer. */
 export interface Hit {
-  /** Null where it is a chat by its title that was found. */
+  /** Null if a chat was found by its title. */
   readonly messageId: string | null
   readonly chatId: string
 }
@@ -10,12 +10,12 @@ export interface Hit {
 export interface Answer {
   /** Best first. */
   readonly hits: readonly Hit[]
-  /** Spellings offered instead, best first. */
+  /** Suggested spellings, best first. */
   readonly spellings: readonly string[]
 }
 
-/** A search that is measured. */
+/** A search to measure. */
 export type Engine = (ask: Ask) => Answer
 
-/** So many places of an answer are looked at: what a person sees without turning the page. */
+/** How many hits are evaluated: the first page of an answer. */
 export const LOOKED_AT = 10

@@ -1,12 +1,12 @@
 import { kinds, type Kind } from '../queries/index.ts'
 import type { KindScore } from './measure.ts'
 
-/** Where the search is to come to, on the half that was held back while it was worked on. */
+/** Goals for the search, on the half that is held back during development. */
 export const RECALL_AT_10_MIN = 0.98
 export const MRR_MIN = 0.9
-/** Nothing of these may be missed. */
+/** Kinds in which nothing may be missed. */
 export const WHOLE_KINDS: readonly Kind[] = ['identifiers', 'cjk']
-/** In these each rival must be beaten, not only reached. */
+/** Kinds in which the search must be better than each rival, not only as good. */
 export const BEATEN_KINDS: readonly Kind[] = ['identifiers', 'cjk', 'thai', 'typos']
 
 export interface Goal {
@@ -44,10 +44,10 @@ export function goalsOf(product: readonly KindScore[], rivals: readonly Rival[])
     atLeast('recall@10', all.recallAt10, RECALL_AT_10_MIN),
     atLeast('MRR', all.reciprocalRank, MRR_MIN),
     ...WHOLE_KINDS.map((kind) => atLeast(`recall@10 of ${kind}`, heldBack(product, kind).recallAt10, 1)),
-    noneOf('no rival is better on a kind', better),
-    noneOf('both rivals are beaten where words are not parted by spaces, or misspelt', unbeaten),
+    noneOf('no rival is better for a kind', better),
+    noneOf('both rivals are beaten for unspaced scripts, identifiers and typos', unbeaten),
     noneOf(
-      'nothing is found that does not match',
+      'no hit fails to match',
       kinds.filter((kind) => heldBack(product, kind).isWrong > 0),
     ),
   ]

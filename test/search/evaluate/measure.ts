@@ -2,15 +2,15 @@ import { halves, kinds, type Half, type Kind, type Question } from '../queries/i
 import { LOOKED_AT, type Answer, type Engine, type Hit } from './engine.ts'
 import { foldText } from './plain-words.ts'
 
-/** Of one question, or the mean of several. */
+/** Figures of one question, or the mean of several. */
 export interface Score {
-  /** Whether the first place is what it has to be. */
+  /** Whether the first hit is right. */
   readonly recallAt1: number
-  /** How much of what is wanted stands among the first ten. */
+  /** The share of wanted documents among the first ten. */
   readonly recallAt10: number
-  /** One over the place of the best, or of the first that is wanted. */
+  /** 1 divided by the place of the best document, or of the first wanted one. */
   readonly reciprocalRank: number
-  /** Whether something stands there that the language says does not match. */
+  /** Whether one of them does not match by the rules of the language. */
   readonly isWrong: number
 }
 
@@ -52,7 +52,7 @@ export function scoreOf({ ask, from }: Question, { hits, spellings }: Answer): S
 
 export const namesIn = (names: string): readonly string[] => names.split(' ').filter((name) => name !== '')
 
-/** Whether a hit is a document. A chat that was made for a message is called after it. */
+/** Whether a hit is a given document. A chat made for a message is named after it. */
 function isHit(hit: Hit, documentId: string, isOfChat: boolean): boolean {
   return hit.messageId === documentId || (isOfChat && hit.chatId === `own-${documentId}`)
 }
@@ -62,7 +62,7 @@ function isSuggested(spelling: string | undefined, [first]: readonly string[]): 
   return foldText(first).includes(foldText(spelling))
 }
 
-/** The means by half and kind, and of each half as a whole. */
+/** The means by half and kind, and for each half as a whole. */
 export function summarise(measured: readonly Measured[]): readonly KindScore[] {
   return halves.flatMap((half) =>
     [...kinds, null].map((kind) => {

@@ -1,7 +1,7 @@
 import type { Half } from '../queries/index.ts'
 import type { Measured, Score } from './measure.ts'
 
-/** The questions of one half that are not answered as they should be: recall@10, MRR, and what was asked. */
+/** The questions of one half without a perfect answer: recall@10, MRR and the question. */
 export function missesOf(measured: readonly Measured[], half: Half): string {
   return measured
     .filter(({ question, score }) => question.from.half === half && isMissed(score))

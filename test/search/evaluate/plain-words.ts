@@ -2,7 +2,7 @@ import type { Ask } from '../corpus/planted.ts'
 
 const field = /-?\b(?:project|role|in|tool|model|mode|path|chat|before|after|on|is|has):(?:"[^"]*"|\S+)/g
 
-/** The words of a question without what only its language knows: for searches that know no operators. */
+/** The words of a question without operators, for searches that have none. */
 export function plainWords({ q, plain }: Ask): readonly string[] {
   return (plain ?? q)
     .replaceAll(field, ' ')
@@ -13,7 +13,7 @@ export function plainWords({ q, plain }: Ask): readonly string[] {
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
 }
 
-/** Case, accents and width folded, in a way of its own: what is looked for here must not depend on the indexer. */
+/** Folds case, accents and width. This is independent of the indexer's own folding, so that errors there are found. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKD')

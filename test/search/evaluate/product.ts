@@ -5,8 +5,8 @@ import { NOW_MS } from '../corpus/make-corpus.ts'
 import { LOOKED_AT, type Engine } from './engine.ts'
 
 /**
- * cursordex's own search, the function behind HTTP and the command line, asked with nothing but the query and
- * the time of the corpus. The one file that knows how it is called.
+ * cursordex's own search, the function behind HTTP and the command line, called with only the query and the time of the
+ * corpus. Only this file knows how to call it.
  */
 export function product(mirror: Mirror): Engine {
   return ({ q }) => {

@@ -4,7 +4,7 @@ import { LOOKED_AT, type Engine } from './engine.ts'
 import { plainWords } from './plain-words.ts'
 import type { Text } from './texts.ts'
 
-/** What SQLite gives to everybody: its default tokenizer, bm25, every word quoted and wanted. */
+/** Plain SQLite FTS5: its default tokenizer and bm25. Every word is quoted and required. */
 export function plainFts(texts: readonly Text[]): Engine {
   const db = new Database(':memory:')
   db.exec('create virtual table texts using fts5(text, tokenize = unicode61)')
@@ -22,7 +22,7 @@ export function plainFts(texts: readonly Text[]): Engine {
   }
 }
 
-/** What JavaScript programs take: the beginnings of words and a fifth of their letters wrong, best match first. */
+/** A usual JavaScript library: prefixes, up to a fifth of the letters wrong, best match first. */
 export function miniSearch(texts: readonly Text[]): Engine {
   const index = new MiniSearch({ fields: ['text'], searchOptions: { prefix: true, fuzzy: 0.2 } })
   index.addAll(texts.map(({ text }, id) => ({ id, text })))

@@ -1,7 +1,7 @@
 import type { Ask } from '../corpus/planted.ts'
 import { foldText, plainWords } from './plain-words.ts'
 
-/** What a question looks for, by a plain look: a phrase is one thing, and of a misspelt question what was meant. */
+/** What a question looks for, for a plain text search: words and phrases, or the right word of a misspelt question. */
 function soughtBy(ask: Ask): readonly string[] {
   if (ask.spelling !== undefined) return [ask.spelling]
   if (ask.plain !== undefined) return plainWords(ask)
@@ -10,7 +10,7 @@ function soughtBy(ask: Ask): readonly string[] {
   return [...phrases, ...plainWords({ ...ask, q: rest })]
 }
 
-/** A text made ready for a plain look. */
+/** A text prepared for the plain search. */
 export interface Looked {
   readonly folded: string
   readonly parts: string
@@ -18,7 +18,7 @@ export interface Looked {
 
 export const looked = (text: string): Looked => ({ folded: foldText(text), parts: partsOf(text) })
 
-/** Tells whether a text holds what a question looks for: be it inside of other words, or in another spelling. */
+/** Whether a text contains what a question looks for, even inside other words or in another spelling. */
 export function lookFor(ask: Ask): (text: Looked) => boolean {
   const sought = soughtBy(ask).map((each) => ({ folded: foldText(each), parts: partsOf(each) }))
   if (sought.length === 0) return () => false
@@ -28,7 +28,7 @@ export function lookFor(ask: Ask): (text: Looked) => boolean {
   }
 }
 
-/** An identifier's parts, lower-case, parted and surrounded by spaces. Made apart from the indexer's own. */
+/** The parts of an identifier in lower case, separated and surrounded by spaces. Independent of the indexer's own code. */
 function partsOf(text: string): string {
   const parted = text
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -38,7 +38,7 @@ function partsOf(text: string): string {
   return ` ${foldText(parted).trim()} `
 }
 
-/** Tells whether a text holds the parts of what is looked for, as parts of their own: `userNames` holds no `userName`. */
+/** Whether a text contains the wanted parts as whole parts: `userNames` does not contain `userName`. */
 export function lookForParts(ask: Ask): (text: Looked) => boolean {
   const sought = soughtBy(ask).map(partsOf)
   return ({ parts }) => sought.every((each) => parts.includes(each))

@@ -10,7 +10,7 @@ export interface Column {
 const NAME_WIDTH = 12
 const CELL_WIDTH = 22
 
-/** One table for each half: a line a kind, and of each search recall@1, recall@10, MRR and the share of wrong answers. */
+/** One table per half, one line per kind. For each search: recall@1, recall@10, MRR and the share of wrong answers. */
 export function tableOf(columns: readonly Column[], goals: readonly Goal[]): string {
   const halfTables = halves.map((half) => {
     const head = [half.padEnd(NAME_WIDTH), '  n', ...columns.map(({ name }) => name.padEnd(CELL_WIDTH))].join(' | ')

@@ -7,7 +7,7 @@ export interface Text extends Hit {
   readonly text: string
 }
 
-/** What can be found in a mirror, as written: each message whole, and each chat's title. The rivals get the same. */
+/** The searchable texts of a mirror as written: whole messages and chat titles. The rivals index the same texts. */
 export function textsOf(mirror: Mirror): readonly Text[] {
   const messages = mirror
     .prepare<[], { messageId: string; chatId: string; parts: string }>(

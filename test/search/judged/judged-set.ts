@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
-/** The four ways in which somebody asks. See README.md. */
+/** The four kinds of queries. See README.md. */
 export const queryKinds = ['question', 'keywords', 'agent', 'vague'] as const
 export type QueryKind = (typeof queryKinds)[number]
 
@@ -21,7 +21,7 @@ export interface JudgedChat {
 }
 
 export interface JudgedQuery {
-  /** The chat that is meant. */
+  /** The wanted chat. */
   readonly chat: string
   readonly kind: QueryKind
   readonly q: string
@@ -36,17 +36,17 @@ const linesOf = (name: string): readonly unknown[] =>
 export const judgedChats = linesOf('chats.jsonl') as readonly JudgedChat[]
 export const judgedQueries = linesOf('queries.jsonl') as readonly JudgedQuery[]
 
-/** Weights are chosen on one half and reported on the other. Four chats in a row, which all kinds are asked of, stand in one half. */
+/** Weights are chosen on one half and reported on the other. Four consecutive chats, with all kinds of queries, are in one half. */
 export const isTuning = ({ chat }: JudgedQuery): boolean => Math.floor((Number(chat.slice(1)) - 1) / 4) % 2 === 0
 
-/** What of a message can be read, piece by piece. */
+/** The readable pieces of a message. */
 export const piecesOf = ({ text, thinking, tool }: JudgedMessage): readonly string[] =>
   [text, thinking, tool?.name, tool?.input, tool?.output].filter((piece) => piece !== undefined)
 
 const FIRST_MS = Date.UTC(2025, 0, 1)
 const DAY_MS = 86_400_000
 
-/** Writes the chats as Cursor does, and lets the real indexer read them. Their order in time is that of the list. */
+/** Writes the chats in Cursor's format, in order of time, and indexes them with the real indexer. */
 export function indexChats(chats: readonly JudgedChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
   const home = new CursorHome()
   writeChats(home, chats)

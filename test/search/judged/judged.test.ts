@@ -10,7 +10,7 @@ import { cursordex, measure, miniSearch, tableOf, type Figures, type Ranker } fr
 
 const OTHERS = 2000
 const LINES = 500
-/** What held when this file was last touched, of all queries of a half. */
+/** The figures at the last change of this file, over all queries of a half. */
 const RECALL_FLOOR = 0.84
 const RANK_FLOOR = 0.73
 
@@ -31,7 +31,7 @@ beforeAll(() => {
 })
 afterAll(() => remove())
 
-test('the set is what README.md says', () => {
+test('the set is as README.md describes it', () => {
   expect(judgedChats.length).toBeGreaterThanOrEqual(100)
   expect(judgedQueries.length).toBeGreaterThanOrEqual(300)
   const ids = new Set(judgedChats.map(({ id }) => id))
@@ -48,7 +48,7 @@ test('the table', () => {
   expect(own).toHaveLength(rival.length)
 })
 
-test('no kind is found less, or ranked clearly lower, than by MiniSearch', () => {
+test('for no kind does MiniSearch find more, or rank clearly better', () => {
   const worse = own.flatMap(({ half, kind, recallAt10, reciprocalRank }, at) => {
     const other = rival[at]
     const isWorse = other === undefined || recallAt10 < other.recallAt10 || reciprocalRank < other.reciprocalRank - 0.02
@@ -57,14 +57,14 @@ test('no kind is found less, or ranked clearly lower, than by MiniSearch', () =>
   expect(worse).toEqual([])
 })
 
-test('the search finds no less than it did', () => {
+test('the search finds no less than before', () => {
   for (const { recallAt10, reciprocalRank } of own.filter(({ kind }) => kind === 'all')) {
     expect(recallAt10).toBeGreaterThanOrEqual(RECALL_FLOOR)
     expect(reciprocalRank).toBeGreaterThanOrEqual(RANK_FLOOR)
   }
 })
 
-test('of 500 lines copied out of chats 99 in 100 bring their chat into the first ten', () => {
+test('for 99 % of 500 lines copied from chats, the chat is among the first ten', () => {
   const lines = drawLines(LINES)
   expect(lines).toHaveLength(LINES)
   const missed = lines.filter(({ chat, line }) => !rank(line).slice(0, 10).includes(chat))
@@ -72,7 +72,7 @@ test('of 500 lines copied out of chats 99 in 100 bring their chat into the first
   expect(missed.slice(LINES / 100)).toEqual([])
 })
 
-test('no chat is said to lack a word that it holds', () => {
+test('no chat is reported to lack a word that it has', () => {
   const termsOf = new Map(
     chats.map(({ id, title, messages }) => {
       const texts = [title, ...messages.flatMap(piecesOf)]
@@ -89,7 +89,7 @@ test('no chat is said to lack a word that it holds', () => {
   expect(wrong).toEqual([])
 })
 
-test('an evaluator that is given wrong answers scores low', () => {
+test('the evaluator gives wrong answers a low score', () => {
   const nothing = measure(() => [], judgedQueries)
   expect(nothing.every(({ recallAt10, reciprocalRank }) => recallAt10 + reciprocalRank === 0)).toBe(true)
   const knowing = new Map(judgedQueries.map(({ q, chat }) => [q, chat]))
@@ -98,8 +98,8 @@ test('an evaluator that is given wrong answers scores low', () => {
 })
 
 /**
- * Lines of judged chats with three words or more, as somebody would copy them. A line whose words all stand in one message
- * of a made-up chat is left out: these repeat lines of code nearly as they are, and nobody could tell them apart.
+ * Lines of judged chats with three or more words, as a user would copy them. A line is left out if one message of a
+ * generated chat has all of its words: those repeat lines of code almost unchanged, so the right chat would be unclear.
  */
 function drawLines(count: number): readonly { readonly chat: string; readonly line: string }[] {
   const madeUp = chats

@@ -1,18 +1,18 @@
 import { Chance } from '../../../src/sample/chance.ts'
 import { piecesOf, type JudgedChat, type JudgedMessage } from './judged-set.ts'
 
-/** What two words in a row are followed by, in some chats. */
+/** The words that follow each word in some chats. */
 type Followers = ReadonlyMap<string, readonly string[]>
 
 const START = ''
 const THEMES = 3
-/** So much of a chat speaks of its themes; the rest is of all chats. */
+/** The share of lines that come from the chat's three themes. The others come from all chats. */
 const THEME_SHARE = 0.3
 const WORDS_MAX = 60
 
 /**
- * Chats that share the judged ones' words and none of their stories: each sentence follows, word by word, what is said in
- * three chats taken by chance, or in all of them. The same every time.
+ * Chats with the words of the judged chats but other content. Each line is a Markov chain over one of three random chats,
+ * or over all chats. Deterministic.
  */
 export function makeOthers(chats: readonly JudgedChat[], count: number): readonly JudgedChat[] {
   const all = followersOf(chats)
@@ -21,19 +21,19 @@ export function makeOthers(chats: readonly JudgedChat[], count: number): readonl
     const chance = new Chance(`other ${at}`)
     const themes = Array.from({ length: THEMES }, () => pickOne(own, chance) ?? all)
     const take = (): Followers => (chance.next() < THEME_SHARE ? (pickOne(themes, chance) ?? all) : all)
-    const speak = (like: string): string => sayLike(like, take, chance)
+    const imitate = (text: string): string => imitateLines(text, take, chance)
     return {
       id: `other-${at}`,
       title: pickOne(chats, chance)?.title ?? '',
       project: pickOne(chats, chance)?.project ?? '',
-      // The build of a chat is another's, so that lengths and kinds of messages are as in life.
+      // The structure is copied from another chat, so that lengths and kinds of messages are realistic.
       messages: (pickOne(chats, chance)?.messages ?? []).map(({ role, text, thinking, tool }): JudgedMessage => ({
         role,
-        ...(text === undefined ? {} : { text: speak(text) }),
-        ...(thinking === undefined ? {} : { thinking: speak(thinking) }),
+        ...(text === undefined ? {} : { text: imitate(text) }),
+        ...(thinking === undefined ? {} : { thinking: imitate(thinking) }),
         ...(tool === undefined
           ? {}
-          : { tool: { name: tool.name, input: speak(tool.input), output: speak(tool.output) } }),
+          : { tool: { name: tool.name, input: imitate(tool.input), output: imitate(tool.output) } }),
       })),
     }
   })
@@ -61,22 +61,22 @@ function followersOf(chats: readonly JudgedChat[]): Followers {
   return followers
 }
 
-/** As many lines of as many words. Each line keeps to what was taken for it. */
-function sayLike(like: string, take: () => Followers, chance: Chance): string {
-  const lines = like.split('\n').map((line) => {
+/** Makes the same number of lines with the same numbers of words. */
+function imitateLines(text: string, take: () => Followers, chance: Chance): string {
+  const lines = text.split('\n').map((line) => {
     const length = Math.min(WORDS_MAX, wordsOf(line).length)
     const followers = take()
-    const said: string[] = []
+    const words: string[] = []
     let before = START
-    while (said.length < length) {
+    while (words.length < length) {
       const word = pickOne(followers.get(before) ?? followers.get(START) ?? [], chance)
       if (word === undefined) break
-      said.push(word)
-      // Now and then a line goes on in the midst of another, so that no sentence is said as it was.
+      words.push(word)
+      // Sometimes a line continues within another sentence, so that no sentence is copied.
       before = word
       if (chance.next() < 0.2) before = START
     }
-    return said.join(' ')
+    return words.join(' ')
   })
   return lines.join('\n')
 }

@@ -4,10 +4,10 @@ import type { Mirror } from '../../../src/mirror/open.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { isTuning, piecesOf, queryKinds, type JudgedChat, type JudgedQuery, type QueryKind } from './judged-set.ts'
 
-/** Ids of chats, the best first, each once. */
+/** Ids of chats without duplicates, the best first. */
 export type Ranker = (q: string) => readonly string[]
 
-/** What a person sees: the chats of the hits, and below them those that come closest. */
+/** What a user sees: the chats of the hits, and below them the related chats. */
 export function cursordex(mirror: Mirror): Ranker {
   return (q) => {
     const { items, related } = search(mirror, requestOf(q, {}))
@@ -15,7 +15,7 @@ export function cursordex(mirror: Mirror): Ranker {
   }
 }
 
-/** MiniSearch as it comes: any word will do, and a chat is one document. */
+/** MiniSearch with default settings: any word matches, and a chat is one document. */
 export function miniSearch(chats: readonly JudgedChat[]): Ranker {
   const index = new MiniSearch({ fields: ['title', 'text'] })
   index.addAll(chats.map(({ id, title, messages }) => ({ id, title, text: messages.flatMap(piecesOf).join('\n') })))
@@ -52,7 +52,7 @@ export function measure(rank: Ranker, queries: readonly JudgedQuery[]): readonly
   )
 }
 
-/** Side by side, a line for each half and kind. */
+/** A comparison with one line per half and kind. */
 export function tableOf(engines: readonly { readonly name: string; readonly figures: readonly Figures[] }[]): string {
   const head = `${'half'.padEnd(10)}${'kind'.padEnd(10)}${'n'.padStart(4)}${engines.map(({ name }) => `  ${name.padEnd(12)}`).join('')}`
   const [first] = engines

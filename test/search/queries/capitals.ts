@@ -1,6 +1,6 @@
 import { answer, code, type Scene } from '../corpus/planted.ts'
 
-/** Names whose capitals begin no part: written in lower case, they fall apart in another way. */
+/** Names whose capitals do not begin a part. In lower case they are split differently. */
 export const capitals: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, code, tool, type Scene } from '../corpus/planted.ts'
 
-/** Chinese and Japanese inside unspaced text: words of one sign, of two and longer. */
+/** Chinese and Japanese words of one, two or more characters inside unspaced text. */
 export const cjk: readonly Scene[] = [
   {
     docs: {

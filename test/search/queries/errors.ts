@@ -1,6 +1,6 @@
 import { answer, failedTool, tool, type Scene } from '../corpus/planted.ts'
 
-/** Error texts and traces, pasted whole or remembered in part. */
+/** Error texts and stack traces, pasted completely or remembered in part. */
 export const errors: readonly Scene[] = [
   {
     docs: {

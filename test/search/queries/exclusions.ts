@@ -1,6 +1,6 @@
 import { answer, bare, type Scene } from '../corpus/planted.ts'
 
-/** What is left when a word, a phrase or a field is taken away. */
+/** Excluding a word, a phrase or a field. */
 export const exclusions: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, code, failedTool, thought, type Scene } from '../corpus/planted.ts'
 
-/** Fields that narrow a question down, dates aside. */
+/** Fields that narrow a question, except dates. */
 export const filters: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, tool, type Scene } from '../corpus/planted.ts'
 
-/** Commits, checksums and ids, mostly remembered by how they begin. */
+/** Commits, checksums and ids. Usually only the beginning is remembered. */
 export const hashes: readonly Scene[] = [
   {
     docs: {

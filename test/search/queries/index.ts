@@ -54,7 +54,7 @@ export const halves = ['tuning', 'held-back'] as const
 export type Half = (typeof halves)[number]
 
 export interface PlacedScene {
-  /** Ids of its messages begin with it. */
+  /** The prefix of the ids of its messages. */
   readonly id: string
   readonly kind: Kind
   readonly half: Half
@@ -66,7 +66,7 @@ export interface Question {
   readonly from: PlacedScene
 }
 
-/** Every second scene of a kind is held back. By scene and not by question: two spellings of one name are one thing. */
+/** Every second scene of a kind is held back. The split is by scene, because two spellings of a name are not independent. */
 export const scenes: readonly PlacedScene[] = kinds.flatMap((kind) =>
   scenesByKind[kind].map((scene, index) => ({
     id: `${kind}-${index}`,

@@ -1,6 +1,6 @@
 import { answer, code, type Scene } from '../corpus/planted.ts'
 
-/** `*inside*`: a stretch of signs anywhere in a word. */
+/** `*inside*`: characters anywhere in a word. */
 export const insides: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, code, type Scene } from '../corpus/planted.ts'
 
-/** Particles are written onto the word: who remembers the word means it with any of them. */
+/** Korean particles are attached to the word. A query for the word means the word with any particle. */
 export const korean: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, failedTool, tool, type Scene } from '../corpus/planted.ts'
 
-/** "The migration last week in that project", in the words of the search language. */
+/** "The migration last week in that project", written in the search language. */
 export const memories: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, code, tool, type Scene } from '../corpus/planted.ts'
 
-/** Half a path, a file's name, or the whole of it with another root. */
+/** A part of a path, a file's name, or the whole path with another root. */
 export const paths: readonly Scene[] = [
   {
     docs: {

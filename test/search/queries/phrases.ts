@@ -1,6 +1,6 @@
 import { answer, bare, type Scene } from '../corpus/planted.ts'
 
-/** Quoted words stand side by side, in that order. */
+/** Quoted words must be adjacent and in order. */
 export const phrases: readonly Scene[] = [
   {
     docs: {

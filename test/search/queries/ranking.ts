@@ -1,6 +1,6 @@
 import { answer, bare, code, many, thought, tool, type Planted, type Scene } from '../corpus/planted.ts'
 
-/** All documents of a scene match; one is what was meant, and the others are louder, shorter or more. */
+/** All documents of a scene match. One is wanted; the others have more occurrences, are shorter or more numerous. */
 export const ranking: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, bare, type Scene } from '../corpus/planted.ts'
 
-/** Thai puts no space between words. */
+/** Thai has no spaces between words. */
 export const thai: readonly Scene[] = [
   {
     docs: {

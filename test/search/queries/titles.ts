@@ -1,6 +1,6 @@
 import { answer, type Scene } from '../corpus/planted.ts'
 
-/** What is remembered is the name of the chat. */
+/** Only the title of the chat is remembered. */
 export const titles: readonly Scene[] = [
   {
     docs: {

@@ -1,6 +1,6 @@
 import { answer, failedTool, tool, type Scene } from '../corpus/planted.ts'
 
-/** A tool's name, what it was given and what it gave back. */
+/** A tool's name, input and output. */
 export const tools: readonly Scene[] = [
   {
     docs: {

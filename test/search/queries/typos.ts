@@ -1,6 +1,6 @@
 import { answer, code, type Scene } from '../corpus/planted.ts'
 
-/** One or two slips. Either the document is found, or the first suggestion is the right word. */
+/** One or two typos. Either the document is found, or the first suggestion is the right word. */
 export const typos: readonly Scene[] = [
   {
     docs: {

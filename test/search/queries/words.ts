@@ -1,6 +1,6 @@
 import { answer, bare, tool, type Scene } from '../corpus/planted.ts'
 
-/** Several plain words: the message that is about them comes before one that only holds them. */
+/** Several plain words: a message about them comes before one that only contains them. */
 export const words: readonly Scene[] = [
   {
     docs: {

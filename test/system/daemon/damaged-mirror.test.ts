@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -48,9 +48,25 @@ async function expectAllHeld(url: string): Promise<void> {
   expect(thread.items).toHaveLength(6)
 }
 
+/** Digests follow from messages: a check of all pages finds the damage, and no row is lost. */
+function spoilDigests(): void {
+  for (const page of pagesOf('chat_digests')) overwrite(page)
+}
+
+/** Makes the mirror look as if an unused last page were cut off: its header counts one page more. SQLite cannot open it. */
+function cutOffLastPage(): void {
+  const file = openSync(mirror(), 'r+')
+  const count = Buffer.alloc(4)
+  readSync(file, count, 0, 4, 28)
+  count.writeUInt32BE(count.readUInt32BE(0) + 1)
+  writeSync(file, count, 0, 4, 28)
+  closeSync(file)
+}
+
 test('a damaged mirror is set aside at the start, and what Cursor lost is still there, marked', async () => {
-  overwrite(1, 100)
+  spoilDigests()
   const { daemon, url } = await place.serve()
+  await waitUntil('the damaged file', () => aside().length === 1)
   const { reasons, counts } = await untilReady(url)
   expect(counts).toMatchObject({ chats: 4, messages: 24, deleted: 1 })
   const [file] = aside()
@@ -65,15 +81,16 @@ test('a damaged mirror is set aside at the start, and what Cursor lost is still 
   expect(await untilReady(url)).toMatchObject({ reasons: [] })
 })
 
-test('a page that only a look at all pages finds is found at the start', async () => {
-  for (const page of pagesOf('outlines')) overwrite(page)
+test('a mirror without its header is set aside at the start, the daemon says that nothing was saved, and reads the stores again', async () => {
+  overwrite(1, 100)
   const { url } = await place.serve()
-  await waitUntil('the damaged file', () => aside().length === 1)
-  expect((await untilReady(url)).reasons).toEqual([expect.stringContaining('24 messages')])
-  await expectAllHeld(url)
+  const { reasons, counts } = await untilReady(url)
+  expect(counts).toMatchObject({ chats: 4, messages: 23, deleted: 0 })
+  expect(reasons).toEqual([expect.stringContaining('0 messages of 0 chats were saved; the damaged file lies at ')])
+  expect(aside()).toHaveLength(1)
 })
 
-test('full-text tables that fail under a search are made anew while the daemon runs', async () => {
+test('full-text tables that fail in a search are rebuilt while the daemon runs', async () => {
   const pages = pagesOf('message_terms_data')
   const { url } = await place.serve()
   await untilReady(url)
@@ -90,26 +107,23 @@ test('full-text tables that fail under a search are made anew while the daemon r
 test.each([
   ['chat_digests', '/api/stats'],
   ['message_terms_data', `/api/search?q=${wordOf(1, 2)}`],
-])(
-  'the first to ask for what lies on a damaged page of %s was told of a mistake of the daemon',
-  async (table, path) => {
-    const pages = pagesOf(table)
-    const { url } = await place.serve()
-    await untilReady(url)
-    for (const page of pages) overwrite(page)
-    const told: unknown[] = []
-    await waitUntil('an answer', async () => {
-      const response = await fetch(url + path)
-      if (!response.ok) told.push([response.status, ((await response.json()) as { code: string }).code])
-      return response.ok
-    })
-    expect(told[0]).toEqual([503, 'mirror-damaged'])
-    expect(told.filter((one) => String(one).startsWith('500'))).toEqual([])
-  },
-)
+])('the first request that needs a damaged page of %s gets 503 and not 500', async (table, path) => {
+  const pages = pagesOf(table)
+  const { url } = await place.serve()
+  await untilReady(url)
+  for (const page of pages) overwrite(page)
+  const refusals: unknown[] = []
+  await waitUntil('an answer', async () => {
+    const response = await fetch(url + path)
+    if (!response.ok) refusals.push([response.status, ((await response.json()) as { code: string }).code])
+    return response.ok
+  })
+  expect(refusals[0]).toEqual([503, 'mirror-damaged'])
+  expect(refusals.filter((one) => String(one).startsWith('500'))).toEqual([])
+})
 
-test('a command without a daemon mends the mirror too, and says so', async () => {
-  overwrite(1, 100)
+test('a command without a daemon repairs the mirror too, and says so', async () => {
+  cutOffLastPage()
   const { exitCode, stdout, stderr } = await place.run(['chats', '--json'])
   expect([exitCode, (JSON.parse(stdout) as { total: number }).total]).toEqual([0, 4])
   expect(stderr).toContain('24 messages of 4 chats were saved')

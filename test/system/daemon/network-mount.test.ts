@@ -28,7 +28,9 @@ test.runIf(process.platform === 'linux')(
       const { bytesRead } = (await getJson<{ resources: { bytesRead: number } }>(url, '/api/status')).resources
       fillStore(store, { chats: 6, messagesPerChat: 20 })
       const status = await untilState(url, 'degraded')
-      expect(status.reasons[0]).toMatch(/^busy: .*9p mount and copied every ten minutes; next in \d+ min/)
+      expect(status.reasons[0]).toMatch(
+        /^busy: .*9p mount and is copied every ten minutes. The next copy is in \d+ min/,
+      )
       await pause(2500)
       const { resources } = await getJson<{ resources: { bytesRead: number } }>(url, '/api/status')
       expect(resources.bytesRead).toBe(bytesRead)

@@ -9,7 +9,7 @@ import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const isScope = (given: unknown): given is Scope =>
   given === null || typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given))
@@ -24,7 +24,7 @@ const verifyBody = z.object({
   share: z._default(z.number(SHARE).check(z.gt(0, SHARE), z.maximum(1, SHARE)), 1),
 })
 
-const MAP = 'must be an object of absolute folders, each with what it is called here'
+const MAP = 'must be an object that maps absolute folders to their paths on this machine'
 const FROM = 'must be the absolute path of an archive folder'
 const restoreBody = z.object({
   from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
@@ -33,8 +33,8 @@ const restoreBody = z.object({
 
 const page = parametersOf({ limit: limit(), offset: offset() })
 
-export function archiveRoutes(world: ApiWorld): Hono {
-  const { archives } = world
+export function archiveRoutes(context: ApiContext): Hono {
+  const { archives } = context
   const known = (name: string): ArchiveRun => {
     const run = archives.get(name)
     if (run === null) throw notFound('archive', name)
@@ -44,7 +44,7 @@ export function archiveRoutes(world: ApiWorld): Hono {
     .post('/api/archives', async (c) => {
       readQuery(c, noParameters)
       const { scope, tz } = await readBody(c, runBody)
-      const clock = readClock(tz ?? null, world)
+      const clock = readClock(tz ?? null, context)
       refuseBadScope(scope, clock)
       return c.json(await unlessBusy(async () => archives.run(scope, clock.timeZone)), 202)
     })
@@ -72,7 +72,7 @@ export function archiveRoutes(world: ApiWorld): Hono {
     })
 }
 
-/** A scope that asks for what there is not is the asker's mistake. */
+/** @throws Problem 400 for a scope that cannot be read */
 function refuseBadScope(scope: Scope, clock: Clock): void {
   try {
     readScope(scope, clock)

@@ -3,12 +3,13 @@ import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { chatSorts, listChats } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
-import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, limit, noParameters, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { notFound, Problem } from '../problem.ts'
-import { readMatches, withMatches } from '../read-matches.ts'
-import type { ApiWorld } from '../world.ts'
+import { readMatches, withMatches } from '../read-repos.ts'
+import type { ApiContext } from '../api-context.ts'
+import { listLosses } from '../../queries/sources/list-losses.ts'
 
 const listParameters = parametersOf({
   project: words(),
@@ -31,14 +32,14 @@ const listParameters = parametersOf({
 
 const messageParameters = parametersOf({ limit: limit(), offset: offset(), around: word(), includeOrphans: flag() })
 
-export function chatRoutes(world: ApiWorld): Hono {
+export function chatRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/chats', async (c) => {
     const query = readQuery(c, listParameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
-    const matches = await readMatches(world, query)
-    const db = world.mirror()
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const matches = await readMatches(context, query)
+    const db = context.mirror()
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),
       fromMs,
@@ -61,7 +62,7 @@ export function chatRoutes(world: ApiWorld): Hono {
   routes.get('/api/chats/:id', (c) => {
     readQuery(c, noParameters)
     const id = asChatId(c.req.param('id'))
-    const chat = getChat(world.mirror(), id)
+    const chat = getChat(context.mirror(), id)
     if (chat === null) throw notFound('chat', id)
     return c.json(chat)
   })
@@ -69,7 +70,7 @@ export function chatRoutes(world: ApiWorld): Hono {
   routes.get('/api/chats/:id/messages', (c) => {
     const query = readQuery(c, messageParameters)
     const chatId = asChatId(c.req.param('id'))
-    const list = listMessages(world.mirror(), {
+    const list = listMessages(context.mirror(), {
       chatId,
       around: query.around === null ? null : asMessageId(query.around),
       includeOrphans: query.includeOrphans ?? false,
@@ -86,7 +87,26 @@ export function chatRoutes(world: ApiWorld): Hono {
 
 function unknownMessage(isOrphan: boolean): Problem {
   const detail = isOrphan
-    ? 'This message is an orphan: ask with includeOrphans=true.'
-    : 'No message of this chat has the id that "around" names.'
+    ? 'This message is an orphan: add includeOrphans=true.'
+    : 'No message of this chat has the id given as "around".'
   return new Problem(404, 'message-not-found', detail)
+}
+
+const lossParameters = parametersOf({
+  project: words(),
+  from: word(),
+  to: word(),
+  tz: word(),
+  limit: limit(),
+  offset: offset(),
+})
+
+export function lossRoutes(context: ApiContext): Hono {
+  return new Hono().get('/api/losses', (c) => {
+    const query = readQuery(c, lossParameters)
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const db = context.mirror()
+    const projectNums = query.project === null ? null : resolveProjects(db, query.project)
+    return c.json(listLosses(db, { projectNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
+  })
 }

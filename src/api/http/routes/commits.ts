@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
 import { reportCommits } from '../../reports/commit-report.ts'
-import { WINDOW_DEFAULT_MS } from '../../reports/commit-windows.ts'
+import { WINDOW_DEFAULT_MS } from '../../reports/attribute-edits.ts'
 import { confidences } from '../../reports/judge-match.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { limit, offset, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { readRepos } from '../read-repos.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const MINUTE_MS = 60_000
 
@@ -21,12 +21,12 @@ const parameters = parametersOf({
   offset: offset(),
 })
 
-export function commitRoutes(world: ApiWorld): Hono {
+export function commitRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/commits', async (c) => {
     const query = readQuery(c, parameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, world))
-    const { repositories, warnings } = await readRepos(world, query.repo)
-    const report = await reportCommits(world.mirror(), world.histories, repositories, {
+    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
+    const { repositories, warnings } = await readRepos(context, query.repo)
+    const report = await reportCommits(context.mirror(), context.histories, repositories, {
       fromMs,
       toMs,
       windowMs: query.window === null ? WINDOW_DEFAULT_MS : query.window * MINUTE_MS,

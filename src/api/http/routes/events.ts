@@ -1,32 +1,29 @@
 import { Hono } from 'hono'
-import { streamSSE } from 'hono/streaming'
-import type { SSEStreamingApi } from 'hono/streaming'
-import { createEventQueue } from '../event-queue.ts'
-import type { EventQueue } from '../event-queue.ts'
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext, DaemonEvent } from '../api-context.ts'
 
-/** How far a client may fall behind before it is given up. */
+/** How many events may wait for a client before it is dropped. */
 const QUEUE_LENGTH_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
-export function eventRoutes(world: ApiWorld, readStatus: ReadStatus): Hono {
+export function eventRoutes(context: ApiContext, readStatus: ReadStatus): Hono {
   return new Hono().get('/api/events', (c) => {
     readQuery(c, noParameters)
-    // The answer to a HEAD has no body whose end would end the subscription.
+    // The answer to a HEAD has no body. So nothing would end the subscription.
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const status = readStatus()
     return streamSSE(c, async (stream) => {
       const queue = createEventQueue(QUEUE_LENGTH_MAX)
       queue.push({ type: 'status', data: { ...status } })
-      const unsubscribe = world.subscribe((event) => {
+      const unsubscribe = context.subscribe((event) => {
         queue.push(event)
-        // A blocked write would wait for a reader that does not read; cancelling lets it go.
+        // A pending write would wait for a client that does not read. Aborting ends it.
         if (queue.isEnded()) stream.abort()
       })
       stream.onAbort(() => queue.end())
-      void keepAlive(stream, queue, world.heartbeatMs ?? HEARTBEAT_MS)
+      void keepAlive(stream, queue, context.heartbeatMs ?? HEARTBEAT_MS)
       try {
         await sendAll(stream, queue)
       } finally {
@@ -49,5 +46,52 @@ async function keepAlive(stream: SSEStreamingApi, queue: EventQueue, everyMs: nu
   while (!queue.isEnded()) {
     await stream.sleep(everyMs)
     queue.beat()
+  }
+}
+
+/** What is sent next: an event, a heartbeat, or `end` after which nothing follows. */
+type Outgoing = DaemonEvent | { readonly type: 'heartbeat' } | 'end'
+
+export interface EventQueue {
+  push(event: DaemonEvent): void
+  /** Adds a heartbeat if nothing else waits. A client that is behind does not need one. */
+  beat(): void
+  next(): Promise<Outgoing>
+  /** Drops everything that waits. */
+  end(): void
+  isEnded(): boolean
+}
+
+/**
+ * Buffers events for one client that reads at its own pace. A client that is `lengthMax` events behind is dropped: its
+ * queue ends, because it would grow with every indexed message.
+ */
+export function createEventQueue(lengthMax: number): EventQueue {
+  let waiting: Outgoing[] = []
+  let ended = false
+  let wake: (() => void) | null = null
+
+  const add = (outgoing: Outgoing): void => {
+    if (!ended) waiting.push(outgoing)
+    wake?.()
+  }
+  const end = (): void => {
+    ended = true
+    waiting = []
+    wake?.()
+  }
+  return {
+    push: (event) => (waiting.length >= lengthMax ? end() : add(event)),
+    beat: () => (waiting.length === 0 ? add({ type: 'heartbeat' }) : undefined),
+    end,
+    isEnded: () => ended,
+    next: async () => {
+      if (!ended && waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return waiting.shift() ?? 'end'
+    },
   }
 }

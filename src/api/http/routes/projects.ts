@@ -1,25 +1,64 @@
 import { Hono } from 'hono'
 import { asProjectId } from '../../../model/ids.ts'
-import { getProject } from '../../queries/projects/get-project.ts'
-import { listProjects } from '../../queries/projects/list-projects.ts'
-import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
-import { notFound } from '../problem.ts'
-import type { ApiWorld } from '../world.ts'
+import { getProject, listProjects, resolveProjects } from '../../queries/projects/list-projects.ts'
+import { limit, noParameters, offset, parametersOf, readQuery, oneOf, word, words, type Params } from '../params.ts'
+import { notFound, badParameters } from '../problem.ts'
+import type { ApiContext } from '../api-context.ts'
+import { bucketUnits } from '../../buckets.ts'
+import type { Stats } from '../../reports/stats/stats.ts'
+import { readBounds, readClock } from '../dates.ts'
 
-const parameters = parametersOf({ limit: limit(), offset: offset() })
+const listParameters = parametersOf({ limit: limit(), offset: offset() })
 
-export function projectRoutes(world: ApiWorld): Hono {
+export function projectRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
-  routes.get('/api/projects', (c) => c.json(listProjects(world.mirror(), readQuery(c, parameters))))
+  routes.get('/api/projects', (c) => c.json(listProjects(context.mirror(), readQuery(c, listParameters))))
 
   routes.get('/api/projects/:id', (c) => {
     readQuery(c, noParameters)
     const id = c.req.param('id')
-    const project = getProject(world.mirror(), asProjectId(id))
+    const project = getProject(context.mirror(), asProjectId(id))
     if (project === null) throw notFound('project', id)
     return c.json(project)
   })
 
   return routes
+}
+
+const statsParameters = parametersOf({ from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() })
+const allStatsParameters = parametersOf({ ...statsParameters.shape, project: words() })
+
+export function statsRoutes(context: ApiContext): Hono {
+  const routes = new Hono()
+
+  routes.get('/api/stats', async (c) => {
+    const query = readQuery(c, allStatsParameters)
+    const projectNums = query.project === null ? null : resolveProjects(context.mirror(), query.project)
+    return c.json(await askStats(context, query, projectNums))
+  })
+
+  routes.get('/api/projects/:id/stats', async (c) => {
+    const query = readQuery(c, statsParameters)
+    const id = asProjectId(c.req.param('id'))
+    if (getProject(context.mirror(), id) === null) throw notFound('project', id)
+    return c.json(await askStats(context, query, resolveProjects(context.mirror(), [id])))
+  })
+
+  return routes
+}
+
+/** @throws Problem 400 if the series would have too many buckets */
+async function askStats(
+  context: ApiContext,
+  query: Params<typeof statsParameters>,
+  projectNums: readonly number[] | null,
+): Promise<Stats> {
+  const clock = readClock(query.tz, context)
+  const bounds = readBounds(query, clock)
+  const request = { projectNums, ...bounds, bucket: query.bucket ?? 'day', timeZone: clock.timeZone } as const
+  const answer = await context.ask({ kind: 'stats', request })
+  if (answer.kind === 'stats') return answer.stats
+  const reason = `gives ${answer.count} rows, but at most ${answer.max} are allowed: use week or month, or set from and to`
+  throw badParameters([{ name: 'bucket', reason }])
 }

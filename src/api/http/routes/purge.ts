@@ -6,19 +6,19 @@ import { readUnfinished } from '../../../mirror/purge/state.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
-import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { PurgeState } from '../purge-shapes.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
-const WORDS = 'must be a list of texts, none of them empty'
+const WORDS = 'must be a list of non-empty texts'
 const words = z.array(z.string(WORDS).check(z.minLength(1, WORDS)), WORDS).check(z.minLength(1, WORDS))
 const text = (reason: string) => z.string(reason).check(z.minLength(1, reason))
-const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} signs`
+const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
 
 const body = z.object({
   chats: z.optional(words),
@@ -35,38 +35,37 @@ const body = z.object({
 
 type Body = z.output<typeof body>
 
-/** What is looked for stands in the body alone: a path is what people and programs write down. */
-export function purgeRoutes(world: ApiWorld): Hono {
+/** The text to match is only in the body, because URLs get logged. */
+export function purgeRoutes(context: ApiContext): Hono {
   return new Hono()
     .get('/api/purge', (c) => {
       readQuery(c, noParameters)
-      return c.json(readState(world))
+      return c.json(readState(context))
     })
     .post('/api/purge', async (c) => {
       readQuery(c, noParameters)
       const given = await readBody(c, body)
-      const scope = scopeOf(world, given)
-      const { purging } = world
-      if (purging === undefined) throw new Problem(503, 'no-writer', 'Nobody here can write to the mirror.')
+      const scope = scopeOf(context, given)
+      const { purging } = context
+      if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
       return c.json(await unlessBusy(() => purging.purge({ scope, isDryRun: given.dryRun })))
     })
 }
 
-function readState(world: ApiWorld): PurgeState {
-  const db = world.mirror()
-  return { doing: world.purging?.doing ?? null, tombstones: countTombstones(db), unfinished: readUnfinished(db) }
+function readState(context: ApiContext): PurgeState {
+  const db = context.mirror()
+  return { doing: context.purging?.doing ?? null, tombstones: countTombstones(db), unfinished: readUnfinished(db) }
 }
 
-function scopeOf(world: ApiWorld, { chats, projects, before, tz, match }: Body): PurgeScope {
+function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
-    const nothing = 'Nothing is named that should go: give chats, projects, before or match.'
-    throw new Problem(400, 'bad-body', nothing)
+    throw new Problem(400, 'bad-body', 'Nothing to remove is named: give chats, projects, before or match.')
   }
-  const clock = readClock(tz ?? null, world)
+  const clock = readClock(tz ?? null, context)
   const beforeMs = before === undefined ? null : (readPeriod(before, clock)?.startMs ?? badDate())
   return {
     chatIds: chats === undefined ? null : chats.map(asChatId),
-    projectUris: projects === undefined ? null : urisOf(world, projects),
+    projectUris: projects === undefined ? null : urisOf(context, projects),
     beforeMs,
     match: match ?? null,
   }
@@ -76,13 +75,13 @@ function badDate(): never {
   throw badParameters([{ name: 'before', reason: NO_DATE }], 'bad-body')
 }
 
-/** A project that nobody knows would be a purge of nothing, taken for one of something. */
-function urisOf(world: ApiWorld, names: readonly string[]): string[] {
-  const db = world.mirror()
+/** An unknown project is refused: otherwise its purge would remove nothing and seem to succeed. */
+function urisOf(context: ApiContext, names: readonly string[]): string[] {
+  const db = context.mirror()
   const unknown = names.filter((name) => resolveProjects(db, [name]).length === 0)
   if (unknown.length > 0) {
     throw badParameters(
-      unknown.map((name) => ({ name: 'projects', reason: `names no project that is known: ${name}` })),
+      unknown.map((name) => ({ name: 'projects', reason: `names an unknown project: ${name}` })),
       'bad-body',
     )
   }

@@ -1,14 +1,14 @@
 import { Hono } from 'hono'
 import { roles } from '../../../model/message.ts'
-import { partNames } from '../../search/language/read-field.ts'
+import { partNames } from '../../search/language/tree.ts'
 import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRequest } from '../../search/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { unreadText } from '../unread.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
-/** Deeper pages cost more with every hit that is skipped. */
+/** Every skipped hit costs time. */
 const OFFSET_MAX = 10_000
 
 const parameters = parametersOf({
@@ -33,11 +33,11 @@ const parameters = parametersOf({
   offset: offset(OFFSET_MAX),
 })
 
-export function searchRoutes(world: ApiWorld): Hono {
+export function searchRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/search', async (c) => {
     const query = readQuery(c, parameters)
-    const clock = readClock(query.tz, world)
-    // Read for its faults alone: the search reads them as it reads the dates of a query.
+    const clock = readClock(query.tz, context)
+    // Only checks the dates: the search itself reads them like the dates in a query.
     readBounds(query, clock)
     const filters: SearchFilters = Object.fromEntries(
       filterNames.flatMap((name) => {
@@ -57,10 +57,10 @@ export function searchRoutes(world: ApiWorld): Hono {
       limit: query.limit,
       offset: query.offset,
     }
-    const unread = unreadText(world.live())
-    const answer = await world.ask({ kind: 'search', request })
+    const unread = unreadText(context.live())
+    const answer = await context.ask({ kind: 'search', request })
     if (answer.isPartial && answer.items.length === 0) {
-      throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Ask for rarer words.')
+      throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Use rarer words.')
     }
     return c.json({
       ...answer,
@@ -69,5 +69,17 @@ export function searchRoutes(world: ApiWorld): Hono {
       limit: query.limit,
       offset: query.offset,
     })
+  })
+}
+
+const SUGGESTIONS_MAX = 20
+const SUGGESTIONS_DEFAULT = 10
+
+const suggestParameters = parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) })
+
+export function suggestRoutes(context: ApiContext): Hono {
+  return new Hono().get('/api/suggest', async (c) => {
+    const query = readQuery(c, suggestParameters)
+    return c.json(await context.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } }))
   })
 }

@@ -1,10 +1,41 @@
 import { Hono } from 'hono'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
+import type { ApiContext } from '../api-context.ts'
+import { renderStatePage, STATE_PAGE_CSP } from '../../web/state-page.ts'
+import { routeTable } from '../route-table.ts'
+import * as z from 'zod/mini'
+import { readBody } from '../json-body.ts'
 
 export function statusRoutes(readStatus: ReadStatus): Hono {
   return new Hono().get('/api/status', (c) => {
     readQuery(c, noParameters)
     return c.json(readStatus())
+  })
+}
+
+/** Does no work: it answers while the event loop runs. `startedAt` shows which daemon answers. */
+export function healthRoutes({ version, startedAt }: Pick<ApiContext, 'version' | 'startedAt'>): Hono {
+  return new Hono().get('/api/health', (c) => {
+    readQuery(c, noParameters)
+    return c.json({ status: 'ok', version, startedAt })
+  })
+}
+
+export function pageRoutes(readStatus: ReadStatus): Hono {
+  return new Hono().get('/', (c) => {
+    readQuery(c, noParameters)
+    c.header('content-security-policy', STATE_PAGE_CSP)
+    return c.html(renderStatePage(readStatus(), routeTable))
+  })
+}
+
+const body = z.object({ full: z._default(z.boolean('must be true or false'), false) })
+
+export function syncRoutes(context: ApiContext): Hono {
+  return new Hono().post('/api/sync', async (c) => {
+    readQuery(c, noParameters)
+    const { full } = await readBody(c, body)
+    return c.json(await context.sync({ full }))
   })
 }

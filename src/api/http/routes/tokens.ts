@@ -8,7 +8,7 @@ import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { flag, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
-import type { ApiWorld } from '../world.ts'
+import type { ApiContext } from '../api-context.ts'
 
 const parameters = parametersOf({
   groupBy: oneOf(tokenGroupings),
@@ -24,14 +24,14 @@ const parameters = parametersOf({
 
 const importParameters = parametersOf({ tz: word() })
 
-/** How many rows are told where nothing is said. A file is read by programs, which would not see that it ends early. */
-const ROWS = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
+/** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
+const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
 
-export function tokenRoutes(world: ApiWorld): Hono {
+export function tokenRoutes(context: ApiContext): Hono {
   return new Hono()
     .get('/api/tokens', async (c) => {
       const query = readQuery(c, parameters)
-      const clock = readClock(query.tz, world)
+      const clock = readClock(query.tz, context)
       const format = query.as ?? acceptedFormat(c)
       const request: TokensRequest = {
         groupBy: query.groupBy ?? 'day',
@@ -39,10 +39,10 @@ export function tokenRoutes(world: ApiWorld): Hono {
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),
-        limit: query.limit ?? ROWS[format],
+        limit: query.limit ?? ROWS_DEFAULT[format],
         hasPrices: query.prices ?? true,
       }
-      const answer = await world.ask({ kind: 'tokens', request })
+      const answer = await context.ask({ kind: 'tokens', request })
       if (format === 'json') return c.json(answer)
       c.header('content-type', 'text/csv; charset=utf-8; header=present')
       c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy}.csv"`)
@@ -50,35 +50,36 @@ export function tokenRoutes(world: ApiWorld): Hono {
       return c.body(ledgerCsv(answer))
     })
     .post('/api/tokens/import', async (c) => {
-      const { timeZone } = readClock(readQuery(c, importParameters).tz, world)
+      const { timeZone } = readClock(readQuery(c, importParameters).tz, context)
       const text = await readCsvBody(c)
-      if (world.importUsage === undefined) throw new Problem(503, 'not-here', 'Nothing can be imported here.')
-      const { firstUnmatched, ...told } = await world.importUsage({ text, timeZone }).catch(blameFile)
-      return c.json({ ...told, firstUnmatched: firstUnmatched.map(tellUnmatched) })
+      if (context.importUsage === undefined)
+        throw new Problem(503, 'not-here', 'This process cannot import usage files.')
+      const { firstUnmatched, ...outcome } = await context.importUsage({ text, timeZone }).catch(refuseFile)
+      return c.json({ ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) })
     })
 }
 
 const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv']
 
-/** JSON, unless CSV is liked better. */
+/** JSON, unless the client prefers CSV. */
 function acceptedFormat(c: Context): 'json' | 'csv' {
   const supports = [JSON_TYPE, CSV_TYPE]
   return accepts(c, { header: 'Accept', supports, default: JSON_TYPE }) === CSV_TYPE ? 'csv' : 'json'
 }
 
-/** Of a name that is longer, something else was meant. */
-const TOLD_LENGTH_MAX = 200
+/** No model has a longer name. */
+const MODEL_LENGTH_MAX = 200
 
-const tellUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent): object => ({
+const formatUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent): object => ({
   line,
   at: toIso(atMs),
-  model: model?.slice(0, TOLD_LENGTH_MAX) ?? null,
+  model: model?.slice(0, MODEL_LENGTH_MAX) ?? null,
   reason,
 })
 
-/** @throws Problem 415 for another media type, which a foreign page could send unasked; 400 for what is no text */
+/** @throws Problem 415 for another media type, which a foreign page could send without a preflight; 400 if not UTF-8 */
 async function readCsvBody(c: Context): Promise<string> {
-  // First, so that nothing of it is left on the connection when it is refused.
+  // Read the body first, so that nothing of it stays on the connection after a refusal.
   const bytes = new Uint8Array(await c.req.arrayBuffer())
   if (!/^(?:text|application)\/csv\s*(?:;|$)/iu.test(c.req.header('content-type') ?? '')) {
     throw new Problem(415, 'not-csv', 'The body must be sent as text/csv.')
@@ -91,8 +92,8 @@ async function readCsvBody(c: Context): Promise<string> {
   }
 }
 
-/** What is wrong with a file is the sender's to mend. */
-function blameFile(error: unknown): never {
+/** Turns errors in the file into a 400: the sender can correct the file. */
+function refuseFile(error: unknown): never {
   if (!(error instanceof UserError) || !/^bad-(?:csv|columns|cell)$/.test(error.code)) throw error
   throw new Problem(400, error.code, `${error.message} ${error.hint}`)
 }

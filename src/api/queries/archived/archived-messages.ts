@@ -22,11 +22,11 @@ interface MessageRow {
   readonly parts: string
 }
 
-/** Copies of what the thread holds are left out: nothing is in them that is not in it. */
+/** Copies of messages in the thread are left out: they contain nothing else. */
 const KEYS = `
   select key from messages where chat = ? and is_orphan <> 2 order by is_orphan, position, created_at, id
 `
-/** By itself, so that nothing long is sorted. */
+/** Read one by one, so that SQLite does not sort long rows. */
 const MESSAGE = `
   select
     m.id, m.alias, m.position, m.role, m.sent_at as sentAtMs, m.started_at as startedAtMs, m.timing_at as timingAtMs,
@@ -39,14 +39,14 @@ const MESSAGE = `
 `
 
 /**
- * The messages of a chat, the thread first, each as its line in an object. Their parts are kept as JSON, and are taken
- * as they are kept. The caller's transaction must outlive the iteration.
+ * The messages of a chat as lines of an archive object, the thread first. The parts are stored as JSON and copied
+ * unchanged. The caller's transaction must outlive the iteration.
  */
 export function* readMessageLines(db: Mirror, num: number): Generator<string> {
   for (const { key } of prepared<{ key: number }>(db, KEYS).all(num)) {
     const row = prepared<MessageRow>(db, MESSAGE).get(key)
-    // Within one transaction nothing goes.
-    if (row === undefined) throw new Error('a message of a chat is gone')
+    // No row can disappear within one transaction.
+    if (row === undefined) throw new Error('a message of the chat is missing')
     yield `${JSON.stringify(headOf(row)).slice(0, -1)},"parts":${row.parts}}\n`
   }
 }
@@ -61,7 +61,7 @@ const headOf = (row: MessageRow): Omit<ArchivedMessage, 'parts'> => ({
   timingAt: toIso(row.timingAtMs),
   model: row.model,
   tokens:
-    // As in Cursor's own rows, 0 is what was not recorded.
+    // As in Cursor's own rows, 0 means not recorded.
     row.inputTokens === null && row.outputTokens === null
       ? null
       : { input: row.inputTokens ?? 0, output: row.outputTokens ?? 0 },

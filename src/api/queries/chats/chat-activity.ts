@@ -1,29 +1,30 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { useOfTool } from './chat-files.ts'
+import { useOfTool } from './chat-acts.ts'
+import type { ChatId } from '../../../model/ids.ts'
 
 /** A file that a chat changed. */
 export interface ChatEdit {
-  /** As the call named it: absolute, or from the root of the chat's project. */
+  /** As in the tool call: absolute, or relative to the root of the chat's project. */
   readonly path: string
-  /** Epoch milliseconds. Null where the message has no time of its own. */
+  /** Epoch milliseconds. Null if the message has no time of its own. */
   readonly atMs: number | null
 }
 
-/** When a chat was at work and on what, what its subagents did included. */
+/** When a chat was active and which files it edited, including its subagents. */
 export interface ChatActivity {
   readonly num: number
   readonly id: string
   readonly title: string
-  /** On which it began. */
+  /** The branch on which it began. */
   readonly branch: string | null
   readonly projectNum: number
-  /** Of the whole chat, epoch milliseconds; null where it is not known. */
+  /** Of the whole chat, in epoch milliseconds; null if unknown. */
   readonly startedAtMs: number | null
   readonly endedAtMs: number | null
-  /** Of its messages within the stretch, ascending; only times that are their own, not a neighbour's or the chat's. */
+  /** Times of its messages in the period, ascending. Only own times count, not those of a neighbour or of the chat. */
   readonly timesMs: readonly number[]
   readonly edits: readonly ChatEdit[]
-  /** When Cursor recorded code of it: the first and the last time of each hour. Ascending. */
+  /** When Cursor recorded code of the chat: the first and the last time of each hour, ascending. */
   readonly trackedMs: readonly number[]
 }
 
@@ -34,7 +35,7 @@ export interface ActivityRequest {
   readonly toMs: number
 }
 
-/** Of a chat of which neither time is known nothing can be said. Those at other times are read, too: they may be parents. */
+/** Chats outside the period are read too, because they may be parents. A chat with neither time known is never active. */
 const CHATS = `
   select
     c.num, c.id, c.title, c.branch, c.project as projectNum,
@@ -47,7 +48,7 @@ const CHATS = `
       and coalesce(c.created_at, c.last_activity_at) <= @toMs)
       or exists (
         select 1 from tracked t where t.chat_id = c.id and t.last_at >= @fromMs and t.first_at <= @toMs
-      ) as isAtWork
+      ) as isActive
   from chats c
   where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
   order by c.num
@@ -75,8 +76,8 @@ const TRACKED = `
 const TOOL_NAMES = `select name from names where kind = 'tool'`
 
 /**
- * The marks of a message tell whether it calls such a tool, so that no other message's parts are read: outputs of tools
- * are most of what there is. Of a call only its paths leave the database.
+ * Uses the marks of a message to find calls of editing tools, so that the parts of other messages are not read: tool
+ * outputs are most of the data. Only the paths of a call leave the database.
  */
 const EDITS = `
   select m.chat, iif(${OWN_TIME}, m.created_at, null) as atMs, p.value ->> '$.paths' as paths
@@ -95,19 +96,19 @@ const EDITS = `
 
 interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits' | 'trackedMs'> {
   readonly parentId: string | null
-  /** 1 or 0; null where neither time is known. */
-  readonly isAtWork: number | null
+  /** 1 or 0; null if neither time is known. */
+  readonly isActive: number | null
 }
 
-/** The chats of some projects that were at work within a stretch. A subagent's work counts as its parent's. */
+/** The chats of some projects that were active in a period. A subagent's work counts as its parent's. */
 export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: ActivityRequest): ChatActivity[] {
   const all = db.prepare<[object], ChatRow>(CHATS).all({ projects: JSON.stringify(projectNums), fromMs, toMs })
-  const rows = all.filter(({ isAtWork }) => isAtWork === 1)
-  const stretch = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
+  const rows = all.filter(({ isActive }) => isActive === 1)
+  const period = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
   const workers = workersOf(rows, all)
   const readTimes = (sql: string): ReadonlyMap<number, readonly number[]> => {
     const times = new Map<number, number[]>()
-    for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(sql).iterate(stretch)) {
+    for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(sql).iterate(period)) {
       append(times, workers.get(chat)?.num ?? chat, atMs)
     }
     return times
@@ -115,9 +116,9 @@ export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: Acti
   const [timesMs, trackedMs] = [readTimes(TIMES), readTimes(TRACKED)]
   const ends = new Map(rows.map(({ num, endedAtMs }) => [num, endedAtMs]))
   const edits = new Map<number, ChatEdit[]>()
-  for (const { chat, atMs, paths } of readEdits(db, stretch)) {
+  for (const { chat, atMs, paths } of readEdits(db, period)) {
     const worker = workers.get(chat)?.num ?? chat
-    // What a subagent did at no known time it did before its own end, wherever its parent's is.
+    // A subagent's edit without a time happened before the subagent's own end, not only before its parent's.
     const whenMs = worker === chat ? atMs : (atMs ?? ends.get(chat) ?? null)
     for (const path of JSON.parse(paths) as readonly string[]) append(edits, worker, { path, atMs: whenMs })
   }
@@ -139,32 +140,32 @@ interface EditRow {
   readonly paths: string
 }
 
-function readEdits(db: Mirror, stretch: object): Iterable<EditRow> {
+function readEdits(db: Mirror, period: object): Iterable<EditRow> {
   const names = db.prepare<[], string>(TOOL_NAMES).pluck().all()
   const tools = names.filter((name) => useOfTool(name) === 'edits')
   const marks = tools.map((name) => `tool:${name}`)
   return db
     .prepare<[object], EditRow>(EDITS)
-    .iterate({ ...stretch, tools: JSON.stringify(tools), marks: JSON.stringify(marks) })
+    .iterate({ ...period, tools: JSON.stringify(tools), marks: JSON.stringify(marks) })
 }
 
-/** By chat, whose work its work is: of the furthest parent that is among all. */
+/** For each chat, the chat to which its work belongs: the topmost known parent. */
 function workersOf(rows: readonly ChatRow[], all: readonly ChatRow[]): Map<number, ChatRow> {
   const byId = new Map(all.map((row) => [row.id, row]))
   return new Map(rows.map((row) => [row.num, workerOf(row, byId)]))
 }
 
-/** Links come from the stores, which may have them go round in a circle: then it is the first of those in it. */
+/** Links come from the stores and may form a cycle. Then the chat with the lowest number in the cycle is used. */
 function workerOf(row: ChatRow, byId: ReadonlyMap<string, ChatRow>): ChatRow {
-  const way = new Set([row])
+  const path = new Set([row])
   for (let worker = row; ;) {
     const parent = worker.parentId === null ? undefined : byId.get(worker.parentId)
     if (parent === undefined) return worker
-    if (way.has(parent)) {
-      const chats = [...way]
+    if (path.has(parent)) {
+      const chats = [...path]
       return chats.slice(chats.indexOf(parent)).reduce((first, each) => (each.num < first.num ? each : first))
     }
-    way.add(parent)
+    path.add(parent)
     worker = parent
   }
 }
@@ -173,4 +174,39 @@ function append<Value>(lists: Map<number, Value[]>, key: number, value: Value): 
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])
   else list.push(value)
+}
+
+/** A score with zero chat lines means that the commit contains no code of any chat. */
+const SCORED = `
+  select distinct sha from scored_commits
+  where sha in (select value from json_each(?)) and coalesce(chat_lines, 1) > 0
+`
+
+/** Which of these commits Cursor scored and found code of chats in. */
+export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
+  new Set(db.prepare<[string], string>(SCORED).pluck().all(JSON.stringify(shas)))
+
+export interface ChatSpan {
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+}
+
+/** `union` removes duplicates, so that a cycle of chats ends. */
+const SPAN = `
+  with recursive family (id) as (
+    select @id
+    union select c.id from family f join chats c on c.parent_chat_id = f.id
+    union select l.child_id from family f join chat_links l on l.parent_id = f.id
+  )
+  select min(coalesce(created_at, last_activity_at)) as startedAtMs,
+    max(coalesce(last_activity_at, created_at)) as endedAtMs
+  from chats where id in (select id from family)
+`
+
+/** The time from the start to the end of a chat and its subagents; null if unknown, or if no chat has this id. */
+export function readChatSpan(db: Mirror, id: ChatId): ChatSpan | null {
+  const span = db.prepare<[object], Partial<Record<keyof ChatSpan, number | null>>>(SPAN).get({ id })
+  const { startedAtMs = null, endedAtMs = null } = span ?? {}
+  return startedAtMs === null || endedAtMs === null ? null : { startedAtMs, endedAtMs }
 }

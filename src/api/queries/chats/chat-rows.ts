@@ -72,14 +72,14 @@ const CHATS_BY_NUM = `
   order by wanted.key
 `
 
-/** The chats of these row numbers, in the order given. Numbers that no row has are left out. */
+/** The chats of these row numbers, in the given order. Unknown numbers are left out. */
 export function readChats(db: Mirror, nums: readonly number[]): Chat[] {
   const rows = db.prepare<[string], ChatRow>(CHATS_BY_NUM).all(JSON.stringify(nums))
   const children = readChildIds(db, rows)
   return rows.map((row) => toChat(row, children.get(row.id) ?? []))
 }
 
-/** A link may name a chat that no source holds any more: its id is given all the same, unless it was only guessed. */
+/** A link may name a chat that no source has any more. Its id is returned anyway, unless the id was only guessed. */
 const CHILD_IDS = `
   with wanted as (select c.id from json_each(?) w join chats c on c.num = w.value),
   links as (

@@ -1,19 +1,19 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { inSnapshot } from '../snapshot.ts'
 
-/** Where a chat is known from. */
+/** In what kind of place a chat was found. */
 export const chatOrigins = ['lists', 'rows', 'transcripts'] as const
 export type ChatOrigin = (typeof chatOrigins)[number]
 
 export interface ListComparison {
-  /** `lists`: Cursor's lists of chats. `rows`: stores that hold chats. `transcripts`: files written beside them. */
+  /** `lists`: Cursor's lists of chats. `rows`: stores of chats. `transcripts`: transcript files. */
   readonly known: Readonly<Record<ChatOrigin, number>>
-  /** Each pair in both directions: chats that the first knows and the second does not. */
+  /** Each pair in both directions: how many chats the first has and the second lacks. */
   readonly differences: readonly { readonly in: ChatOrigin; readonly notIn: ChatOrigin; readonly chats: number }[]
 }
 
 const TRANSCRIPTS = `select num from sources where kind = 'transcripts'`
-/** A chat's own row stands among the lists under an empty name. */
+/** In `heads`, a chat's own row has an empty list name. */
 const LISTED = `select chat_id from heads where list <> '' and source not in (${TRANSCRIPTS})`
 const OF_SOURCES = (isIn: 'in' | 'not in'): string => `
   select chats.id as chat_id from chats join messages on messages.chat = chats.num

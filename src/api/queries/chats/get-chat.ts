@@ -1,14 +1,9 @@
 import type { Chat } from '../../../model/chat.ts'
-import { asChatId } from '../../../model/ids.ts'
-import type { ChatId } from '../../../model/ids.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-import { listChatActs } from './chat-acts.ts'
-import { chatFiles } from './chat-files.ts'
-import type { ChatFile } from './chat-files.ts'
+import { listChatActs, chatFiles, type ChatFile, chatTools, type ToolCount } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
-import { chatTools } from './chat-tools.ts'
-import type { ToolCount } from './chat-tools.ts'
 import { inSnapshot } from '../snapshot.ts'
 
 interface ChatRef {
@@ -25,18 +20,18 @@ interface ChatRef {
 export interface ChatDetail extends Chat {
   readonly files: readonly ChatFile[]
   readonly toolCounts: readonly ToolCount[]
-  /** Those of `childChatIds` that the mirror holds. */
+  /** Those of `childChatIds` that are in the mirror. */
   readonly children: readonly ChatRef[]
 }
 
 const CHAT_NUM = `select num from chats where id = ?`
 
-/** The row number that other questions about a chat take; null where no chat has this id. */
+/** The row number of a chat, for other queries; null if no chat has this id. */
 export function findChatNum(db: Mirror, id: ChatId): number | null {
   return db.prepare<[string], number>(CHAT_NUM).pluck().get(id) ?? null
 }
 
-/** One chat with what it touched; null where no chat has this id. */
+/** One chat with its files, tools and subagents; null if no chat has this id. */
 export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
   return inSnapshot(db, () => {
     const num = findChatNum(db, id)

@@ -9,32 +9,32 @@ export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
 
 interface ChatFilter {
-  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
-  /** Epoch milliseconds, inclusive: the chat was still active then or later. */
+  /** Epoch milliseconds, inclusive: the chat was active then or later. */
   readonly fromMs: number | null
-  /** Epoch milliseconds, exclusive: the chat had begun before, or, where nobody says when it began, was active. */
+  /** Epoch milliseconds, exclusive: the chat began before, or was active before if its start is unknown. */
   readonly toMs: number | null
   readonly modes: readonly string[] | null
   readonly models: readonly string[] | null
   readonly archived: boolean | null
   readonly deleted: boolean | null
-  /** True lists subagents beside the others. */
+  /** True lists subagents too. */
   readonly subagents: boolean
-  /** True lists drafts and chats without a message too. */
+  /** True lists drafts and chats without messages too. */
   readonly includeEmpty: boolean
-  /** Words to find in titles; blank: any title. */
+  /** Words to find in titles; blank matches any title. */
   readonly titleWords: string | null
-  /** Only the chats of these row numbers, and how well each answers; the best first unless a sort is named. Null: any. */
+  /** Lists only the chats with these row numbers. The scores give the order unless a sort is named. Null: all chats. */
   readonly scores: ReadonlyMap<number, number> | null
 }
 
 export interface ChatListRequest extends PageRequest, ChatFilter {
-  /** Null: the best title match first where titles are asked for, else the newest. */
+  /** Null: the best title match first if titles are searched, else the newest. */
   readonly sort: ChatSort | null
 }
 
-/** Null sorts lowest in SQLite, so that descending orders put what is unknown last without being asked. */
+/** In SQLite null sorts lowest, so unknown values are last in descending order. */
 const ORDERS: Readonly<Record<ChatSort, string>> = {
   newest: 'c.last_activity_at desc, c.num desc',
   oldest: 'c.last_activity_at asc nulls last, c.num asc',
@@ -42,10 +42,10 @@ const ORDERS: Readonly<Record<ChatSort, string>> = {
   messages: 'c.message_count desc, c.num desc',
 }
 
-/** A clock may have been wrong when the chat was made: what was said in it began no later than it ended. */
+/** If the clock was wrong when the chat was created, it may seem to begin after its last activity. */
 const BEGAN_AT = `min(coalesce(c.created_at, c.last_activity_at), coalesce(c.last_activity_at, c.created_at))`
 
-/** A chat of unknown time matches no time filter: a comparison with null is not true. */
+/** A chat without a time passes no time filter, because a comparison with null is not true. */
 const LISTED_CHATS = `
   from chats c
   where (@includeEmpty = 1 or (c.is_draft = 0 and c.message_count > 0))
@@ -66,7 +66,7 @@ const LISTED_CHATS = `
 
 const COUNT_CHATS = `select count(*) ${LISTED_CHATS}`
 
-/** The page's row numbers alone: the wide rows are read for the page only, however deep it lies. */
+/** Selects only row numbers. The wide rows are read just for the page, even if its offset is large. */
 export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
   newest: `select c.num ${LISTED_CHATS} order by ${ORDERS.newest} limit @limit offset @offset`,
   oldest: `select c.num ${LISTED_CHATS} order by ${ORDERS.oldest} limit @limit offset @offset`,
@@ -74,7 +74,7 @@ export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
   messages: `select c.num ${LISTED_CHATS} order by ${ORDERS.messages} limit @limit offset @offset`,
 }
 
-/** One page of the chats that the filter lets through. */
+/** One page of the chats that pass the filter. */
 export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
   const { limit, offset } = request
   return inSnapshot(db, () => {
@@ -91,8 +91,8 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
 }
 
 /**
- * The chats that answer what is asked of their titles, and of more; the titles say in which order. A title that is not
- * listed, such as that of a draft, keeps none away that matches less well.
+ * The chats whose titles match, with scores for their order. If all chats of a better match are filtered out, for
+ * example because they are drafts, a weaker match is used.
  */
 function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
   const words = request.titleWords?.trim() ?? ''
@@ -104,7 +104,7 @@ function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number
   return new Map()
 }
 
-/** The scores are not in the database, so the order is made here; ties stand newest first. */
+/** The scores are not in the database, so the chats are sorted here. Of equal scores, the newest chat is first. */
 function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<number, number>): Page<Chat> {
   const { limit, offset } = request
   const all = { ...bindFilter(request, scores), limit: -1, offset: 0 }

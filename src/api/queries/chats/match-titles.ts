@@ -2,7 +2,24 @@ import MiniSearch, { type QueryCombination, type SearchResult } from 'minisearch
 import type { Mirror } from '../../../mirror/open.ts'
 import { visitLoweredWords } from '../../../text/terms/lowered-words.ts'
 import { tokenize } from '../../../text/terms/terms.ts'
-import { listChatTitles } from './chat-titles.ts'
+
+export interface ChatTitle {
+  readonly num: number
+  readonly title: string
+  readonly revision: number
+}
+
+const CHAT_TITLES = `
+  select num, title, revision
+  from chats
+  where revision > ?
+  order by revision
+`
+
+/** Titles of the chats that were written after this revision, oldest write first. 0 gives all. */
+export function listChatTitles(db: Mirror, afterRevision: number): ChatTitle[] {
+  return db.prepare<[number], ChatTitle>(CHAT_TITLES).all(afterRevision)
+}
 
 interface TitleDocument {
   readonly id: number
@@ -14,31 +31,32 @@ interface TitleIndex {
   revision: number
 }
 
-/** One index a connection: a mirror that was replaced is opened anew, and must not be asked for its elder's titles. */
+/** One index per connection: a replaced mirror gets a new connection and must not use the titles of the old one. */
 const indexes = new WeakMap<Mirror, TitleIndex>()
 
 /**
- * Row numbers of the chats whose title matches these words, forgiving typos and unfinished words, with a score that
- * grows with the match: the titles that match all words, and behind each answer what to take where nothing in it is
- * wanted, any of the words in the end. A number may belong to a chat that is gone: what the caller selects by it decides.
+ * Row numbers of the chats whose titles match these words, with a score; higher is better. Typos and unfinished words
+ * match too. First yields the titles that match all words, then weaker matches, and at last those that match any word:
+ * the caller takes the next answer if it can use nothing of the last one. A number may belong to a deleted chat, so the
+ * caller must look it up.
  */
 export function* matchTitles(db: Mirror, words: string): Generator<ReadonlyMap<number, number>> {
   const { titles } = freshIndex(db)
-  const forgiving = { fuzzy: 0.2, prefix: true }
-  const ways: readonly (() => SearchResult[])[] = [
-    () => titles.search(words, { ...forgiving, combineWith: 'AND' }),
+  const fuzzy = { fuzzy: 0.2, prefix: true }
+  const searches: readonly (() => SearchResult[])[] = [
+    () => titles.search(words, { ...fuzzy, combineWith: 'AND' }),
     () => titles.search({ combineWith: 'AND', queries: cut(words).map(withSwaps) }, { prefix: true }),
-    () => titles.search(words, { ...forgiving, combineWith: 'OR' }),
+    () => titles.search(words, { ...fuzzy, combineWith: 'OR' }),
   ]
-  for (const way of ways) {
-    const hits = way()
+  for (const search of searches) {
+    const hits = search()
     if (hits.length > 0) yield new Map(hits.map((hit) => [Number(hit.id), hit.score]))
   }
 }
 
 const SWAPPED_LENGTH_MAX = 24
 
-/** A word, and all that it is with two neighbouring letters swapped: one slip, which counts as two where letters are changed. */
+/** A word, or the word with two neighbouring letters swapped. That is one typo, but fuzzy matching counts it as two. */
 function withSwaps(word: string): QueryCombination {
   const letters = Array.from(word)
   const isLong = letters.length > SWAPPED_LENGTH_MAX
@@ -63,7 +81,7 @@ function freshIndex(db: Mirror): TitleIndex {
   return index
 }
 
-/** Cut into terms as the full-text index is, which folds case and accents too: nothing is left to do to a term. */
+/** Tokenizes like the full-text index, which also folds case and accents. So `processTerm` has nothing to do. */
 function emptyIndex(): MiniSearch<TitleDocument> {
   return new MiniSearch<TitleDocument>({
     fields: ['title'],

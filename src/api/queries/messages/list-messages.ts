@@ -8,16 +8,16 @@ import { inSnapshot } from '../snapshot.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId
-  /** Centre the page on this message; `offset` is then not looked at, and the answer's own tells where it starts. */
+  /** Centres the page on this message. Then `offset` is ignored, and the answer's `offset` is the start of the page. */
   readonly around: MessageId | null
-  /** Rows that the chat no longer names, after the thread, by time. */
+  /** Adds messages that the chat no longer lists, after the thread, by time. */
   readonly includeOrphans: boolean
 }
 
 export type MessageList =
   | { readonly kind: 'page'; readonly page: Page<Message> }
   | { readonly kind: 'unknown-chat' }
-  /** `isOrphan`: the chat holds it, but the page asked for leaves orphans out. */
+  /** `isOrphan`: the chat has the message, but orphans are not included. */
   | { readonly kind: 'unknown-message'; readonly isOrphan: boolean }
 
 /** One page of a chat, in Cursor's order. */
@@ -35,7 +35,7 @@ export function listMessages(db: Mirror, request: MessageListRequest): MessageLi
   })
 }
 
-/** Both counts are answered by an index alone: how long a thread is must not cost reading it. */
+/** Both counts use only an index, so that counting a thread does not read it. */
 export const COUNT_MESSAGES = `
   select
     (select count(*) from messages where chat = @chat)
@@ -64,7 +64,7 @@ export const ORPHAN_KEYS = `
   limit @limit offset @offset
 `
 
-/** The thread's order is an index; orphans, few and without a place, follow it. A page may straddle the two. */
+/** The thread is ordered by an index. The orphans follow it: they are few and have no position. A page may have both. */
 function findKeys(
   db: Mirror,
   chat: number,
@@ -98,7 +98,7 @@ function startOfPage(
 
 interface Place {
   readonly isOrphan: number
-  /** How many messages of its kind, in the thread or an orphan, stand before it. */
+  /** How many messages of its kind, thread or orphan, are before it. */
   readonly before: number
 }
 

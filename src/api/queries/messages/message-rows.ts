@@ -38,7 +38,7 @@ const MESSAGES_BY_KEY = `
   order by wanted.key
 `
 
-/** The messages of these keys with their parts, in the order given. */
+/** The messages with these keys and their parts, in the given order. */
 export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
   const rows = db.prepare<[string], MessageRow>(MESSAGES_BY_KEY).all(JSON.stringify(keys))
   return rows.map((row) => toMessage(row, chatId))
@@ -63,7 +63,7 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
   }
 }
 
-/** Cursor writes 0 and 0 where it did not count: that is not a record. */
+/** Cursor writes 0 and 0 if it did not count. That is not a record. */
 function toTokens({ inputTokens, outputTokens, estimatedInput, estimatedOutput }: MessageRow): Tokens | null {
   const recorded = recordedTokens(inputTokens, outputTokens)
   if (recorded !== null) return { ...recorded, source: 'recorded' }

@@ -1,10 +1,12 @@
 import type { Project } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Page, PageRequest } from '../page.ts'
-import { readProjects } from './project-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
+import { asProjectId, type ProjectId } from '../../../model/ids.ts'
+import { toIso } from '../../iso.ts'
+import { prepared } from '../../../mirror/prepared.ts'
 
-/** A project whose last chat went elsewhere and which no workspace names is a leftover, and not listed. */
+/** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `
   select count(*)
   from projects p
@@ -23,7 +25,106 @@ export function listProjects(db: Mirror, request: PageRequest): Page<Project> {
   }))
 }
 
-/** How many projects a list without end would have. */
+/** How many projects are listed in all. */
 export function countProjects(db: Mirror): number {
   return db.prepare<[], number>(COUNT_PROJECTS).pluck().get() ?? 0
+}
+
+interface ProjectRow {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly uri: string
+  readonly remoteKind: string | null
+  readonly remoteHost: string | null
+  readonly workspaceIds: string
+  readonly chatCount: number
+  readonly messageCount: number
+  readonly firstActivityAtMs: number | null
+  readonly lastActivityAtMs: number | null
+}
+
+/** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
+const PROJECTS = `
+  select
+    p.id, p.name, p.path, p.uri, p.remote_kind as remoteKind, p.remote_host as remoteHost,
+    (select json_group_array(w.id) from (
+      select distinct id from workspaces where project = p.num order by id
+    ) w) as workspaceIds,
+    coalesce(a.chatCount, 0) as chatCount, coalesce(a.messageCount, 0) as messageCount,
+    a.firstActivityAtMs, a.lastActivityAtMs
+  from projects p
+  left join (
+    select
+      c.project, count(*) as chats,
+      sum(c.message_count) filter (where c.is_draft = 0) as messageCount,
+      count(*) filter (where ${isListed('c')}) as chatCount,
+      min(coalesce(c.created_at, c.last_activity_at)) filter (where ${isListed('c')}) as firstActivityAtMs,
+      max(c.last_activity_at) filter (where ${isListed('c')}) as lastActivityAtMs
+    from chats c
+    where c.project is not null and (@id is null or c.project = (select num from projects where id = @id))
+    group by c.project
+  ) a on a.project = p.num
+  where case
+    when @id is null then a.chats > 0 or exists (select 1 from workspaces w where w.project = p.num)
+    else p.id = @id
+  end
+  order by a.lastActivityAtMs desc, p.name, p.num
+  limit @limit offset @offset
+`
+
+function isListed(chats: string): string {
+  return `${chats}.is_draft = 0 and ${chats}.message_count > 0 and ${chats}.is_subagent = 0`
+}
+
+/** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
+export function readProjects(db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] {
+  return db.prepare<[object], ProjectRow>(PROJECTS).all(request).map(toProject)
+}
+
+function toProject(row: ProjectRow): Project {
+  return {
+    id: asProjectId(row.id),
+    name: row.name,
+    path: row.path,
+    uri: row.uri,
+    remote: row.remoteKind === null ? null : { kind: row.remoteKind, host: row.remoteHost ?? '' },
+    workspaceIds: JSON.parse(row.workspaceIds) as string[],
+    chatCount: row.chatCount,
+    messageCount: row.messageCount,
+    firstActivityAt: toIso(row.firstActivityAtMs),
+    lastActivityAt: toIso(row.lastActivityAtMs),
+  }
+}
+
+/** One project; null if none has this id. */
+export function getProject(db: Mirror, id: ProjectId): Project | null {
+  return readProjects(db, { id, limit: 1, offset: 0 })[0] ?? null
+}
+
+/** A Windows path in the form that the mirror stores: a lower-case drive letter, and slashes. */
+const storedPath = (path: string): string =>
+  /^[a-z]:[/\\]/iu.test(path) ? path.charAt(0).toLowerCase() + path.slice(1).replaceAll('\\', '/') : path
+
+const PROJECT_NUMS = `
+  with wanted as (select value from json_each(@spellings))
+  select num
+  from projects
+  where id in (select value from wanted) or name in (select value from wanted) or path in (select value from wanted)
+  order by num
+`
+
+/**
+ * Row numbers of the projects that these words name. A word is an id, an exact name, or a path with or without a final
+ * slash. If two projects share a name, both are found. An unknown word finds nothing.
+ */
+export function resolveProjects(db: Mirror, words: readonly string[]): number[] {
+  const spellings = words.flatMap((word) => {
+    const bare = word.replace(/(?<=[^/\\:])[/\\]+$/u, '')
+    return [word, bare, storedPath(bare)]
+  })
+  // Some macOS disks store accents separately from their letters, and keyboards do not. Both look the same.
+  const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
+  const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
+  return rows.map(({ num }) => num)
 }

@@ -2,11 +2,11 @@ import { asProjectId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 
-/** Where a project's files are. */
+/** The location of a project's files. */
 export interface ProjectRoot {
   readonly num: number
   readonly project: ProjectRef
-  /** The folder, or the file that names several. */
+  /** The folder, or the workspace file of several folders. */
   readonly path: string
   readonly uri: string
   readonly remote: { readonly kind: string; readonly host: string | null } | null
@@ -31,7 +31,7 @@ interface RootRow {
   readonly remoteHost: string | null
 }
 
-/** The roots of all projects that are listed, the last active first. */
+/** The roots of all listed projects, the last active first. */
 export function listProjectRoots(db: Mirror): ProjectRoot[] {
   const rows = db.prepare<[], RootRow>(ROOTS).all()
   return rows.map(({ num, id, name, path, uri, remoteKind, remoteHost }) => ({

@@ -10,47 +10,47 @@ import { inSnapshot } from '../snapshot.ts'
 export interface ReasonCount {
   readonly reason: string
   readonly count: number
-  /** The key of one such row; null where the rows have none. */
+  /** The key of one such row; null if the rows have no key. */
   readonly example: string | null
 }
 
-/** What became of one store's chats and rows, as of the last time it was read. */
+/** The state of one store's chats and rows when it was last read. */
 export interface SourceFindings {
   readonly state: SourceState
   readonly detail: string | null
   readonly lastSyncAt: string | null
   readonly chats: {
     readonly total: number
-    /** Every message that Cursor's list of the chat names is held. */
+    /** The mirror has every message in Cursor's list of the chat. */
     readonly whole: number
-    /** The list names a message that no row holds any more. */
+    /** The list has a message without a row. */
     readonly incomplete: number
-    /** Neither named nor held: drafts, and chats never used. */
+    /** No messages in the list and none in the mirror: drafts, and chats that were never used. */
     readonly empty: number
-    /** Of the ledger of losses, the chats that went whole and that this store told. */
+    /** From the ledger of losses: chats of this store that were deleted completely. */
     readonly lost: number
   }
   readonly messages: {
     readonly held: number
-    /** How many Cursor's lists name. */
+    /** How many messages Cursor's lists have. */
     readonly named: number
-    /** Named, and held by no row: lost before they were ever mirrored. */
+    /** Listed, but without a row: lost before they were mirrored. */
     readonly gone: number
-    /** Named, and their row holds nothing to show. */
+    /** Listed, but their row has nothing to show. */
     readonly blank: number
-    /** Named, and their row could not be read. */
+    /** Listed, but their row could not be read. */
     readonly unreadable: number
-    /** Of the ledger of losses, the messages of this store: dropped by Cursor, and kept by the mirror. */
+    /** From the ledger of losses: messages of this store that Cursor deleted and the mirror still has. */
     readonly keptHere: number
     readonly orphans: number
   }
   readonly issues: readonly ReasonCount[]
-  /** Rows that vanished at once, and count as held until a second look; null where there are none. */
+  /** Rows that disappeared all at once. They count as present until a second check. Null if there are none. */
   readonly pendingLoss: { readonly rows: number; readonly of: number } | null
   readonly rows: {
-    /** All there were when they were last counted. */
+    /** All rows at the last count. */
     readonly total: number
-    /** Followed and held now. */
+    /** Rows that are mirrored and still exist. */
     readonly live: number
     readonly liveIssues: number
     readonly issues: number
@@ -103,7 +103,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
 interface Counts {
   readonly held: number
   readonly orphans: number
-  /** Orphans that have a row of their own, which the store still holds. */
+  /** Orphans with their own row, which still exists in the store. */
   readonly orphanRows: number
   readonly live: number
   readonly liveIssues: number
@@ -132,7 +132,7 @@ const LIST_ISSUES = `
 select reason, count(*) as count, min(key) as example from row_issues where source = ? group by reason order by reason
 `
 
-/** Rows without a key have nothing to be recorded under, and are only counted. */
+/** Rows without a key cannot be recorded one by one. They are only counted. */
 function listIssues(db: Mirror, num: number, nullKeys: number): ReasonCount[] {
   const issues = prepared<ReasonCount>(db, LIST_ISSUES).all(num)
   return nullKeys === 0 ? issues : [...issues, { reason: 'null-key', count: nullKeys, example: null }]
@@ -153,7 +153,7 @@ interface ChatRow {
   readonly entries: string | null
 }
 
-/** In these stores, and in these formats of the global one, a chat lies whole in one value or file. */
+/** In these stores, and in these formats of the global store, a chat is one value or file. */
 const WHOLE_STORES: ReadonlySet<string> = new Set(['transcripts', 'workspace-items', 'global-items'])
 const WHOLE_FORMATS: ReadonlySet<string> = new Set(['inline', 'map'])
 
@@ -163,7 +163,7 @@ interface Examined {
   readonly absent: readonly string[]
 }
 
-/** An outline may have an entry without an id, and may be none at all: then the rows stand by time, and all are held. */
+/** An outline may be missing: then the messages are ordered by time and none is absent. Its entries may lack an id. */
 function examineChat(db: Mirror, { num, entries }: ChatRow): Examined {
   const outline = JSON.parse(entries ?? 'null') as readonly { readonly id: string | null }[] | null
   const named = new Set((outline ?? []).flatMap(({ id }) => id ?? []))
@@ -207,7 +207,7 @@ type RowKind = 'gone' | 'blank' | 'unreadable'
 
 const HAS_ISSUE = `select 1 from row_issues where source = ? and instr(key, ?) > 0 limit 1`
 
-/** Where a chat is one value, a place without a message holds nothing to show, or could not be read. */
+/** If a chat is one value, an absent message is either blank or unreadable. */
 const kindInValue = (db: Mirror, num: number, chatId: string): RowKind =>
   prepared(db, HAS_ISSUE).get(num, chatId) === undefined ? 'blank' : 'unreadable'
 
@@ -218,8 +218,8 @@ where r.source = ? and r.is_live = 1
 `
 
 /**
- * Of messages that are named and not held: whether a row is there all the same. A row's key ends in its chat and its
- * message, whatever stands before. A row without a value says that Cursor dropped the message.
+ * Looks for rows of messages that are listed but not in the mirror. A row's key ends with the ids of chat and message
+ * after its first colon. A row without a value means that Cursor deleted the message.
  */
 function findRows(db: Mirror, num: number, absent: ReadonlySet<string>): ReadonlyMap<string, RowKind> {
   const found = new Map<string, RowKind>()

@@ -8,7 +8,7 @@ import type { Page, PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 
 export interface LossListRequest extends PageRequest {
-  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
@@ -20,17 +20,17 @@ export interface ListedLoss extends Loss {
   /** When it was noticed. */
   readonly at: string | null
   readonly project: ProjectRef | null
-  /** Of the chat. */
+  /** Title of the chat. */
   readonly title: string
 }
 
-/** `at` is never negative and always a number: the bounds of a period that is open are those of all numbers. */
+/** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
 const IN_PERIOD = `l.at >= @fromMs and l.at < @toMs`
 const OF_PROJECTS = `and l.chat in (
   select num from chats where project in (select value from json_each(@projects))
 )`
 
-/** Both walk the index by time; the chats' rows are read for the page alone, or for the filter by project. */
+/** Walks the index by time. The rows of chats are read only for the page, or for the filter by project. */
 export const findLosses = (isOfProjects: boolean): string => `
   select l.at as atMs, l.kind, l.message_id as messageId, c.id as chatId, c.title, p.id as projectId, p.name as projectName
   from (
@@ -57,7 +57,7 @@ interface LossRow {
   readonly projectName: string | null
 }
 
-/** What Cursor dropped and the mirror holds, the last noticed first. */
+/** What Cursor deleted and the mirror still has, the last noticed first. */
 export function listLosses(
   db: Mirror,
   { projectNums, fromMs, toMs, limit, offset }: LossListRequest,
@@ -75,11 +75,11 @@ export function listLosses(
   })
 }
 
-/** What Cursor dropped, counted as a person would: the lines of the ledger. A chat that went whole is one. */
+/** What Cursor deleted, in entries of the ledger. A chat that was deleted completely is one entry. */
 export interface LossCounts {
   readonly messages: number
   readonly chats: number
-  /** When the last of it was noticed; null where nothing was ever lost. */
+  /** When the last loss was noticed; null if there was none. */
   readonly lastAt: string | null
 }
 
@@ -91,13 +91,13 @@ const SUM_LOSSES = `
   from losses
 `
 
-/** All that `listLosses` lists, as numbers. Whoever says how much was lost asks here. */
+/** Counts everything that `listLosses` lists. Use it wherever losses are counted, so that the numbers agree. */
 export function sumLosses(db: Mirror): LossCounts {
   const row = db.prepare<[], { messages: number; chats: number; lastAtMs: number | null }>(SUM_LOSSES).get()
   return { messages: row?.messages ?? 0, chats: row?.chats ?? 0, lastAt: toIso(row?.lastAtMs ?? null) }
 }
 
-/** A message that several sources held is counted once, at the one that knows it best; a chat at the one that told it. */
+/** A message of several sources counts once, for the best of them. A chat counts for the source that describes it. */
 const SUM_OF_SOURCE = `
   select
     count(*) filter (where l.kind = 'message') as messages,
@@ -113,7 +113,7 @@ const SUM_OF_SOURCE = `
   end
 `
 
-/** The share of one source: over all sources it adds up to `sumLosses`. @param source its number */
+/** The losses of one source. The sum over all sources is `sumLosses`. @param source row number */
 export function sumLossesOf(db: Mirror, source: number): Pick<LossCounts, 'messages' | 'chats'> {
   const sum = prepared<{ messages: number; chats: number }>(db, SUM_OF_SOURCE).get({ source })
   return sum ?? { messages: 0, chats: 0 }

@@ -11,7 +11,7 @@ export interface SourceStatus {
   readonly state: SourceState
   readonly detail: string | null
   readonly lastSyncAt: string | null
-  /** Rows of the store, as of the last time they were counted. */
+  /** Rows of the store at the last count. */
   readonly rows: number
 }
 
@@ -31,7 +31,7 @@ const SOURCES = `
   order by rank, kind, path
 `
 
-/** Every store that was ever read: those that know their chats best come first. */
+/** All stores that were ever read, by rank: the best sources of chats first. */
 export function listSources(db: Mirror): SourceStatus[] {
   const rows = db.prepare<[], SourceRow>(SOURCES).all()
   return rows.map((row) => ({

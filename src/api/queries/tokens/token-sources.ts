@@ -5,12 +5,12 @@ import type { TokenScope } from './token-sums.ts'
 export interface ChatRecord {
   readonly chat: number
   readonly project: number | null
-  /** Of its last activity. */
+  /** The time of its last activity. */
   readonly atMs: number | null
-  /** Of a chat whose messages name one only. */
+  /** The chat's model, if its messages name only one. */
   readonly model: string | null
   readonly contextTokens: number | null
-  /** Of whichever models the chat used: the mirror does not hold of which. Null where only some models are asked about. */
+  /** For all models of the chat, because the mirror does not know the share of each. Null if models are filtered. */
   readonly cents: number | null
 }
 
@@ -27,14 +27,14 @@ const CHAT_RECORDS = `
   order by c.last_activity_at
 `
 
-/** What chats, and not their messages, hold: cents, and how full the context was. By the time of their last activity. */
+/** Values of chats rather than messages: cents and context size, by the time of the chat's last activity. */
 export const readChatRecords = (db: Mirror, scope: TokenScope): ChatRecord[] =>
   db.prepare<[Bound], ChatRecord>(CHAT_RECORDS).all(bind(scope))
 
 export interface ImportedEvent {
   readonly atMs: number
   readonly model: string | null
-  /** Null where no chat was found. */
+  /** Null if no chat was found. */
   readonly chat: number | null
   readonly project: number | null
   readonly input: number | null
@@ -55,7 +55,7 @@ const EVENTS = `
   order by e.at
 `
 
-/** Rows of files that were handed in, by time. */
+/** Rows of imported usage files, by time. */
 export const readEvents = (db: Mirror, scope: TokenScope): ImportedEvent[] =>
   db.prepare<[Bound], ImportedEvent>(EVENTS).all(bind(scope))
 
@@ -75,7 +75,7 @@ export interface NamedRow {
 const PROJECTS = `select num, id, name from projects where num in (select value from json_each(?))`
 const CHATS = `select num, id, title as name from chats where num in (select value from json_each(?))`
 
-/** Ids and names of projects or chats, by their numbers. */
+/** Ids and names of projects or chats, by number. */
 export function readNames(db: Mirror, of: 'project' | 'chat', nums: readonly number[]): Map<number, NamedRow> {
   const rows = db.prepare<[string], NamedRow>(of === 'project' ? PROJECTS : CHATS).all(JSON.stringify(nums))
   return new Map(rows.map((row) => [row.num, row]))

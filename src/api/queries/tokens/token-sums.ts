@@ -2,11 +2,11 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 
-/** Which messages, chats and events are asked about. */
+/** Which messages, chats and events count. */
 export interface TokenScope {
-  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
-  /** Chats that were never sent: what they hold counts nowhere. From `readDrafts`. */
+  /** Chats that were never sent, from `readDrafts`. Their messages do not count. */
   readonly draftNums: readonly number[]
   /** Exact names; null: any. */
   readonly models: readonly string[] | null
@@ -16,10 +16,10 @@ export interface TokenScope {
   readonly toMs: number | null
 }
 
-/** A sum over messages of threads, recorded ones among them. */
+/** A sum over messages of threads, including those with recorded tokens. */
 export interface MessageSum {
   readonly messages: number
-  /** With an estimate, and the sums over those; null where there is none. */
+  /** Messages with an estimate, and the sums of the estimates; null if there are none. */
   readonly estimated: number
   readonly input: number | null
   readonly output: number | null
@@ -38,7 +38,7 @@ const OF_MODELS = `(
 
 type Bound = Readonly<Record<string, string | number | bigint | null>>
 
-/** Values for all that a scope can ask; names that a statement does not hold are no matter. */
+/** Values for all parameters of a scope. SQLite ignores those that a statement does not use. */
 function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
   return {
     projects: JSON.stringify(projectNums),
@@ -68,7 +68,7 @@ const keys = {
   model: `coalesce(s.model, ${ONLY_MODEL})`,
 } as const
 
-/** Walks one index that holds all it needs, in the order of its groups: nothing is sorted, no message is looked up. */
+/** Uses one covering index in the order of the groups: nothing is sorted, and no message row is read. */
 export const sumByGroup = (group: Grouped, scope: TokenScope): string =>
   group === 'chat' ? sumByChat(scope) : sumByTrait(group, scope)
 
@@ -94,13 +94,13 @@ const sumByTrait = (group: keyof typeof keys, scope: TokenScope): string => `
 
 export type GroupSum = MessageSum & { readonly key: number | string | null }
 
-/** @returns by project's or chat's number, or by the model's name */
+/** @returns sums by the number of the project or chat, or by the name of the model */
 export const readGroupSums = (db: Mirror, group: Grouped, scope: TokenScope): GroupSum[] =>
   db.prepare<[Bound], GroupSum>(sumByGroup(group, scope)).all(bind(scope))
 
-/** Keys grow with time: a stretch of time is a stretch of rows. A key may stand a little later than its time. */
+/** Keys grow with time, so a period is a range of keys. A key may be slightly later than the time of its message. */
 const KEY_SLACK = 64 * 1024 * 1024
-export const sumOfStretch = (scope: TokenScope): string => `
+export const sumOfPeriod = (scope: TokenScope): string => `
   select ${SUMS}
   from messages m not indexed
   where m.key >= @fromKey and m.key < @toKey and m.created_at >= @fromMs and m.created_at < @toMs
@@ -117,11 +117,11 @@ const NEXT_TIME = `
 
 const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
 
-/** Drafts that hold messages: there are few. */
+/** Drafts with messages. There are few. */
 export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
 
-/** What is known of the messages of one stretch of time after the other. */
-export class StretchSums {
+/** Sums over messages, one period after the other. */
+export class PeriodSums {
   readonly #db: Mirror
   readonly #scope: TokenScope
   readonly #sum
@@ -130,14 +130,14 @@ export class StretchSums {
   constructor(db: Mirror, scope: TokenScope) {
     this.#db = db
     this.#scope = scope
-    this.#sum = db.prepare<[Bound], MessageSum>(sumOfStretch(scope))
+    this.#sum = db.prepare<[Bound], MessageSum>(sumOfPeriod(scope))
     this.#next = db.prepare<[bigint, number], number>(NEXT_TIME).pluck()
   }
 
   /** @param toMs exclusive */
   of(fromMs: number, toMs: number): MessageSum {
-    const stretch = { fromKey: BigInt(sortKeyFloor(fromMs)), toKey: BigInt(sortKeyFloor(toMs) + KEY_SLACK) }
-    const sum = this.#sum.get({ ...bind(this.#scope), ...stretch, fromMs, toMs })
+    const bounds = { fromKey: BigInt(sortKeyFloor(fromMs)), toKey: BigInt(sortKeyFloor(toMs) + KEY_SLACK) }
+    const sum = this.#sum.get({ ...bind(this.#scope), ...bounds, fromMs, toMs })
     if (sum === undefined) throw new Error('an aggregate returned no row')
     return sum
   }
@@ -149,7 +149,7 @@ export class StretchSums {
     return sum
   }
 
-  /** The time of the first message at or after a moment; null where there is none. */
+  /** The time of the first message at or after a moment; null if there is none. */
   nextTime(ms: number): number | null {
     return this.#next.get(BigInt(sortKeyFloor(ms)), ms) ?? null
   }
@@ -160,10 +160,10 @@ export interface RecordedMessage {
   readonly project: number | null
   readonly model: string | null
   readonly atMs: number | null
-  /** Null where the other alone is recorded. */
+  /** Null if only the other one is recorded. */
   readonly input: number | null
   readonly output: number | null
-  /** An estimate that was made before the record was there. */
+  /** An estimate that was made before there was a record. */
   readonly estimatedInput: number | null
   readonly estimatedOutput: number | null
 }
@@ -177,6 +177,6 @@ const listRecorded = (scope: TokenScope): string => `
     ${narrow(scope)} ${within(scope, 'm.created_at')}
 `
 
-/** Messages with a record: there are few. */
+/** Messages with recorded tokens. There are few. */
 export const readRecorded = (db: Mirror, scope: TokenScope): RecordedMessage[] =>
   db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all(bind(scope))

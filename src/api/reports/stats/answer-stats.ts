@@ -2,23 +2,22 @@ import { DigestWalk } from '../../../mirror/digests/digest-format.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { BUCKETS_MAX } from '../../buckets.ts'
 import { toIso } from '../../iso.ts'
-import { readDigests, type DigestReading } from '../../queries/read-digests.ts'
+import { readDigests, type DigestReading, WordNames } from '../../queries/read-digests.ts'
 import { inSnapshot } from '../../queries/snapshot.ts'
-import { WordNames } from '../../queries/word-names.ts'
 import { Calendar } from './calendar.ts'
 import { CallTally } from './call-tally.ts'
 import { busiestStretch, seriesOf, streakOf, sumOf } from './series.ts'
 import type { StatsAnswer, StatsRequest } from './stats.ts'
 import { Tally } from './tally.ts'
-import { tellTally } from './tell-tally.ts'
+import { formatStats } from './format-stats.ts'
 
-/** What is left of the time for the rest, once what nobody digested has been looked at. */
+/** The share of the time that may be used to make missing digests. */
 const SHARE_FOR_BODIES = 0.5
 
 /**
- * Counts everything there is, in one walk over the chats' digests.
- * @param deadlineMs milliseconds from now. Only a mirror of which much is not digested yet takes so long: what there was no
- * time for is told as `uncounted`.
+ * Counts everything in one walk over the digests of chats.
+ * @param deadlineMs milliseconds from now. Only a mirror with many missing digests needs so long. Chats for which there
+ * was no time are reported as `uncounted`
  */
 export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: number): StatsAnswer {
   const endsAtMs = performance.now() + deadlineMs * SHARE_FOR_BODIES
@@ -32,7 +31,7 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
     const tally = new Tally(chats, calendar, new CallTally(nameOf), range)
     walkChats({ chats, digests }, (place, walk) => tally.add(place, walk))
     const all = calendar === null ? [] : seriesOf(tally, calendar)
-    // Nobody asked for a stretch of so many: some time is wrong.
+    // If a bound is missing and there are too many buckets, some message has a wrong time.
     const isOpen = fromMs === null || toMs === null
     const series = isOpen ? busiestStretch(all, BUCKETS_MAX) : all
     if (series.length > BUCKETS_MAX) return { kind: 'too-many', count: series.length, max: BUCKETS_MAX }
@@ -41,7 +40,7 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
       timeZone: request.timeZone,
       from: toIso(fromMs),
       to: toIso(toMs),
-      ...tellTally(db, tally, nameOf),
+      ...formatStats(db, tally, nameOf),
       uncounted: { chats: leftOut },
       series,
       outOfSeries: { messages: sumOf(all) - sumOf(series) },
@@ -53,7 +52,7 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
 
 type Walked = Pick<DigestReading, 'chats' | 'digests'>
 
-/** Visits each chat by its place, with a walk that stands before its first message. */
+/** Visits each chat by its index, with a walk that is before the first message. */
 function walkChats({ chats, digests }: Walked, visit: (place: number, walk: DigestWalk) => void): void {
   for (const digest of digests) {
     for (const walk = new DigestWalk(digest); walk.nextChat();) {
@@ -63,7 +62,7 @@ function walkChats({ chats, digests }: Walked, visit: (place: number, walk: Dige
   }
 }
 
-/** From the first to the last message that has a time and is asked for. Null where there is none. */
+/** From the first to the last message in the range that has a time; null if there is none. */
 function calendarFor(walked: Walked, { fromMs, toMs, bucket: unit, timeZone }: StatsRequest): Calendar | null {
   let [firstMs, lastMs] = [Infinity, -Infinity]
   walkChats(walked, (_, walk) => {

@@ -1,6 +1,6 @@
 import { listBuckets, startOfDate, weekdayOf, type Buckets, type BucketUnit } from '../../buckets.ts'
 
-/** Times of messages lie within a century: a wrong one must not keep the others from being counted. */
+/** Enough for more than two centuries, so that a message with a wrong year does not prevent counting the others. */
 const DAYS_MAX = 100_000
 
 interface CalendarRange {
@@ -10,7 +10,7 @@ interface CalendarRange {
   readonly lastMs: number
 }
 
-/** The days of a zone between two moments, and the buckets that they fall into. */
+/** The days of a time zone between two moments, and their buckets. */
 export class Calendar {
   /** Local dates. */
   readonly days: readonly string[]
@@ -20,10 +20,10 @@ export class Calendar {
   readonly #bucketOfDay: Int32Array
   readonly #weekdays: Int32Array
 
-  /** @throws RangeError where the range is longer than any store's */
+  /** @throws RangeError if the range has more than 100,000 days */
   constructor({ unit, timeZone, firstMs, lastMs }: CalendarRange) {
     const list = listBuckets({ unit: 'day', timeZone, firstMs, lastMs }, DAYS_MAX)
-    if (list.kind === 'too-many') throw new RangeError(`${list.count} days are no store's`)
+    if (list.kind === 'too-many') throw new RangeError(`the messages span ${list.count} days`)
     this.#days = list.buckets
     this.days = list.buckets.starts
     const starts = this.days.map((day) => startOfDate(day, unit))
@@ -33,22 +33,22 @@ export class Calendar {
     this.#weekdays = Int32Array.from(this.days, (day) => weekdayOf(Date.parse(day) / 86_400_000))
   }
 
-  /** What a clock in the zone shows; the same as `ZoneOffsets.toLocalMs`. @param ms within the range */
+  /** The local time, like `ZoneOffsets.toLocalMs`. @param ms within the range */
   toLocalMs(ms: number): number {
     return this.#days.offsets.toLocalMs(ms)
   }
 
-  /** A place in `days`. */
+  /** An index in `days`. */
   dayAt(localMs: number): number {
     return this.#days.indexAtLocal(localMs)
   }
 
-  /** A place in `buckets`. @param day a place in `days` */
+  /** An index in `buckets`. @param day an index in `days` */
   bucketOf(day: number): number {
     return this.#bucketOfDay[day] ?? 0
   }
 
-  /** 0 for Monday. @param day a place in `days` */
+  /** 0 for Monday. @param day an index in `days` */
   weekdayOf(day: number): number {
     return this.#weekdays[day] ?? 0
   }

@@ -1,12 +1,12 @@
 import type { DigestWalk } from '../../../mirror/digests/digest-format.ts'
 import { toolStatuses, type ToolStatus } from '../../../model/part.ts'
-import { useOfTool } from '../../queries/chats/chat-files.ts'
+import { useOfTool } from '../../queries/chats/chat-acts.ts'
 import type { CallCounts } from './stats.ts'
 
 interface ToolCounts {
   readonly name: string
   readonly use: 'reads' | 'edits' | null
-  /** By place in `toolStatuses`. */
+  /** By index in `toolStatuses`. */
   readonly byStatus: number[]
 }
 
@@ -15,17 +15,17 @@ interface FileCounts {
   edits: number
 }
 
-/** Calls that failed or were refused touched nothing. */
+/** Failed and rejected calls touched no files. */
 const touching: ReadonlySet<number> = new Set(['completed', 'running'].map((each) => statusAt(each as ToolStatus)))
 
 function statusAt(status: ToolStatus): number {
   return toolStatuses.indexOf(status)
 }
 
-/** Adds up calls of tools, and what they did to files. */
+/** Counts tool calls, and the files that they read or edited. */
 export class CallTally {
   calls = 0
-  /** By the number of their name. */
+  /** By the number of the path. */
   readonly files = new Map<number, FileCounts>()
   readonly #tools = new Map<number, ToolCounts>()
   readonly #nameOf: (num: number) => string
@@ -34,7 +34,7 @@ export class CallTally {
     this.#nameOf = nameOf
   }
 
-  /** The calls of the message at which the walk stands. */
+  /** Adds the calls of the walk's current message. */
   add(walk: DigestWalk): void {
     for (let left = walk.callCount; left > 0; left -= 1, walk.nextCall()) {
       const tool = this.#toolOf(walk.tool)

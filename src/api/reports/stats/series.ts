@@ -2,7 +2,7 @@ import type { Calendar } from './calendar.ts'
 import type { SeriesRow, Stats } from './stats.ts'
 import type { Tally } from './tally.ts'
 
-/** The buckets from the first to the last with a message, the empty ones between them too. */
+/** The buckets from the first to the last one with a message, including empty ones between them. */
 export function seriesOf(tally: Tally, calendar: Calendar): SeriesRow[] {
   const rows = calendar.buckets.map((start, at) => ({
     start,
@@ -23,7 +23,7 @@ export function seriesOf(tally: Tally, calendar: Calendar): SeriesRow[] {
   return first < 0 ? [] : rows.slice(first, last + 1)
 }
 
-/** The buckets in a row, at most so many, that hold the most messages: one with a wrong year stays outside. */
+/** Up to `max` buckets in a row with the most messages. So a message with a wrong year stays outside. */
 export function busiestStretch(series: readonly SeriesRow[], max: number): readonly SeriesRow[] {
   if (series.length <= max) return series
   let [messages, most, end] = [0, -1, 0]
@@ -39,7 +39,7 @@ export function busiestStretch(series: readonly SeriesRow[], max: number): reado
 
 export const sumOf = (series: readonly SeriesRow[]): number => series.reduce((sum, { messages }) => sum + messages, 0)
 
-/** By the calendar's days. */
+/** By day of the calendar. */
 export const messagesByDay = ({ calendar, hours }: Tally): number[] =>
   (calendar?.days ?? []).map((_, day) =>
     hours.subarray(day * 24, day * 24 + 24).reduce((sum, messages) => sum + messages, 0),
@@ -51,7 +51,7 @@ export function messagesByHour({ hours }: Tally): number[] {
   return byHour
 }
 
-/** From Monday on. */
+/** Starting with Monday. */
 export function messagesByWeekday(tally: Tally): number[] {
   const byWeekday = Array.from({ length: 7 }, () => 0)
   for (const [day, messages] of messagesByDay(tally).entries()) {
@@ -61,7 +61,7 @@ export function messagesByWeekday(tally: Tally): number[] {
   return byWeekday
 }
 
-/** A day that the zone left out interrupts nothing: the calendar has no such day. */
+/** The longest streak; of equal ones the latest. A day that the zone skipped does not end a streak. */
 export function streakOf(tally: Tally, { days }: Calendar): Stats['longestStreak'] {
   let [length, best, bestEnd] = [0, 0, -1]
   for (const [day, messages] of messagesByDay(tally).entries()) {

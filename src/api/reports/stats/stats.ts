@@ -1,10 +1,9 @@
 import type { ChatId, ProjectId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../../model/project.ts'
 import type { BucketUnit } from '../../buckets.ts'
-import type { Distribution } from './distribution.ts'
 
 export interface StatsRequest {
-  /** From `resolveProjects`; an empty list lets nothing through. Null: any. */
+  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
@@ -14,14 +13,14 @@ export interface StatsRequest {
   readonly timeZone: string
 }
 
-/** `too-many`: the series would have more buckets than anybody reads. */
+/** `too-many`: the series would have more than `max` buckets. */
 export type StatsAnswer =
   | { readonly kind: 'stats'; readonly stats: Stats }
   | { readonly kind: 'too-many'; readonly count: number; readonly max: number }
 
 /**
- * What was done, counted in messages of threads: no orphans, and nothing of drafts. Chats are counted as they are listed;
- * what a subagent said and did belongs to the work all the same. A number that is not known is null.
+ * Statistics over messages of threads, without orphans and drafts. Chats are counted as they are listed. Messages and
+ * calls of subagents count too. An unknown number is null.
  */
 export interface Stats {
   readonly bucket: BucketUnit
@@ -29,21 +28,21 @@ export interface Stats {
   readonly from: string | null
   readonly to: string | null
   readonly totals: StatsTotals
-  /** How many of the chats, subagents among them, say what the totals of the same name add up. */
+  /** How many chats, including subagents, have a value for the total of the same name. */
   readonly known: {
     readonly chats: number
     readonly linesAdded: number
     readonly linesRemoved: number
     readonly filesChanged: number
   }
-  /** Without any time: in the totals and not in what follows from a time; left out where `from` or `to` is given. */
+  /** Without any time. They are in no number by time, and only in the totals if neither `from` nor `to` is given. */
   readonly undated: { readonly messages: number; readonly chats: number }
-  /** Counted at the time of their neighbour, or of their chat: nothing tells their own. */
+  /** Messages without their own time, counted at the time of a neighbour or of their chat. */
   readonly approximate: { readonly messages: number }
-  /** Nobody counted these chats yet: the numbers are too low by them. */
+  /** Chats that are not counted yet. The other numbers lack them. */
   readonly uncounted: { readonly chats: number }
   readonly series: readonly SeriesRow[]
-  /** Dated so far from all others that the series leaves them out, as it does where a year is wrong; in the totals. */
+  /** Messages so far from the others that the series leaves them out, for example because of a wrong year. The totals have them. */
   readonly outOfSeries: { readonly messages: number }
   readonly byProject: readonly {
     readonly id: ProjectId | null
@@ -51,7 +50,7 @@ export interface Stats {
     readonly chats: number
     readonly messages: number
   }[]
-  /** By what a message's own row says, which for most answers is nothing. */
+  /** By the model in a message's own row. Most answers have none. */
   readonly byModel: readonly { readonly name: string | null; readonly chats: number; readonly messages: number }[]
   readonly byTool: readonly (CallCounts & { readonly name: string })[]
   readonly byMode: readonly { readonly name: string | null; readonly chats: number }[]
@@ -59,7 +58,7 @@ export interface Stats {
   readonly byWeekday: readonly number[]
   readonly topFiles: readonly { readonly path: string; readonly reads: number; readonly edits: number }[]
   readonly calls: CallCounts & {
-    /** Shares of the calls that ended; null where none did. */
+    /** Shares of the finished calls; null if there are none. */
     readonly successRate: number | null
     readonly errorRate: number | null
     readonly rejectionRate: number | null
@@ -71,11 +70,11 @@ export interface Stats {
     readonly messages: number
     readonly sizeBytes: number
   }[]
-  /** Messages of whole chats. */
+  /** Messages per chat, of whole chats. */
   readonly chatLength: Distribution
-  /** Milliseconds from the first to the last message that has a time of its own; chats with fewer than two are not in it. */
+  /** Milliseconds from the first to the last message with its own time. Chats with fewer than two such messages are left out. */
   readonly chatDuration: Distribution
-  /** Days in a row with a message; the latest of the longest. */
+  /** The longest run of days with messages; of equal ones the latest. */
   readonly longestStreak: { readonly days: number; readonly from: string; readonly to: string } | null
 }
 
@@ -108,4 +107,16 @@ export interface CallCounts {
   readonly rejected: number
   readonly cancelled: number
   readonly running: number
+}
+
+/** The distribution of values. All figures are null without values. */
+export interface Distribution {
+  readonly count: number
+  readonly min: number | null
+  /** By nearest rank, so it is one of the values. */
+  readonly median: number | null
+  readonly p90: number | null
+  readonly max: number | null
+  /** `from` is inclusive, `to` is exclusive and null in the last step. */
+  readonly steps: readonly { readonly from: number; readonly to: number | null; readonly count: number }[]
 }

@@ -6,24 +6,24 @@ import type { CallTally } from './call-tally.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** What is asked for of all that there is. */
+/** Which messages to count. */
 export interface TallyRange {
-  /** Epoch milliseconds, inclusive; -Infinity for any. */
+  /** Epoch milliseconds, inclusive; -Infinity for no bound. */
   readonly fromMs: number
-  /** Exclusive; Infinity for any. */
+  /** Exclusive; Infinity for no bound. */
   readonly toMs: number
-  /** Whether messages without a time count, too. */
+  /** Whether messages without a time count too. */
   readonly isEndless: boolean
 }
 
 interface Share {
   chats: number
   messages: number
-  /** The place of the last chat that was counted in it. */
+  /** Index of the chat that was last counted here. */
   last: number
 }
 
-/** Adds up chat after chat. */
+/** Counts one chat after the other. */
 export class Tally {
   messages = 0
   userMessages = 0
@@ -32,20 +32,20 @@ export class Tally {
   approximateMessages = 0
   readonly calls: CallTally
   readonly columns: ChatColumns
-  /** Places of the chats of which something was counted. */
+  /** Indexes of the chats with counted messages. */
   readonly counted: number[] = []
-  /** By place: messages of the whole thread. */
+  /** By index: messages of the whole thread. */
   readonly lengths: Int32Array
-  /** By place: milliseconds from the first to the last message with a time of its own; -1 where that is not known. */
+  /** By index: milliseconds from the first to the last message with its own time; -1 if unknown. */
   readonly durationsMs: Float64Array
   readonly byProject = new Map<number | null, Share>()
   readonly byModel = new Map<number, Share>()
-  /** Messages by the calendar's days, 24 hours for each. */
+  /** Messages by hour: 24 entries per day of the calendar. */
   readonly hours: Int32Array
-  /** By the calendar's days. */
+  /** By day of the calendar. */
   readonly userMessagesOfDay: Int32Array
   readonly toolCallsOfDay: Int32Array
-  /** By the calendar's buckets. */
+  /** By bucket of the calendar. */
   readonly chats: Int32Array
   readonly #lastInBucket: Int32Array
   readonly calendar: Calendar | null
@@ -55,10 +55,10 @@ export class Tally {
   #model = 0
   #modelShare: Share | undefined
   #day = 0
-  /** Local; no moment is on it at first. */
+  /** In local time. Infinity: no day yet. */
   #dayStartMs = Infinity
 
-  /** @param calendar null where nothing has a time */
+  /** @param calendar null if no message has a time */
   constructor(columns: ChatColumns, calendar: Calendar | null, calls: CallTally, range: TallyRange) {
     this.columns = columns
     this.lengths = new Int32Array(columns.nums.length)
@@ -75,7 +75,7 @@ export class Tally {
     this.#lastInBucket = new Int32Array(buckets).fill(-1)
   }
 
-  /** @param place of a chat. @param walk stands before its first message */
+  /** @param place index of a chat. @param walk is before its first message */
   add(place: number, walk: DigestWalk): void {
     this.#place = place
     this.#isSubagent = this.columns.isSubagent[place] === 1
@@ -109,7 +109,7 @@ export class Tally {
     if (walk.callCount > 0) this.calls.add(walk)
   }
 
-  /** Messages that follow on each other are mostly of one model, and sent on one day. */
+  /** Consecutive messages usually have the same model, so the last look-up is reused. */
   #countModel(model: number): void {
     if (model !== this.#model || this.#modelShare?.last !== this.#place) {
       this.#share(this.byModel, model, 0)

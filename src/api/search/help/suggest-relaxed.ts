@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { echo } from '../language/echo.ts'
+import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import { allOf, anyOf, type QueryNode } from '../language/tree.ts'
 import { countFound } from '../match/count-found.ts'

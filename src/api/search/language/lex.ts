@@ -1,11 +1,11 @@
-/** What a person typed, cut at white space, quotes and parentheses. */
+/** A piece of the typed query, split at white space, quotes and parentheses. */
 export type QueryToken =
   | { readonly kind: 'open' | 'close'; readonly isNegated: boolean; readonly source: string }
   | { readonly kind: 'or'; readonly source: string }
   | { readonly kind: 'chunk'; readonly text: string; readonly isNegated: boolean; readonly source: string }
   | {
       readonly kind: 'quote'
-      /** What stands before the quotation mark and belongs to it: `path:`. */
+      /** The field name right before the quotation mark, such as `path`. */
       readonly field: string | null
       readonly text: string
       readonly isNegated: boolean
@@ -17,11 +17,12 @@ export type QueryToken =
 const openingQuote = /["“„]/
 const closingQuote = /["”“]/
 const fieldBeforeQuote = /^[a-z]+:(?=["“„])/i
-// `--flag` and `->call()` are what people paste from a shell and from code, and behind what closes a minus is one.
+// A minus excludes only at the start of a word. `--flag` and `->call()` do not exclude: people paste them from a shell or
+// from code. After a closing quote or parenthesis, a minus is a minus.
 const exclusion = /^[\s(]?-[^\s\->)]$/
 const DEPTH_MAX = 20
 
-/** Total: any string has a list of tokens, in which every parenthesis that opens is closed, at most 20 deep. */
+/** Accepts any string. In the list of tokens every opened parenthesis is closed, and they are nested at most 20 deep. */
 export function lexQuery(query: string, warnings: string[]): readonly QueryToken[] {
   const tokens: QueryToken[] = []
   let depth = 0
@@ -40,24 +41,24 @@ export function lexQuery(query: string, warnings: string[]): readonly QueryToken
     const { token, end } = readToken(query, at, depth > 0)
     if (token.kind === 'open') {
       depth += 1
-      if (depth > DEPTH_MAX) warnings.push(`Parentheses more than ${DEPTH_MAX} deep were ignored.`)
+      if (depth > DEPTH_MAX) warnings.push(`Parentheses nested more than ${DEPTH_MAX} deep were ignored.`)
     }
     tokens.push(token)
     at = end
   }
-  if (depth > 0) warnings.push('A parenthesis is not closed: it was taken to reach to the end.')
+  if (depth > 0) warnings.push('A parenthesis is not closed: it was read up to the end of the query.')
   for (; depth > 0; depth -= 1) tokens.push({ kind: 'close', isNegated: false, source: '' })
   return withoutDepths(tokens)
 }
 
-/** A parenthesis that lies too deep groups nothing. */
+/** Removes parentheses that are nested too deep. */
 function withoutDepths(tokens: readonly QueryToken[]): readonly QueryToken[] {
   let depth = 0
   return tokens.filter((token) => {
     if (token.kind === 'open') depth += 1
-    const isKept = (token.kind !== 'open' && token.kind !== 'close') || depth <= DEPTH_MAX
+    const isIncluded = (token.kind !== 'open' && token.kind !== 'close') || depth <= DEPTH_MAX
     if (token.kind === 'close') depth -= 1
-    return isKept
+    return isIncluded
   })
 }
 
@@ -80,19 +81,19 @@ function readToken(query: string, start: number, isInside: boolean): Read {
   return { token: { kind: 'chunk', text, isNegated, source: query.slice(start, end) }, end }
 }
 
-/** `f(a)` is one chunk; the parenthesis that closes a group is none of its own. */
+/** `f(a)` is one chunk. A parenthesis that closes a group around the chunk does not belong to it. */
 function chunkEnd(query: string, from: number, isInside: boolean): number {
   let own = 0
   let at = from
   for (; at < query.length; at += 1) {
-    const sign = query.charAt(at)
-    if (/[\s"“”„]/.test(sign)) break
-    if (sign === '(') own += 1
-    if (sign !== ')') continue
+    const character = query.charAt(at)
+    if (/[\s"“”„]/.test(character)) break
+    if (character === '(') own += 1
+    if (character !== ')') continue
     if (isInside && own === 0) break
     own = Math.max(0, own - 1)
   }
-  // A closing quote that nothing opened is skipped as a chunk of its own.
+  // A closing quote without an opening one becomes a chunk of its own.
   return Math.max(at, from + 1)
 }
 
@@ -115,4 +116,13 @@ function readQuote(query: string, { start, from, field, isNegated }: QuoteStart)
   const source = query.slice(start, end)
   const name = field === '' ? null : field.slice(0, -1)
   return { token: { kind: 'quote', field: name, text, isNegated, isPrefix, isClosed, source }, end }
+}
+
+/** Characters of a typed text that a warning repeats. */
+const ECHO_LENGTH_MAX = 40
+
+/** A typed text in quotation marks, shortened for a warning. */
+export function echo(source: string): string {
+  const short = Array.from(source).slice(0, ECHO_LENGTH_MAX).join('')
+  return `"${short}${short.length < source.length ? '…' : ''}"`
 }

@@ -1,31 +1,37 @@
 import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/passages/readable.ts'
-import { echo } from './echo.ts'
-import { lexQuery, type QueryToken } from './lex.ts'
-import { readField, splitField, wantsUnit, warnOfDateName } from './read-field.ts'
-import { readChunk, readWords, TERMS_MAX, type Budget } from './read-words.ts'
+import { echo, lexQuery, type QueryToken } from './lex.ts'
+import {
+  readField,
+  splitField,
+  wantsUnit,
+  warnOfDateName,
+  readChunk,
+  readWords,
+  TERMS_MAX,
+  type Budget,
+} from './read-term.ts'
 import { allOf, anyOf, noneOf, type FieldNode, type QueryNode } from './tree.ts'
 
 export interface ParsedQuery {
-  /** Null where there is nothing to search for. */
+  /** Null if there is nothing to search for. */
   readonly tree: QueryNode | null
-  /** The words of it that stood in quotation marks. */
+  /** Nodes that were in quotation marks. */
   readonly quoted: ReadonlySet<QueryNode>
   readonly warnings: readonly string[]
 }
 
-/** UTF-16 units of a query that are looked at. */
+/** How many UTF-16 units of a query are read. */
 const QUERY_LENGTH_MAX = 10_000
-/** Values of fields. */
+/** How many values of fields are read. */
 const VALUES_MAX = 32
 
 /**
- * Reads a query. Total: any string has a meaning; what could not be taken as meant stands in `warnings`. At most 32
- * terms of at most 64 UTF-16 units each, 32 values of fields, and 20 parentheses deep. `OR` binds less than standing
- * side by side.
+ * Parses a query. Any string has a meaning; `warnings` says what could not be read as intended. Limits: 32 terms of at
+ * most 64 UTF-16 units each, 32 values of fields, and parentheses 20 deep. `OR` binds weaker than adjacency.
  */
 export function parseQuery(query: string): ParsedQuery {
   const warnings: string[] = []
-  // What was copied from a terminal is read as the index read it.
+  // A copy from a terminal is cleaned in the same way as for the index.
   const clean = cleaned(withoutOrders(query))
   if (clean.length > QUERY_LENGTH_MAX) warnings.push(`Only the first ${QUERY_LENGTH_MAX} characters were searched for.`)
   const tokens = lexQuery(clean.slice(0, QUERY_LENGTH_MAX), warnings)
@@ -65,7 +71,7 @@ function readAlternatives(reader: Reader): QueryNode | null {
   }
 }
 
-/** Up to a parenthesis that closes, or an `OR` that parts this from something. */
+/** Reads up to a closing parenthesis, or to an `OR` with something after it. */
 function readTogether(reader: Reader): QueryNode | null {
   const nodes: QueryNode[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
@@ -73,7 +79,7 @@ function readTogether(reader: Reader): QueryNode | null {
     if (token.kind === 'or' && nodes.length > 0 && startsOperand(reader.tokens[reader.at + 1])) break
     reader.at += 1
     if (token.kind === 'or') {
-      reader.warnings.push('OR was searched for as a word: it stands between two things, either of which will do.')
+      reader.warnings.push('OR was searched for as a word: it must be between two alternatives.')
       nodes.push(...readWords(token.source, false, token.source, reader))
     } else nodes.push(...readOperand(reader, token))
   }
@@ -105,17 +111,17 @@ type TermToken = Extract<QueryToken, { readonly kind: 'chunk' | 'quote' }>
 function readTerm(reader: Reader, token: TermToken): readonly QueryNode[] {
   const { warnings } = reader
   const isOpen = token.kind === 'quote' && !token.isClosed
-  if (isOpen) warnings.push('A quotation mark is not closed: all that follows it was taken as one phrase.')
+  if (isOpen) warnings.push('A quotation mark is not closed: everything after it was read as one phrase.')
   const field = readFieldOf(reader, token)
   if (field !== null) return field
   const nodes = readEitherWay(reader, token)
   if (nodes.length === 0 && reader.budget.terms > 0 && !/^["“”„]$/.test(token.source)) {
-    warnings.push(`${echo(token.source)} holds no word to search for.`)
+    warnings.push(`${echo(token.source)} contains no word to search for.`)
   }
   return nodes
 }
 
-/** The index reads the escapes of JSON that a tool took or gave, and of no other: what was copied may be of either. */
+/** The index decodes JSON escapes only in tool input and output. A pasted text may come from there or not, so try both. */
 function readEitherWay(reader: Reader, token: TermToken): readonly QueryNode[] {
   const text = reader.isJson ? cleaned(unescaped(token.text)).replaceAll(/["“”„]/g, ' ') : token.text
   if (text === token.text) return readText(reader, token)
@@ -132,7 +138,7 @@ function readText(reader: Reader, token: TermToken): readonly QueryNode[] {
   return [...before, ...words]
 }
 
-/** Null for what is no field, or none that can be meant. */
+/** Null if the token is no field, or an invalid one. */
 function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {
   const split = splitField(token.kind === 'chunk' ? token.text : `${token.field ?? '"'}:`)
   if (split === null) {
@@ -147,7 +153,7 @@ function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | n
   if (field === null) return null
   reader.budget.values -= 1
   if (reader.budget.values >= 0) return [field]
-  reader.warnings.push(`Only the first ${VALUES_MAX} fields were taken.`)
+  reader.warnings.push(`Only the first ${VALUES_MAX} fields were used.`)
   return []
 }
 

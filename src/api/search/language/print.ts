@@ -1,13 +1,12 @@
-import { splitField } from './read-field.ts'
-import { isOnePiece } from './read-words.ts'
+import { splitField, isOnePiece } from './read-term.ts'
 import type { QueryNode, WordsNode } from './tree.ts'
 
-/** A query as the language writes it: read again, it is the same. */
+/** A query in normal form. Parsed again, it gives the same tree. */
 export function printQuery(tree: QueryNode | null): string {
   return tree === null ? '' : printNode(tree, 'or')
 }
 
-/** @param around the weakest operator that may stand bare here */
+/** @param around the weakest operator that needs no parentheses here */
 function printNode(node: QueryNode, around: 'or' | 'and' | 'not'): string {
   switch (node.kind) {
     case 'words':
@@ -27,7 +26,7 @@ function printNode(node: QueryNode, around: 'or' | 'and' | 'not'): string {
   }
 }
 
-/** Repeated exclusions of a field mean none of its values. */
+/** Several exclusions of a field mean: none of these values. */
 function printExclusion(node: QueryNode): string {
   if (node.kind === 'field') return node.values.map((value) => `-${printValue(node.name, value)}`).join(' ')
   return node.kind === 'and' || node.kind === 'or' ? `-(${printNode(node, 'or')})` : `-${printNode(node, 'not')}`

@@ -1,3 +1,5 @@
+import { columnNames } from '../../../text/terms/columns.ts'
+
 export const fieldNames = [
   'project',
   'role',
@@ -15,28 +17,31 @@ export const fieldNames = [
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 
-/** Terms that stand side by side: one word with its parts, or a phrase. The last may be the beginning of a longer one. */
+/** The parts of a message that `in:` can name, and the title of its chat. */
+export const partNames = [...columnNames, 'title'] as const
+
+/** Adjacent terms: one word with its parts, or a phrase. The last term may be the beginning of a longer one. */
 export interface WordsNode {
   readonly kind: 'words'
   readonly text: string
   readonly isPrefix: boolean
 }
 
-/** A word that holds these signs somewhere, or ends with them. */
+/** A word that contains these characters, or ends with them. */
 export interface InsideNode {
   readonly kind: 'inside'
   readonly text: string
   readonly isEnding: boolean
 }
 
-/** Any of the values will do. */
+/** One matching value is enough. */
 export interface FieldNode {
   readonly kind: 'field'
   readonly name: FieldName
   readonly values: readonly string[]
 }
 
-/** What a query asks for, as it was written. Canonical as `allOf`, `anyOf` and `noneOf` make it. */
+/** A parsed query. `allOf`, `anyOf` and `noneOf` make it canonical. */
 export type QueryNode =
   | WordsNode
   | InsideNode
@@ -44,7 +49,7 @@ export type QueryNode =
   | { readonly kind: 'not'; readonly node: QueryNode }
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly QueryNode[] }
 
-/** All of them. A field that is repeated means any of its values, and repeated exclusions none of them. */
+/** All of them must match. A repeated field means any of its values; repeated exclusions mean none of them. */
 export function allOf(nodes: readonly QueryNode[]): QueryNode | null {
   const merged: QueryNode[] = []
   for (const node of flatten('and', nodes)) {
@@ -85,7 +90,7 @@ function mergeFields(one: QueryNode, other: QueryNode): QueryNode {
   return { ...one, values: [...new Set([...one.values, ...other.values])] }
 }
 
-/** Every field of a query, wherever it stands. */
+/** All fields of a query, at any depth. */
 export function fieldsOf(node: QueryNode): readonly FieldNode[] {
   if (node.kind === 'field') return [node]
   if (node.kind === 'not') return fieldsOf(node.node)

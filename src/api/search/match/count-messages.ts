@@ -1,9 +1,8 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from './match-source.ts'
+import { matchSource, compileTests } from '../plan/branch-sql.ts'
 import type { Branch } from '../plan/branch.ts'
 import { valuesOf } from './statement.ts'
-import { compileTests } from '../plan/test-sql.ts'
 import { walkMessages } from './walk.ts'
 
 export interface Count {
@@ -11,18 +10,18 @@ export interface Count {
   readonly isExact: boolean
 }
 
-/** Counting stops behind this many: nobody turns so many pages, and counting a common word costs more than finding it. */
+/** Counting stops at this number. Nobody reads so many pages, and counting a common word costs more than finding it. */
 export const COUNTED_MAX = 1000
 
-/** The newest messages found, as far as they are counted. */
+/** The newest matching messages, as far as they are counted. */
 export interface Newest {
   /** Newest first. */
   readonly keys: readonly number[]
-  /** Whether those are all. */
+  /** Whether these are all. */
   readonly isWhole: boolean
 }
 
-/** @param rows at most so many */
+/** @param rows the maximum number */
 export function newestMessages(db: Mirror, branches: readonly Branch[], rows: number, deadline: Deadline): Newest {
   const walk = walkMessages(db, branches, 'newest', deadline, rows + 1)
   const keys: number[] = []
@@ -33,7 +32,7 @@ export function newestMessages(db: Mirror, branches: readonly Branch[], rows: nu
   return { keys, isWhole: !deadline.hasPassed() }
 }
 
-/** How many messages pass any of the branches, titles aside. */
+/** How many messages match any of the branches, without titles. */
 export function countMessages(db: Mirror, branches: readonly Branch[], deadline: Deadline): Count {
   const [only] = branches
   if (branches.length === 1 && only !== undefined && only.exclude !== null) return countOthers(db, only, only.exclude)
@@ -41,7 +40,7 @@ export function countMessages(db: Mirror, branches: readonly Branch[], deadline:
   return { count: keys.length, isExact: isWhole }
 }
 
-/** True where all there is but some is asked for: to count what is left is cheaper than to walk to it. */
+/** Whether the query only excludes. Then subtracting the excluded messages is cheaper than walking the others. */
 export const isExclusion = (branches: readonly Branch[]): boolean =>
   branches.length === 1 && branches[0]?.exclude !== null
 

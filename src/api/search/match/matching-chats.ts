@@ -1,13 +1,12 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import type { Branch } from '../plan/branch.ts'
-import { tightenBounds } from '../plan/tighten-bounds.ts'
+import { type Branch, tightenBounds } from '../plan/branch.ts'
 import { walkMessages } from './walk.ts'
 import { valuesOf } from './statement.ts'
 
 /**
- * Which of some chats hold a message that passes. Out of time, a chat that was not looked at counts as one that does.
- * @param nums a few hundred at most: the index is walked only where their messages lie
+ * Which of some chats have a matching message. If time runs out, all of them count as matching.
+ * @param nums a few hundred at most, because the index is walked only in the ranges of their messages
  */
 export function chatsWithMatch(
   db: Mirror,
@@ -32,10 +31,10 @@ export interface ChatKeys {
   readonly keys: readonly number[]
 }
 
-/** Messages of a chat's time that are likely to be looked at. */
-const LOOKED_AT = 64
+/** How many messages in the period of a chat are probably read. */
+const LIKELY_ROWS = 64
 
-/** Whether a chat holds a message that passes; out of time, as if it did. Ends at the first. */
+/** Whether a chat has a matching message. Stops at the first. True if time runs out. */
 export function hasMatch(
   db: Mirror,
   branches: readonly Branch[],
@@ -48,7 +47,7 @@ export function hasMatch(
   for (const branch of branches.filter(({ chats }) => chats?.includes(num) !== false)) {
     const bounds = { low: low > branch.low ? low : branch.low, high: high < branch.high ? high : branch.high }
     const near: Branch = { ...branch, ...bounds, ranges: [bounds], chats: null, keys: null }
-    for (const key of walkMessages(db, [near], 'newest', deadline, LOOKED_AT)) if (own.has(key)) return true
+    for (const key of walkMessages(db, [near], 'newest', deadline, LIKELY_ROWS)) if (own.has(key)) return true
     if (deadline.hasPassed()) return true
   }
   return false
@@ -58,7 +57,7 @@ const CHATS_OF_KEYS = `
   select distinct m.chat from json_each(@keys) k cross join messages m indexed by chat_of_message on m.key = k.value
 `
 
-/** The chats of some messages, each once. */
+/** The chats of some messages, without duplicates. */
 export function chatsOfMessages(db: Mirror, keys: readonly number[]): readonly number[] {
   return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(keys) })
 }

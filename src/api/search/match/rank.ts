@@ -2,9 +2,9 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { Part } from '../../../model/part.ts'
 import { newestMessages, type Newest } from './count-messages.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from './match-source.ts'
+import { matchSource } from '../plan/branch-sql.ts'
 import type { Branch, KeyRange } from '../plan/branch.ts'
-import type { Scorer } from '../score/scorer.ts'
+import type { Scorer } from '../scorer.ts'
 import { walkMessages } from './walk.ts'
 import { rowsOf } from './statement.ts'
 import { stepThrough, type Steps } from './steps.ts'
@@ -18,22 +18,22 @@ export interface RankedMessage {
 export interface Ranking {
   /** The best first. */
   readonly messages: readonly RankedMessage[]
-  /** Keys of the newest of them, the newest first. */
+  /** Keys of the newest matches, the newest first. */
   readonly newest: readonly number[]
-  /** Whether those are all that match. */
+  /** Whether these are all matches. */
   readonly isWhole: boolean
 }
 
-/** So many of the newest matches are ranked; older ones follow by time. */
+/** How many of the newest matches are ranked. Older ones follow by time. */
 export const RANKED_MAX = 2000
-/** So many of the best of them are read. */
+/** How many of the best of them are read. */
 export const READ_MAX = 64
-/** Of all matches, so many of the newest are read in which the words stand side by side. */
+/** How many matches with adjacent words are read, the newest of all matches. */
 export const CLOSE_MAX = 30
 
 /**
- * The best of what matches. The index alone tells which of the newest matches are worth reading; what is read is scored
- * by where, how near to each other and how exactly the words stand there.
+ * Ranks the matches. The index chooses which of the newest matches are read. Those are scored by where the words are,
+ * how close together and how exact.
  */
 export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Scorer, deadline: Deadline): Ranking {
   const weighed = weighMatches(db, branches, deadline)
@@ -45,7 +45,7 @@ export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Sco
   const read = readMessages(db, new Set([...promising.map(({ key }) => key), ...close]), scorer, deadline)
   const known = new Set(read.map(({ key }) => key))
   const least = read.reduce((score, message) => Math.min(score, message.score), Infinity)
-  // What was not read stands behind all that was.
+  // Messages that were not read are ranked after those that were.
   const unread = newest
     .filter(({ key }) => !known.has(key))
     .map(({ key, score }) => ({ key, score: Number.isFinite(least) ? (least * score) / (1 + score) : score }))
@@ -55,7 +55,7 @@ export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Sco
 
 const byScore = (a: RankedMessage, b: RankedMessage): number => b.score - a.score || b.key - a.key
 
-/** The newest matches, newest first, one more than are ranked, each with what the index thinks of it. */
+/** The newest matches with their scores by the index, newest first. One more than are ranked. */
 function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadline): readonly RankedMessage[] {
   const [only] = branches
   if (branches.length === 1 && only !== undefined) return weighBranch(db, only, deadline)
@@ -67,20 +67,20 @@ function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadlin
   return messages.slice(0, RANKED_MAX + 1)
 }
 
-// One word in what was said outweighs any number of them in what a tool printed: each column is weighed by itself.
+// One word in the text outweighs any number of them in tool output. So the text column has its own bm25.
 // Columns in the order of the table: text, thinking, code, tool, attachment, marks.
 const WEIGHT = `
   bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0) + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.0)
 `
 
-/** Above all that bm25 gives: what is so rare is read in any case. */
+/** Higher than any bm25: matches that are so few are always read. */
 const FEW_SCORE = 1000
 
 function weighBranch(db: Mirror, branch: Branch, deadline: Deadline): readonly RankedMessage[] {
   const newest = (rows: number): Newest => newestMessages(db, [branch], rows, deadline)
   if (branch.match === null || !branch.hasWords) return newest(RANKED_MAX + 1).keys.map((key) => ({ key, score: 0 }))
   const bounds = { low: branch.low, high: branch.high }
-  // bm25 counts all matches there are before it weighs the first, in each statement anew. A prefix is merged anew too.
+  // In each statement, bm25 counts all matches before it returns the first, and a prefix is merged again.
   if (branch.isCostly && branch.keys === null) return weighRange(db, branch, bounds, deadline)
   const isOneRange = branch.ranges.length === 1
   const { keys } = newest(isOneRange ? READ_MAX + 1 : RANKED_MAX + 1)
@@ -113,7 +113,7 @@ function weighRange(db: Mirror, branch: Branch, { low, high }: KeyRange, deadlin
   return weighed
 }
 
-/** Where two of many words stand side by side in more messages than are read, those with all of them in a row as well. */
+/** Matches with two adjacent words. If there are too many to read, also those with all words in a row. */
 function closeMessages(db: Mirror, branch: Branch, deadline: Deadline): readonly number[] {
   const close = newestWith(db, branch, branch.closeMatch, deadline)
   return close.length < CLOSE_MAX ? close : [...close, ...newestWith(db, branch, branch.wholeMatch, deadline)]
@@ -137,7 +137,7 @@ const SELECT_BODIES = `
   cross join chats c on c.num = m.chat
 `
 
-/** Out of time, fewer than were asked for. */
+/** If time runs out, fewer messages are returned. */
 function readMessages(
   db: Mirror,
   keys: ReadonlySet<number>,
@@ -158,7 +158,7 @@ interface ReadMessage extends RankedMessage {
   readonly titleScore: number
 }
 
-/** The best message of a chat stands for its title too, and no lower than a title of which no message matches. */
+/** The best message of a chat also represents its title. It is ranked no lower than a title without matching messages. */
 function withTitles(read: readonly ReadMessage[]): readonly RankedMessage[] {
   const best = new Map<number, ReadMessage>()
   for (const message of read) {

@@ -7,30 +7,30 @@ export type TimeOrder = 'newest' | 'oldest'
 
 export const bySort = (order: TimeOrder): string => (order === 'newest' ? 'desc' : 'asc')
 
-/** A key, and what else was asked of its row: first what says whether the row passes. */
+/** A key and further columns. The first of them says whether the row passes. */
 export type Stepped = readonly [number, number | null, ...(readonly number[])]
 
 export interface Steps {
-  /** Selects a key, and where anything is tested or weighed a second figure, in order, between `@low` and `@high`. */
+  /** Selects keys in order between `@low` and `@high`. A second column is needed for tests or weights. */
   readonly select: string
   /** Besides the bounds. */
   readonly params: object
-  /** In order, apart from each other. */
+  /** In order, without overlaps. */
   readonly ranges: readonly KeyRange[]
   readonly order: TimeOrder
-  /** What the second figure says of a row; null where every row passes. */
+  /** Whether a row passes, by its second column; null if every row passes. */
   readonly passes: ((figure: number | null) => boolean) | null
-  /** Each statement takes long before its first row: of few passing rows, the more are looked at the more there were. */
+  /** Whether each statement takes long before its first row. Then the steps grow if few rows pass. */
   readonly isCostly: boolean
 }
 
-/** Rows of one step, during which no clock is looked at. */
+/** Rows of one step. The clock is not checked during a step. */
 const STEP_MIN = 32
 const STEP_MAX = 4096
-/** Where a second step costs most, so many times more rows than are likely to do. */
-const COSTLY_SPARE = 1.5
+/** If a second step is costly, this many times the likely number of rows are read. */
+const COSTLY_MARGIN = 1.5
 
-/** The rows that pass. @param wanted how many are likely to be taken */
+/** The rows that pass. @param wanted how many rows are probably needed */
 export function stepThrough(
   db: Mirror,
   steps: Steps,
@@ -46,7 +46,7 @@ export function stepThrough(
 
 const firstOf = ([key]: Stepped): number => key
 
-/** The keys alone, where nothing else is selected: a row that is a list costs twice as much as one that is a number. */
+/** Only keys, for statements with one column: an array per row costs twice as much as a number. */
 export function stepKeys(
   db: Mirror,
   steps: Omit<Steps, 'passes'>,
@@ -66,39 +66,39 @@ interface Reading<Row> {
   readonly isPassing: ((row: Row) => boolean) | null
 }
 
-/** Many at a time: a row that JavaScript asks for by itself costs several times as much as one of many. */
+/** Reads many rows at a time: fetching rows one by one costs several times as much. */
 function* stepRows<Row>(
   { ask, keyOf, isPassing }: Reading<Row>,
   { params, ranges, order, isCostly }: Omit<Steps, 'passes'>,
   deadline: Deadline,
   wanted: number,
 ): Generator<Row, void, undefined> {
-  let looked = 0
-  let taken = 0
+  let readCount = 0
+  let passedCount = 0
   for (const range of ranges) {
     let left: KeyRange | null = range
     while (left !== null) {
-      if (looked > 0 && deadline.isPassed()) return
-      const likely = rowsFor(wanted - taken, isPassing === null ? 1 : (taken + 1) / (looked + 2))
-      const rows = isCostly && isPassing !== null ? Math.max(looked, Math.ceil(likely * COSTLY_SPARE)) : likely
+      if (readCount > 0 && deadline.isPassed()) return
+      const likely = rowsFor(wanted - passedCount, isPassing === null ? 1 : (passedCount + 1) / (readCount + 2))
+      const rows = isCostly && isPassing !== null ? Math.max(readCount, Math.ceil(likely * COSTLY_MARGIN)) : likely
       const found: readonly Row[] = ask({ ...params, ...left, rows })
       for (const row of found) {
         if (isPassing?.(row) === false) continue
-        taken += 1
+        passedCount += 1
         yield row
       }
-      looked += found.length
+      readCount += found.length
       const last = found.length < rows ? undefined : found.at(-1)
       left = last === undefined ? null : restOf(left, keyOf(last), order)
     }
   }
 }
 
-/** As many as are likely to hold what is still wanted. @param share of them that are likely to pass */
+/** How many rows to read for `wanted` passing ones. @param share the share that probably passes */
 const rowsFor = (wanted: number, share: number): number =>
   Math.ceil(Math.min(STEP_MAX, Math.max(STEP_MIN, share === 1 ? wanted : (wanted / share) * 1.1)))
 
-/** What of a range lies behind a key; null where nothing does. */
+/** The part of a range after a key, in the order of the walk; null if there is none. */
 export function restOf({ low, high }: KeyRange, last: number, order: TimeOrder): KeyRange | null {
   const rest = order === 'newest' ? { low, high: BigInt(last) - 1n } : { low: BigInt(last) + 1n, high }
   return rest.low > rest.high ? null : rest

@@ -1,16 +1,15 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Branch, KeyRange } from '../plan/branch.ts'
-import { matchSource } from './match-source.ts'
-import { listsOf } from './statement.ts'
+import { matchSource, compileTests } from '../plan/branch-sql.ts'
+import { listsOf, rowsOf, valuesOf } from './statement.ts'
 import { bySort, restOf, stepKeys, stepThrough, type TimeOrder } from './steps.ts'
-import { walkUnmatched } from './walk-unmatched.ts'
 
 const WANTED = 1000
 
 /**
- * The keys of all messages that pass any of the branches, each once, in order of time, until the deadline.
- * @param wanted how many are likely to be taken
+ * The keys of all messages that match any of the branches, without duplicates, in order of time, until the deadline.
+ * @param wanted how many keys are probably needed
  */
 export function* walkMessages(
   db: Mirror,
@@ -26,7 +25,7 @@ export function* walkMessages(
   }
   const walks = branches.map((branch) => walkBranch(db, branch, order, deadline, wanted))
   try {
-    // A walk that has ended stands behind every key.
+    // A walk that has ended sorts after every key.
     const end = order === 'newest' ? -Infinity : Infinity
     const pick = order === 'newest' ? Math.max : Math.min
     const step = (walk: Generator<number, void>): number => walk.next().value ?? end
@@ -45,7 +44,7 @@ export function* walkMessages(
   }
 }
 
-/** The messages that pass one branch. */
+/** The messages that match one branch. */
 function walkBranch(
   db: Mirror,
   branch: Branch,
@@ -65,7 +64,7 @@ interface MatchWalk {
   /** Besides `low` and `high`. */
   readonly params: object
   readonly order: TimeOrder
-  /** Whether its rows say if they pass. */
+  /** Whether its second column says if a row passes. */
   readonly isTested: boolean
 }
 
@@ -95,20 +94,20 @@ function* walkInSteps(
 
 const isPassing = (passes: number | null): boolean => passes !== 0
 
-/** Rows of the look for all matches at once. */
-const LOOK_MAX = 2048
+/** How many matches are read at once before the keys are looked up. */
+const SCAN_MAX = 2048
 
 interface OwnWalk {
-  /** Of all messages. */
+  /** Walks all matches. */
   readonly open: MatchWalk
-  /** Of those with these keys. */
+  /** Walks only matches with these keys. */
   readonly own: MatchWalk
   readonly keys: ReadonlySet<number>
 }
 
 /**
- * Of a few messages, those that match. A look into the index for each time in which they lie costs as much as one for all
- * matches, which mostly are few: only where they are many it is looked there.
+ * Which of a few messages match. A query of the index for each of their ranges costs as much as one for all matches.
+ * Usually all matches are few, so they are scanned first. The ranges are queried only for the rest.
  */
 function* walkOwn(
   db: Mirror,
@@ -120,9 +119,9 @@ function* walkOwn(
   const { order } = open
   const { low, high } = branch
   const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
-  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: LOOK_MAX })
+  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: SCAN_MAX })
   for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
-  const last = found.length < LOOK_MAX ? undefined : found.at(-1)?.[0]
+  const last = found.length < SCAN_MAX ? undefined : found.at(-1)?.[0]
   if (last === undefined || deadline.isPassed()) return
   const ranges = branch.ranges.flatMap((range) => {
     const isBehind = order === 'newest' ? range.low < last : range.high > last
@@ -131,4 +130,99 @@ function* walkOwn(
     return isBehind && rest !== null ? [rest] : []
   })
   yield* walkInSteps(db, { ...branch, ranges }, own, deadline, wanted)
+}
+
+/** More chats than this probably have a large share of all messages. */
+const FEW_CHATS_MAX = 200
+/** How many messages are tested for their chat before the messages of many chats are collected and sorted. */
+const NEAR_MAX = 4096
+
+/** The messages of a branch without `match`: only its exclusion uses the index. */
+export function* walkUnmatched(
+  db: Mirror,
+  branch: Branch,
+  order: TimeOrder,
+  deadline: Deadline,
+): Generator<number, void> {
+  const excluded = walkExcluded(db, branch.exclude, branch, order)
+  try {
+    for (const { sql, params } of asksOf(db, branch, order)) {
+      for (const row of rowsOf<{ key: number; passes: number }>(db, sql).iterate(params)) {
+        if (row.passes !== 0 && !excluded.has(row.key)) yield row.key
+        if (deadline.isPassedAtRow()) return
+      }
+    }
+  } finally {
+    excluded.close()
+  }
+}
+
+interface Ask {
+  readonly sql: string
+  readonly params: object
+}
+
+/** The statements to run, one after the other. */
+function* asksOf(db: Mirror, branch: Branch, order: TimeOrder): Generator<Ask, void> {
+  const { low, high, chats } = branch
+  if (chats === null || chats.length <= FEW_CHATS_MAX) {
+    yield askFor(branch, { low, high }, order, chats !== null)
+    return
+  }
+  const edge = edgeOf(db, { low, high }, order)
+  const near = edge === null ? { low, high } : order === 'newest' ? { low: edge, high } : { low, high: edge }
+  yield askFor(branch, near, order, false)
+  const rest = edge === null ? null : restOf({ low, high }, Number(edge), order)
+  if (rest !== null) yield askFor(branch, rest, order, true)
+}
+
+/** @param isGathered true: collects the messages of the chats and sorts them. False: walks all messages and tests the chat */
+function askFor(branch: Branch, { low, high }: KeyRange, order: TimeOrder, isGathered: boolean): Ask {
+  const { chats } = branch
+  const tests = compileTests(branch, true)
+  const isOfChats = chats === null || isGathered ? '' : 'and m.chat in (select value from json_each(@chats))'
+  const from = isGathered
+    ? 'json_each(@chats) c cross join messages m on m.chat = c.value'
+    : `messages m ${chats === null ? '' : 'indexed by chat_of_message'}`
+  const sql = `
+    select m.key, ${tests.sql ?? 1} as passes
+    from ${from}
+    where m.key between @low and @high and m.is_shadowed = 0 ${isOfChats}
+    order by m.key ${bySort(order)}
+  `
+  return { sql, params: { low, high, ...tests.params, ...(chats === null ? {} : { chats: JSON.stringify(chats) }) } }
+}
+
+/** The last key of the messages that are tested for their chat; null if there are fewer. */
+function edgeOf(db: Mirror, { low, high }: KeyRange, order: TimeOrder): bigint | null {
+  const sql = `
+    select key from messages indexed by chat_of_message where key between @low and @high
+    order by key ${bySort(order)} limit 1 offset ${NEAR_MAX - 1}
+  `
+  const edge = valuesOf<number>(db, sql).get({ low, high })
+  return edge === undefined ? null : BigInt(edge)
+}
+
+interface ExcludedWalk {
+  /** Must be called with keys in the order of the walk. */
+  readonly has: (key: number) => boolean
+  readonly close: () => void
+}
+
+/** Both lists are sorted by key. Walking them in parallel queries the index once, and not once per message. */
+function walkExcluded(db: Mirror, exclude: string | null, { low, high }: Branch, order: TimeOrder): ExcludedWalk {
+  if (exclude === null) return { has: () => false, close: () => {} }
+  const statement = valuesOf<number>(
+    db,
+    `select rowid from message_terms
+     where message_terms match @exclude and rowid between @low and @high order by rowid ${bySort(order)}`,
+  )
+  const rows = statement.iterate({ exclude, low, high })
+  const isAhead = (row: number, key: number): boolean => (order === 'newest' ? row > key : row < key)
+  let next = rows.next()
+  const has = (key: number): boolean => {
+    while (next.done !== true && isAhead(next.value, key)) next = rows.next()
+    return next.done !== true && next.value === key
+  }
+  return { has, close: () => void rows.return?.() }
 }

@@ -1,7 +1,8 @@
 import type { TermPhrase, WantedPhrase } from '../../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../../text/terms/terms.ts'
-import type { Condition, Test } from './condition.ts'
 import {
+  type Condition,
+  type Test,
   allPhrases,
   expressionOf,
   phrasesExpression,
@@ -9,37 +10,39 @@ import {
   wantedWords,
   type Match,
   type PhrasesMatch,
-} from './match.ts'
+} from './condition.ts'
 import { LAST_KEY } from './resolve-field.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { rowsOf, valuesOf } from '../match/statement.ts'
 
-/** One way to pass: an expression for the index, bounds, and what columns must say. A message passes a plan by any. */
+/** One alternative of a query: a full-text expression, key bounds, and tests on columns. A message must match one of them. */
 export interface Branch {
-  /** What a row must match. Null where nothing is asked of the index, or only exclusions are. */
+  /** The FTS5 expression that a row must match. Null if there is none, or only an exclusion. */
   readonly match: string | null
-  /** Of the rows of `match` those in which separate words stand side by side; null where there is but one word. */
+  /** Like `match`, but two separate words must be adjacent; null if there is only one word. */
   readonly closeMatch: string | null
-  /** Those in which three words or more stand so all in a row, as they were asked for; null where there are fewer. */
+  /** Like `match`, but three or more words must be adjacent in the order of the query; null if there are fewer. */
   readonly wholeMatch: string | null
-  /** What a row must not match, where `match` is null and so cannot say it. */
+  /** The FTS5 expression that a row must not match. Only set if `match` is null, because otherwise `match` includes it. */
   readonly exclude: string | null
-  /** Least and greatest message key, both inclusive. BigInt, for a full-text table ignores other bounds on its rowid. */
+  /** Smallest and largest message key, inclusive. BigInt, because a full-text table ignores other bounds on its rowid. */
   readonly low: bigint
   readonly high: bigint
-  /** Where in those bounds what may pass lies, the newest first, apart from each other. */
+  /** The ranges within those bounds that may have matches, the newest first. They do not overlap. */
   readonly ranges: readonly KeyRange[]
-  /** Numbers of the chats that may pass; null: any. */
+  /** Numbers of the allowed chats; null for any. */
   readonly chats: readonly number[] | null
-  /** What says that of a chat. */
+  /** The tests from which `chats` was made. */
   readonly chatTests: readonly Test[]
-  /** Keys of all messages of those chats, where looking them up is cheaper than walking ranges. */
+  /** Keys of all messages of those chats, if a look-up is cheaper than walking ranges; else null. */
   readonly keys: readonly number[] | null
   readonly tests: readonly Test[]
-  /** What to mark in a passage. */
+  /** What to mark in a snippet. */
   readonly phrases: readonly WantedPhrase[]
-  /** The same by the words that were typed, in their order. */
+  /** The same per typed word, in the order of the query. */
   readonly words: readonly PhrasesMatch[]
   readonly hasWords: boolean
-  /** Prefixes make each look into the index costly: it merges the lists of all the words they begin. */
+  /** True with prefixes: then each index query merges the lists of all words with that beginning. */
   readonly isCostly: boolean
 }
 
@@ -57,7 +60,7 @@ interface Draft {
 
 export const BRANCHES_MAX = 32
 
-/** The ways to pass a condition; none where nothing can. */
+/** The alternatives of a condition; empty if nothing can match. */
 export function branchesOf(condition: Condition): { readonly branches: readonly Branch[]; readonly isCut: boolean } {
   const { drafts, isCut } = expand(condition)
   return { branches: drafts.map(makeBranch), isCut }
@@ -120,7 +123,7 @@ function makeBranch(draft: Draft): Branch {
   const keys = tests.flatMap((test) => (test.kind === 'keys' ? [test] : []))
   const words = matches.flatMap(wantedWords)
   const phrases = words.flatMap(spellingsOf)
-  // A word that was typed twice need not be looked for twice.
+  // A word that was typed twice is searched for once.
   const all = [...new Set(matches.map(expressionOf))]
   const pairs = [...new Set(closePairs(matches))]
   const row = wholeRow(matches)
@@ -155,7 +158,7 @@ function commonChats(tests: readonly Test[]): readonly number[] | null {
   }, first)
 }
 
-/** Each two words that follow each other in the query, as the phrase that they make side by side. */
+/** A phrase for each two consecutive words of the query. */
 function closePairs(matches: readonly Match[]): readonly string[] {
   return matches.flatMap((match, index) => {
     const before = matches[index - 1]
@@ -163,7 +166,7 @@ function closePairs(matches: readonly Match[]): readonly string[] {
   })
 }
 
-/** The longest row of words that follow each other in the query, as one phrase, and what else is asked; null for a pair. */
+/** The longest sequence of words in the query as one phrase, and the other expressions; null for fewer than three words. */
 function wholeRow(matches: readonly Match[]): readonly string[] | null {
   const rows: (readonly PhrasesMatch[])[] = []
   for (const match of matches) {
@@ -194,14 +197,60 @@ function sideBySide(matches: readonly Match[]): string | null {
   return phrasesExpression(last, [{ terms, isPrefix: end.isPrefix }])
 }
 
-/** Between unspaced words that stand together the index has a pair of signs, one of each. */
+/** Between two adjacent unspaced words, the index has a pair of one character of each. */
 function bridge(left: TermPhrase | undefined, right: TermPhrase): readonly string[] {
   const last = Array.from(left?.terms.at(-1) ?? '').at(-1) ?? ''
   const first = Array.from(right.terms[0] ?? '')[0] ?? ''
   return isUnspacedSign(last) && isUnspacedSign(first) ? [last + first] : []
 }
 
-/** Words that stand for one thing, and not for the many that `*inside*` may mean. */
+/** Whether it is a single word, and not the many words of `*inside*`. */
 function isWord(match: Match): match is PhrasesMatch {
   return match.kind === 'phrases' && match.isWord && match.isExpanded !== true
+}
+
+/** The messages of more chats than this are spread over all times, and jumping between ranges does not help. */
+const TIGHTENED_CHATS_MAX = 200
+
+/** If there are more messages, the test on their chat is used instead. */
+const KEYS_MAX = 2000
+
+const SELECT_RANGES = `
+  select min(m.key) as low, max(m.key) as high
+  from json_each(@chats) c cross join messages m on m.chat = c.value
+  where m.key between @low and @high
+  group by c.key
+`
+const SELECT_KEYS = `
+  select m.key from json_each(@chats) c cross join messages m on m.chat = c.value where m.key between @low and @high
+  limit @rows
+`
+
+/** Limits a branch to the key ranges of its chats. The messages of a few chats are close in time, and so in the index. */
+export function tightenBounds(db: Mirror, branch: Branch): Branch {
+  const { chats, low, high } = branch
+  if (chats === null || chats.length > TIGHTENED_CHATS_MAX) return branch
+  const params = { chats: JSON.stringify(chats), low, high }
+  const found = rowsOf<{ low: number; high: number }>(db, SELECT_RANGES).all(params)
+  const ranges = joinRanges(found.map((range) => ({ low: BigInt(range.low), high: BigInt(range.high) })))
+  const first = ranges.at(-1)
+  const last = ranges[0]
+  if (first === undefined || last === undefined) return { ...branch, high: low - 1n, ranges: [] }
+  const bounds = { low: first.low, high: last.high }
+  if (branch.match === null) return { ...branch, ...bounds, ranges }
+  // With a prefix, every walk merges its lists again. So there is only one walk, which skips the messages of other chats.
+  const keys = valuesOf<number>(db, SELECT_KEYS).all({ ...params, rows: branch.isCostly ? -1 : KEYS_MAX + 1 })
+  if (branch.isCostly) return { ...branch, ...bounds, ranges: [bounds], keys }
+  return { ...branch, ...bounds, ranges, keys: keys.length > KEYS_MAX ? null : keys }
+}
+
+/** Joins overlapping ranges. @returns the newest first */
+function joinRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const joined: KeyRange[] = []
+  for (const range of ranges.toSorted((a, b) => (a.high > b.high ? -1 : 1))) {
+    const newer = joined.at(-1)
+    if (newer === undefined || range.high < newer.low) joined.push(range)
+    else joined[joined.length - 1] = { low: range.low < newer.low ? range.low : newer.low, high: newer.high }
+  }
+  return joined
 }

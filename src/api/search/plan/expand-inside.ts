@@ -2,22 +2,22 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { tokenize } from '../../../text/terms/terms.ts'
 import { createDeadline } from '../deadline.ts'
-import { echo } from '../language/echo.ts'
+import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import type { InsideNode } from '../language/tree.ts'
 
-/** So many of the words that hold a text are searched for, the shortest first. */
+/** How many of the words that contain a text are searched for, the shortest first. */
 const TERMS_MAX = 200
-/** Nearly any word ends with a given sign, and each that is searched for beside others costs a look into the index. */
+/** Very many words end with a given character, and each one costs a query of the index. */
 const AFTER_ONE_SIGN_MAX = 20
-const LOOK_MS = 250
+const LIST_MS = 250
 
 // In a hash, letters and digits are one term.
 const hexDigits = /^[\da-f]+$/i
 
 /**
- * The words that hold a text somewhere, or end with it. What falls into several terms is met in a word's lower-case
- * spelling, or as those terms side by side: the first ends with its own, the last begins with its own.
+ * The words that contain a text, or end with it. If the text has several terms, it is found in the lower-case form of a
+ * word, or as adjacent terms: the first one ends with the first term, and the last one begins with the last term.
  */
 export function expandInside(db: Mirror, node: InsideNode, warnings: string[]): readonly TermPhrase[] {
   const terms = tokenize(node.text).map((term) => term.term)
@@ -37,22 +37,22 @@ export function expandInside(db: Mirror, node: InsideNode, warnings: string[]): 
   if (rest.length > 0) add(listTerms(db, first, true, most), rest, isPrefix)
   const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
   if (only !== '') add(listTerms(db, only, node.isEnding, TERMS_MAX), [], false)
-  if (isCut) warnings.push(`${echo(printQuery(node))} stands in very many words: only some of them were searched for.`)
+  if (isCut) warnings.push(`Too many words contain ${echo(printQuery(node))}: only some of them were searched for.`)
   return [...found.values()]
 }
 
 const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
 
 interface Listed {
-  /** The shortest first: those are nearest to what was typed, which is always among them. */
+  /** The shortest first, because they are closest to the typed text. The typed text is always included. */
   readonly terms: readonly string[]
   readonly isWhole: boolean
 }
 
 function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): Listed {
-  const deadline = createDeadline(LOOK_MS)
+  const deadline = createDeadline(LIST_MS)
   const known: string[] = []
-  // A text that few words hold gives no rows to look at the clock by: the list is walked within a known time.
+  // If few words match, there are few rows at which to check the clock. The walk over all terms has a bounded time anyway.
   for (const term of db.prepare<[object], string>(TERMS_WITH).pluck().iterate({ part })) {
     if (term !== part && (!isEnding || term.endsWith(part))) known.push(term)
     if (deadline.isPassedAtRow()) break
@@ -67,9 +67,9 @@ const IS_IN_USE = `
     or exists (select 1 from chat_terms where chat_terms match @term)
 `
 
-/** The list keeps words that stand nowhere any more, such as the half ones of an answer that was streamed. */
+/** Skips words that are no longer in any message, such as half words of a streamed answer. The list of terms keeps them. */
 function firstInUse(db: Mirror, known: readonly string[], most: number): Listed {
-  const deadline = createDeadline(LOOK_MS)
+  const deadline = createDeadline(LIST_MS)
   const isInUse = db.prepare<[object], number>(IS_IN_USE).pluck()
   const terms: string[] = []
   for (const term of known) {

@@ -1,17 +1,17 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
-import { asPathTerm, markTerm } from '../../../text/terms/marks.ts'
+import { asPathTerm, markTerm, foldName } from '../../../text/terms/marks.ts'
 import { readPeriod, type Clock } from '../../periods.ts'
-import { resolveProjects } from '../../queries/projects/resolve-projects.ts'
+import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import type { FieldName, FieldNode } from '../language/tree.ts'
 import { allHold, anyHolds, never, type Condition, type Test } from './condition.ts'
 import { valuesOf } from '../match/statement.ts'
-import { findNames } from './match-names.ts'
 import { wordPhrases } from './word-phrases.ts'
+import { createMatcher } from '../../../text/passages/matcher.ts'
 
 type Resolve = (db: Mirror, values: readonly string[], clock: Clock) => Condition
 
-/** Keys below stand for messages without a time, which pass no date: this is a week after the epoch. */
+/** Smaller keys are those of messages without a time, which match no date. This key is about a week after the epoch. */
 const FIRST_DATED_KEY = 1_024_000_000_000n
 export const LAST_KEY = 9_223_372_036_854_775_807n
 
@@ -24,7 +24,7 @@ const IS_SUBAGENT = `c.is_subagent = 1`
 const IS_OF_ROLE = `m.role in (select value from json_each(?))`
 const IS_ORPHAN = `m.is_orphan = 1`
 const IS_DELETED = `m.is_live = 0 or m.chat in (select num from chats where is_live = 0)`
-// What a message does not name itself is its chat's.
+// A message without a model has the model of its chat.
 const IS_OF_MODEL = `
   m.model in (select value from json_each(?))
   or (m.model is null and m.chat in (select num from chats where model in (select value from json_each(?))))
@@ -52,7 +52,7 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   on: (_, values, clock) => periods(values, clock, 'on'),
 }
 
-/** What of the mirror a field means. Where `in:` restricts words, that is said with the words. */
+/** The condition of a field. An `in:` that restricts words is not handled here but with the words. */
 export function resolveField(db: Mirror, { name, values }: FieldNode, clock: Clock): Condition {
   if (name === 'in') return anyHolds(values.map((value) => (value === 'title' ? never : mark(`in:${value}`))))
   return resolvers[name](db, values, clock)
@@ -65,10 +65,10 @@ const columns = (sql: string, values: readonly (string | number)[], says: string
   test: { kind: 'sql', sql, values, says },
 })
 
-/** So many chats are known by their numbers; more are told one by one, as their messages are met. */
+/** Up to this many chats are listed by number. If there are more, the chat of each message is tested. */
 const LISTED_CHATS_MAX = 2000
 
-/** @param sql what holds of `c`, a chat; `?` stands for the values as JSON */
+/** @param sql an expression over `c`, a chat; `?` stands for the values as JSON */
 function chats(db: Mirror, sql: string, values: readonly (string | number)[], says: string): Condition {
   const bound = sql.includes('?') ? [JSON.stringify(values)] : []
   const select = `select c.num from chats c where ${sql} limit ${LISTED_CHATS_MAX + 1}`
@@ -87,7 +87,7 @@ function mark(name: string): Condition {
   return { kind: 'match', match: { kind: 'phrases', phrases, columns: null, isWord: false } }
 }
 
-/** Its parts side by side; where a star stands in it, what is before and what is behind. */
+/** The parts of the path must be adjacent. A star splits it: then each piece must be in the path. */
 function pathCondition(value: string): Condition {
   const pieces = value.split('*')
   const conditions = pieces.flatMap((piece, index): readonly Condition[] => {
@@ -105,7 +105,7 @@ function stateCondition(db: Mirror, state: string): Condition {
   return state === 'orphan' ? columns(IS_ORPHAN, [], 'is an orphan') : columns(IS_DELETED, [], 'is deleted in Cursor')
 }
 
-/** `before` a stretch is earlier than its start, `after` it from its start on. */
+/** `before` means earlier than the start of the period, `after` means from its start on. */
 function periods(values: readonly string[], clock: Clock, relation: 'before' | 'after' | 'on'): Condition {
   const tests = values.flatMap((value): readonly Test[] => {
     const period = readPeriod(value, clock)
@@ -120,3 +120,30 @@ function periods(values: readonly string[], clock: Clock, relation: 'before' | '
 }
 
 const keyAt = (ms: number): bigint => BigInt(sortKeyFloor(ms))
+
+/**
+ * The names that a value means: the name with the same spelling, except for case and punctuation; else all names that
+ * contain its parts, as `edit` means `edit_file`. A star at the end allows any ending.
+ */
+function matchNames(value: string, names: readonly string[]): readonly string[] {
+  const isPrefix = value.endsWith('*')
+  const exact = isPrefix ? [] : names.filter((name) => foldName(name) === foldName(value))
+  if (exact.length > 0) return exact
+  const phrases = wordPhrases(isPrefix ? value.slice(0, -1) : value, isPrefix)
+  const matcher = createMatcher(phrases)
+  return names.filter((name) => matcher.find(name).length > 0)
+}
+
+const LIST_NAMES = `select name from names where kind = @kind`
+const LIST_MODELS = `
+  select name from names where kind = 'model' union select model from chats where model is not null
+`
+const LIST_MODES = `select distinct mode from chats where mode is not null`
+
+export function findNames(db: Mirror, kind: 'tool' | 'model' | 'mode', values: readonly string[]): readonly string[] {
+  const names =
+    kind === 'tool'
+      ? valuesOf<string>(db, LIST_NAMES).all({ kind })
+      : valuesOf<string>(db, kind === 'model' ? LIST_MODELS : LIST_MODES).all({})
+  return [...new Set(values.flatMap((value) => matchNames(value, names)))]
+}

@@ -1,5 +1,5 @@
 import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
-import { isOnePiece } from '../language/read-words.ts'
+import { isOnePiece } from '../language/read-term.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
 
@@ -11,20 +11,20 @@ export interface AskedWord {
   readonly isFunctionWord: boolean
 }
 
-/** A query in two parts: words that a chat may lack, and conditions that must hold. */
+/** A query in two parts: words that a chat may lack, and conditions that it must meet. */
 export interface Asked {
-  /** No word stands here twice. */
+  /** Without duplicates. */
   readonly words: readonly AskedWord[]
   readonly language: Language
-  /** Phrases, prefixes and alternatives: a chat must hold each of them, in whichever message. */
+  /** Phrases, prefixes and alternatives: a chat must have each of them, in any message. */
   readonly required: readonly QueryNode[]
   /** Fields: a message counts only if it meets all of them. */
   readonly fields: readonly QueryNode[]
-  /** A chat that holds one of these is left out. */
+  /** A chat with one of these is left out. */
   readonly excluded: readonly QueryNode[]
 }
 
-/** @param quoted words of the tree that stood in quotation marks: a chat must hold them exactly */
+/** @param quoted nodes of the tree that were in quotation marks: a chat must have exactly these words */
 export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Asked {
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const isPlainWord = (node: QueryNode): node is WordsNode =>

@@ -3,18 +3,22 @@ import { SLOTS_PER_MS } from '../../../mirror/write/messages/key-allocator.ts'
 import { createMatcher } from '../../../text/passages/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { Deadline } from '../deadline.ts'
-import { filterNodes } from '../match/filter-nodes.ts'
+import { filterNodes, type RelatedChat, type SearchRequest, type SearchAnswer } from '../request.ts'
 import { makeHits } from '../hit.ts'
 import type { ParsedQuery } from '../language/parse.ts'
 import { chatsWithMatch } from '../match/matching-chats.ts'
 import { planQuery } from '../plan/plan.ts'
-import type { RelatedChat, SearchRequest } from '../request.ts'
 import { listsOf, valuesOf } from '../match/statement.ts'
 import { findCandidates } from '../titles/title-candidates.ts'
 import { findCarriers } from '../titles/title-carrier.ts'
 import { readAsked, type Asked } from './asked.ts'
 import { readSignals, type ReadSignal, type ReadSignals } from './read-signals.ts'
 import { weighChats, type Collection, type WeighedChat } from './weigh-chats.ts'
+import { findsAny } from '../match/count-found.ts'
+import { echo } from '../language/lex.ts'
+import { printQuery } from '../language/print.ts'
+import { allOf, type QueryNode } from '../language/tree.ts'
+import { inflectionsOf } from './languages.ts'
 
 export interface Related {
   readonly chats: readonly RelatedChat[]
@@ -47,7 +51,7 @@ export function findRelated(
   return { chats, warnings: warnOfRest(read, chosen, deadline) }
 }
 
-/** Whether a chat holds the signal at a place. */
+/** Whether a chat has the signal with this index. */
 type Holds = (chat: WeighedChat, place: number) => boolean
 
 /** Of a common word only the newest messages were read. So it is looked up again in the few chats that are shown. */
@@ -152,3 +156,44 @@ function dress(
     }))
   })
 }
+
+/**
+ * Finds the chats that come closest to a query whose strict answer has few chats. A pasted command is full of flags such
+ * as `-d`. If nothing is left when they are read as exclusions, they are read as words.
+ * @param answer the strict answer; its chats are left out
+ */
+export function relateChats(
+  db: Mirror,
+  { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
+  request: Pick<SearchRequest, 'filters' | 'clock'>,
+  { items, total }: Pick<SearchAnswer, 'items' | 'total'>,
+  deadline: Deadline,
+): Related {
+  const isWhole = items.length > 0 && items.length === total
+  if (tree === null || (isWhole && asksOneForm(db, readAsked(tree, quoted)))) return { chats: [], warnings: [] }
+  const shown = new Set<string>(items.map(({ chat }) => chat.id))
+  const related = (asked: QueryNode | null): Related =>
+    findRelated(db, { tree: asked, quoted }, request, shown, deadline)
+  const nodes = tree.kind === 'and' ? tree.nodes : [tree]
+  const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
+  if (flags.length === 0 || items.length > 0) return related(tree)
+  const others = nodes.filter((node) => !flags.some((flag) => flag === node))
+  // Something is found without the exclusions, so the text was copied and they are flags.
+  const found = findsAny(db, allOf(others), request, deadline) ? null : related(tree)
+  if (found !== null && found.chats.length > 0) return found
+  const { chats, warnings } = related(allOf([...others, ...flags.map(({ node }) => node)]))
+  const excluded = flags.map((flag) => echo(printQuery(flag))).join(' ')
+  const warning = `Nothing is left without ${excluded}: for the closest chats this was read as words.`
+  return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
+}
+
+/** Whether the query is one word without parts and without other forms. Then the strict answer lists everything with it. */
+function asksOneForm(db: Mirror, { words, required, language }: Asked): boolean {
+  const [term, ...others] = words.flatMap(({ terms }) => terms)
+  if (term === undefined || others.length > 0 || required.length > 0) return false
+  return inflectionsOf(db, term, language).length === 1
+}
+
+/** `-d`, and `-input=false`, which is two words. */
+const isOfWords = (node: QueryNode): boolean =>
+  node.kind === 'words' || (node.kind === 'and' && node.nodes.every(isOfWords))

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
-import { matchSource } from '../match/match-source.ts'
+import { matchSource } from '../plan/branch-sql.ts'
 import type { Branch } from '../plan/branch.ts'
 import type { QueryPlan } from '../plan/plan.ts'
 import { valuesOf } from '../match/statement.ts'
@@ -9,11 +9,11 @@ import { stepThrough } from '../match/steps.ts'
 export interface Posting {
   readonly key: number
   readonly chat: number
-  /** How much of it the message holds, by bm25; 1 is the average. */
+  /** How much of the signal the message has, by bm25; 1 is the average. */
   readonly amount: number
 }
 
-/** Messages that hold something, the newest first. */
+/** The messages with a signal, the newest first. */
 export interface Postings {
   readonly messages: readonly Posting[]
   /** Whether these are all of them. */
@@ -58,7 +58,7 @@ function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline
 /** How many chats are looked up by their titles at most. */
 const TITLES_MAX = 300
 
-/** The newest chats whose title or summary holds it. Some of them may hold no message that passes the filters. */
+/** The newest chats with a match in title or summary. Some of them may have no message that passes the filters. */
 export function readTitles(db: Mirror, { titleBranches }: QueryPlan): readonly number[] {
   return titleBranches.flatMap(({ match, chats }) => {
     const ofBranch = chats === null ? '' : 'and +rowid in (select value from json_each(@chats))'

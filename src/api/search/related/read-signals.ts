@@ -5,8 +5,7 @@ import type { Deadline } from '../deadline.ts'
 import { anyOf, type QueryNode } from '../language/tree.ts'
 import type { QueryPlan } from '../plan/plan.ts'
 import type { Asked, AskedWord } from './asked.ts'
-import { inflectionsOf } from './inflections.ts'
-import type { Language } from './languages.ts'
+import { inflectionsOf, type Language } from './languages.ts'
 import { readPostings, readTitles, type Postings } from './read-postings.ts'
 import type { Signal } from './weigh-chats.ts'
 
@@ -17,7 +16,7 @@ export interface ReadSignal extends Signal {
 
 export interface ReadSignals {
   readonly signals: readonly ReadSignal[]
-  /** Words that a chat may lack. A chat holds a word if it holds all signals of one of its groups; a group lists places in `signals`. */
+  /** Words that a chat may lack. A chat has a word if it has all signals of one of its groups. A group is a list of indexes in `signals`. */
   readonly words: readonly { readonly text: string; readonly groups: readonly (readonly number[])[] }[]
   /** Words that were not read, or only in part. */
   readonly leftOut: readonly string[]
@@ -38,7 +37,7 @@ const FUNCTION_WORD_WEIGHT = 0.02
 
 type PlanFor = (node: QueryNode) => QueryPlan
 
-/** Reads which messages hold the words. Function words are read only if nothing else is found. */
+/** Reads which messages have the words. Function words are read only if nothing else is found. */
 export function readSignals(db: Mirror, asked: Asked, planFor: PlanFor, deadline: Deadline): ReadSignals {
   const required = asked.required.map((node): ReadSignal => {
     const plan = planFor(node)
@@ -64,7 +63,7 @@ interface Wanted {
 
 interface WantedWords {
   readonly wanted: ReadonlyMap<string, Wanted>
-  /** For each word, the groups of keys in `wanted` that show that a chat holds it. */
+  /** For each word, the groups of keys in `wanted` that show that a chat has it. */
   readonly words: readonly { readonly text: string; readonly groups: readonly (readonly string[])[] }[]
 }
 
@@ -119,7 +118,7 @@ function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor,
       .map((keys) => keys.flatMap((key) => places.get(key) ?? []))
       .filter((group, at) => group.length === groups[at]?.length),
   }))
-  // If a word was not read, nobody knows which chats hold it.
+  // If a word was not read, it is unknown which chats have it.
   const known = placed.filter(({ groups }) => groups.length > 0)
   const leftOut = begun.flatMap(({ key, text }) =>
     read[places.get(key) ?? -1]?.postings.isWhole === true ? [] : [text],

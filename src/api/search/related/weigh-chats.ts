@@ -1,11 +1,11 @@
 import type { Postings } from './read-postings.ts'
 
-/** Something that was asked for and read, such as a word in all its forms, a whole identifier or a phrase. */
+/** A part of the query with its matches: a word in all its forms, a whole identifier or a phrase. */
 export interface Signal {
   /** 1 for a word; less for what says less about the topic. */
   readonly weight: number
   readonly postings: Postings
-  /** Chats whose titles hold it. */
+  /** Chats with a match in the title. */
   readonly titles: readonly number[]
   /** Whether a chat without it is left out. */
   readonly isRequired: boolean
@@ -15,9 +15,9 @@ export interface WeighedChat {
   readonly chat: number
   /** Higher is better. */
   readonly score: number
-  /** For each signal, in order, whether the chat holds it. */
+  /** For each signal, in order, whether the chat has it. */
   readonly holds: readonly boolean[]
-  /** The message that holds most of the words; null if only the title holds any. */
+  /** The message with most of the words; null if only the title has any. */
   readonly bestKey: number | null
 }
 
@@ -40,7 +40,7 @@ const WEIGHED_TWICE_MAX = 500
 
 interface Draft {
   readonly chat: number
-  /** For each signal, how much of it the chat holds. */
+  /** For each signal, how much of it the chat has. */
   readonly amounts: number[]
   best: { readonly key: number; readonly mass: number } | null
 }
@@ -88,7 +88,7 @@ function gatherDrafts(signals: readonly Signal[], weights: readonly number[]): R
       draft.amounts[at] = (draft.amounts[at] ?? 0) + amount
       const mass = (masses.get(key) ?? 0) + (weights[at] ?? 0)
       masses.set(key, mass)
-      // Of messages that hold the same words the newest is the best.
+      // Of messages with the same words, the newest is the best.
       const { best } = draft
       if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
     }
@@ -101,8 +101,8 @@ function gatherDrafts(signals: readonly Signal[], weights: readonly number[]): R
 }
 
 /**
- * The inverse document frequency of BM25, with chats for documents. Where only the newest messages were read, the older
- * chats are assumed to hold the word as often as the newer ones.
+ * The inverse document frequency of BM25, with chats as documents. If only the newest messages were read, the older chats
+ * are assumed to have the word as often as the newer ones.
  */
 function rarity({ postings: { messages, isWhole }, titles }: Signal, { chats, shareFrom }: Collection): number {
   const found = new Set(titles)

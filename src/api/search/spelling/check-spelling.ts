@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
-import { echo } from '../language/echo.ts'
+import { echo } from '../language/lex.ts'
 import type { QueryNode, WordsNode } from '../language/tree.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
 import { correctQuery, replaceWords, spellableWords, type Correction } from './correct-query.ts'

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
-import { expressionOf } from '../plan/match.ts'
+import { expressionOf } from '../plan/condition.ts'
 
 /** Above this number, all words count as equally frequent. */
 const COUNTED_MAX = 5000

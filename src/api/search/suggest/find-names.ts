@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { markTerm } from '../../../text/terms/marks.ts'
-import { expressionOf, type Match } from '../plan/match.ts'
+import { expressionOf, type Match } from '../plan/condition.ts'
 
 export interface Named {
   readonly id: string

@@ -4,7 +4,7 @@ import { countHolders } from '../spelling/count-holders.ts'
 import { nearWords, slipsForgiven } from '../spelling/near-words.ts'
 import type { FrequentWords } from './frequent-words.ts'
 import type { TypedWord } from './typed.ts'
-import { expressionOf } from '../plan/match.ts'
+import { expressionOf } from '../plan/condition.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { respell } from '../spelling/respell-word.ts'
 

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline } from '../deadline.ts'
 import type { FieldName } from '../language/tree.ts'
-import type { Match } from '../plan/match.ts'
+import type { Match } from '../plan/condition.ts'
 import { findChats, isToolCalled, listProjectNames, listToolNames, type Named } from './find-names.ts'
 import { findFiles } from './find-files.ts'
 import { findWords, meantInstead, meantWords, type MeantWord } from './find-words.ts'

@@ -1,6 +1,6 @@
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { isUnspacedSign, tokenize, type Term } from '../../../text/terms/terms.ts'
-import { splitField } from '../language/read-field.ts'
+import { splitField } from '../language/read-term.ts'
 import type { FieldName } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Branch } from '../plan/branch.ts'
-import { compileTests } from '../plan/test-sql.ts'
+import { compileTests } from '../plan/branch-sql.ts'
 import { rowsOf } from '../match/statement.ts'
 
 /** The message that represents a title hit: the first of the thread that passes the filters. */

@@ -10,17 +10,17 @@ import { boundJson } from '../records/json/bound-json.ts'
 import type { MapUri } from './map-uri.ts'
 
 /**
- * Evidence of an archive stands behind all that a store says now. What was better than belonging to a parent stays so;
- * what was only derived from it, or from files, comes last.
+ * Evidence of an archive ranks below everything that a store says now. Evidence better than a parent's place stays
+ * better than it; evidence derived from a parent or from files comes last.
  */
 const BEFORE_PARENT = 75
 const RANKS = { strong: BEFORE_PARENT - 1, weak: 500, derived: 1000 }
 const DERIVED = new Set(['parent', 'files', 'folder-hash'])
 
-/** Until the year 2223, and not before 1970: keys grow with the time of their message. */
+/** Until the year 2223, and not before 1970, because the key of a message grows with its time. */
 const LATEST_MS = 8e12
 
-/** Epoch milliseconds; null for what is no moment at which Cursor existed. */
+/** Epoch milliseconds; null for a time outside this range. */
 export function atMs(iso: string | null): number | null {
   const ms = iso === null ? NaN : Date.parse(iso)
   return ms > 0 && ms < LATEST_MS ? ms : null
@@ -52,8 +52,8 @@ export function decodeFacts(chat: ArchivedChat): ChatFacts {
 }
 
 /**
- * The order of a chat. Where Cursor gave none, its messages stand by time again; but where some of them stood in no
- * place, the places of the others are the order.
+ * The order of a chat. If Cursor gave none, its messages are ordered by time again. But if some of them had no
+ * position, the positions of the others are the order.
  */
 export function decodeOutline({ outline }: ArchivedChat, places: readonly ArchivedPlace[]): Outline {
   if (outline !== null) {
@@ -75,19 +75,19 @@ export function decodeOutline({ outline }: ArchivedChat, places: readonly Archiv
   }))
 }
 
-/** Roots are spelt anew, whatever the archive calls them: two names for one folder are one project. */
+/** Roots are normalised again, however the archive spells them: two names of one folder are one project. */
 export function decodeEvidence(chat: ArchivedChat, mapUri: MapUri): EvidenceWrite[] {
   return chat.evidence.flatMap(({ method, rank, root }, index) => {
     const mapped = normaliseRoot(mapUri(root.uri))
     if (mapped === null || !/^[a-z-]{1,40}$/.test(method)) return []
     const known = rank < BEFORE_PARENT ? RANKS.strong : RANKS.weak
     const write = { chatId: asChatId(chat.id), method, rank: DERIVED.has(method) ? RANKS.derived : known, root: mapped }
-    // The best reason comes first, and is the newest.
+    // The best evidence comes first, and is the newest.
     return [{ ...write, isOnly: false, notedAtMs: -index }]
   })
 }
 
-/** All that a mapping of folders may fit. */
+/** All URIs to which a mapping of folders may apply. */
 export const urisOf = ({ evidence, paths }: ArchivedChat): readonly string[] => [
   ...evidence.map(({ root }) => root.uri),
   ...paths,
@@ -122,7 +122,7 @@ export function decodeMessage(message: ArchivedMessage): MessageDraft {
     timingAtMs: atMs(message.timingAt),
     model: message.model,
     tokens: message.tokens === null ? null : recordedTokens(message.tokens.input, message.tokens.output),
-    // As deep as its line may be, and mended where somebody put half a character into it.
+    // The depth is limited by the length of a line. Broken surrogate pairs are repaired.
     parts: boundJson(message.parts).value as unknown as readonly Part[],
     isSimulated: message.isSimulated,
     octets: message.octets,

@@ -21,34 +21,33 @@ import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
 import type { MapUri } from './map-uri.ts'
 
-/** Whatever else holds a chat knows it better. */
+/** Every other source of a chat is more complete. */
 const RANK = 1000
-/** So much is written in one transaction. */
+/** At most this much is written in one transaction. */
 const MESSAGES_MAX = 500
 const OCTETS_MAX = 2 * 1024 * 1024
 
 export interface RestoreWorld {
-  /** The mirror as it is now: it may be made anew between two steps. */
+  /** The current mirror; it may be rebuilt between two steps. */
   mirror(): Mirror
   /** Epoch milliseconds. */
   now(): number
   readonly mapUri: MapUri
 }
 
-/** What was done since the step before. */
+/** What was done since the previous step. */
 export interface RestoreStep {
   readonly chats: number
   readonly messages: number
   readonly addedChats: number
   readonly damaged: readonly DamagedChat[]
-  /** Null where nothing had to be written. */
+  /** Null if nothing had to be written. */
   readonly outcome: BatchOutcome | null
 }
 
 /**
- * Brings what an archive remembers into the mirror, where no other source holds it or ever held it: through the same
- * writing as every source, in bounded steps. What is held stays as it is, so that doing it twice, or again after it was
- * cut short, comes to the same.
+ * Restores what an archive contains and no other source has or ever had. It is written like every source, in bounded
+ * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
  */
 export async function* restoreChats(
   world: RestoreWorld,
@@ -69,7 +68,7 @@ export async function* restoreChats(
 
 const nothing: RestoreStep = { chats: 0, messages: 0, addedChats: 0, damaged: [], outcome: null }
 
-/** A mirror's identity names a source; anything else might be made to look like another one. */
+/** The identity of a mirror names a source; other text could imitate another source. */
 const isOrigin = (origin: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(origin)
 
 const noOrigin = ({ chat }: ProvenChat): DamagedChat => ({
@@ -85,7 +84,7 @@ interface Portion {
   readonly tracked: TrackedWrite[]
 }
 
-/** Gathers what is written together: chats of one origin. */
+/** Collects what is written together: chats of one origin. */
 class PortionWriter {
   readonly #world: RestoreWorld
   #origin = ''
@@ -103,7 +102,7 @@ class PortionWriter {
     const { chat, places } = proven
     const id = asChatId(chat.id)
     const db = this.#world.mirror()
-    // Nothing of it would be written, and none of it counts as brought back.
+    // Nothing of it would be written, and nothing counts as restored.
     if (new Tombstones(db).hasChat(id)) return
     const held = findHeldChat(db, id)
     const isMissing = (message: { readonly id: string }): boolean => held?.messageIds.has(message.id) !== true
@@ -166,13 +165,15 @@ class PortionWriter {
 const UNREAD = { kind: 'unread' } as const
 const emptyPortion = (): Portion => ({ chats: [], evidence: [], paths: [], tracked: [] })
 
-/** One for each mirror from which chats were archived; its path tells which. */
+/** One source for each mirror from which chats were archived; its path is the identity of that mirror. */
 function sourceOf(origin: string) {
   const id = createHash('sha256').update(`${ARCHIVE}\0${origin}`).digest('hex').slice(0, 16)
   return { id: asSourceId(id), kind: ARCHIVE, path: origin, rank: RANK }
 }
 
-/** A store's own word of the chat, now or once, is left alone; an older archive's gives way to a newer one's. */
+/**
+ * Facts that a store once gave about the chat are kept; those of an older archive are replaced by those of a newer one.
+ */
 function ownRowOf({ chat, places }: ProvenChat, held: HeldChat | null): ChatWrite['ownRow'] {
   if (held !== null && !isNews(held, chat)) return UNREAD
   return {

@@ -1,16 +1,16 @@
 import { UserError } from '../../../model/user-error.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
 
-/** Where a folder that an archive names lies on this machine. */
+/** Where a folder named in an archive is on this machine. */
 export type MapUri = (uri: string) => string
 
-/** Folders as they were called, each with what it is called here: absolute paths or URIs. */
+/** Folders by their former names, each with its name on this machine: absolute paths or URIs. */
 export type FolderMap = Readonly<Record<string, string>>
 
-/** A mapping that remembers which of its folders it was of use for. */
+/** A mapping that remembers which of its folders applied to anything. */
 export interface FolderMapping {
   readonly mapUri: MapUri
-  /** Folders, as they were given, that have fitted nothing so far. */
+  /** Folders, as they were given, that have applied to nothing so far. */
   unused(): readonly string[]
 }
 
@@ -21,9 +21,9 @@ interface Rule {
 }
 
 /**
- * Reads a mapping of folders. Whole segments of a path are replaced: `/home/a` does not touch `/home/ada`. Of several that
- * fit the longest counts, and what was mapped is not mapped again.
- * @throws UserError `bad-map`, exit code 2, that names what is wrong with it
+ * Reads a mapping of folders. It replaces whole segments of a path: `/home/a` does not affect `/home/ada`. If several
+ * apply, the longest wins, and a mapped path is not mapped again.
+ * @throws UserError `bad-map`, exit code 2, with the reason
  */
 export function readMap(map: FolderMap): FolderMapping {
   const rules = new Map<string, Rule>()
@@ -51,7 +51,10 @@ function ruleFor(uri: string, rules: readonly Rule[]): Rule | undefined {
   return rules.find(({ from }) => from.every((segment, at) => segment === segments[at]))
 }
 
-/** As projects' roots are spelt, without a slash at the end, so that a root alone is the beginning of all below it. */
+/**
+ * Normalised like a project's root, without a trailing slash, so that even a root folder is a prefix of everything
+ * below it.
+ */
 function prefixOf(folder: string): string {
   const isAbsolute = /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][A-Za-z0-9+.-]*:\/\/)/.test(folder)
   const root = isAbsolute ? normaliseRoot(folder) : null
@@ -59,14 +62,14 @@ function prefixOf(folder: string): string {
   return root.uri.replace(/\/$/, '')
 }
 
-/** A drive, here or on a machine beyond, or a network folder. */
+/** A drive, local or remote, or a network folder. */
 const isOfWindows = (uri: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/[a-z]:(?:\/|$)|file:\/\/[^/])/.test(uri)
 
-/** The segments of a URI as they are compared: Windows does not tell upper case from lower, whatever the letters. */
+/** The segments of a URI for comparison: Windows ignores case, in all alphabets. */
 const compared = (uri: string): readonly string[] =>
   isOfWindows(uri) ? uri.split('/').map((segment) => folded(decoded(segment))) : uri.split('/')
 
-/** Sign by sign, as Windows does it: what has no capital of its own, as ß, is left. */
+/** Character by character, as Windows does it: a letter without a single capital, such as ß, is unchanged. */
 const folded = (text: string): string =>
   text.replaceAll(/./gsu, (sign) => (sign.toUpperCase().length === sign.length ? sign.toUpperCase() : sign))
 
@@ -74,11 +77,11 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (error) {
-    // Of a path that was not spelt as roots are.
+    // The path was not spelled like a normalised root.
     if (error instanceof URIError) return segment
     throw error
   }
 }
 
 const badMap = (text: string): UserError =>
-  new UserError('bad-map', text, 'Map folders as in /Users/a=/home/b, each with the whole path.', { exitCode: 2 })
+  new UserError('bad-map', text, 'Map folders as in /Users/a=/home/b, with whole paths on both sides.', { exitCode: 2 })

@@ -1,18 +1,27 @@
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import type { Evidence } from '../../decoded.ts'
+import type { Evidence } from '../../projects/evidence.ts'
 import { decodeFacts } from '../records/chat/decode-facts.ts'
 import { readFileUri } from '../records/chat/decode-evidence.ts'
-import { asRecord, filledString, filledStringIn, isBlank, parseJson, parsedRecord } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
-import { readModelName } from '../records/chat/read-model.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  isBlank,
+  parseJson,
+  parsedRecord,
+  type JsonRecord,
+} from '../records/json/json-value.ts'
+import { readModelName } from '../records/common-fields.ts'
 import { readTime } from '../records/json/read-time.ts'
 import type { WalkedState } from '../records/state/walk-state.ts'
 import type { RawFacts } from './read.ts'
 
-/** What a store says of itself. The key of its blobs is told as there or not, and never leaves the decoder. */
+/**
+ * A store's facts about itself. Of the encryption key only its presence is reported; the key never leaves the decoder.
+ */
 export interface StoreFacts {
-  /** Null where it names none. */
+  /** Null if it names none. */
   readonly rootId: string | null
   readonly name: string | null
   readonly mode: string | null
@@ -22,10 +31,10 @@ export interface StoreFacts {
 }
 
 const OWN_ROW = '0'
-/** What a chat is called that was given no name. */
+/** The name of a chat that was not given one. */
 const PLACEHOLDER = 'New Agent'
 
-/** One row of JSON, most often as hex; in other builds a row for each fact. Null where the row is no JSON object. */
+/** One row of JSON, usually as hex; in other builds one row per fact. Null if the row is not a JSON object. */
 export function decodeStoreFacts({ values, hasKey }: RawFacts): StoreFacts | null {
   const own = values.get(OWN_ROW)?.toString('utf8')
   const record = own === undefined ? recordOf(values) : parseHexed(own)
@@ -46,28 +55,28 @@ function parseHexed(text: string): JsonRecord | null {
   return parsedRecord(isHex ? Buffer.from(text, 'hex').toString('utf8') : text)
 }
 
-/** Each value is text as it stands, or text as JSON. */
+/** Each value is plain text, or text as JSON. */
 function recordOf(values: RawFacts['values']): JsonRecord {
-  const told = [...values].map(([name, value]) => {
+  const entries = [...values].map(([name, value]) => {
     const text = value.toString('utf8')
     const parsed = text.startsWith('"') ? parseJson(text) : null
     return [name, parsed === null ? text : parsed.value] as const
   })
-  return Object.fromEntries(told)
+  return Object.fromEntries(entries)
 }
 
-/** What stands beside the store. */
+/** The content of `meta.json` beside the store. */
 export interface Sidecar {
   readonly title: string | null
   readonly cwd: string | null
   readonly createdAtMs: number | null
   readonly updatedAtMs: number | null
-  /** Null where it does not say. */
+  /** Null if it is not given. */
   readonly hasConversation: boolean | null
   readonly isSubagent: boolean
 }
 
-const silent: Sidecar = {
+const emptySidecar: Sidecar = {
   title: null,
   cwd: null,
   createdAtMs: null,
@@ -76,11 +85,11 @@ const silent: Sidecar = {
   isSubagent: false,
 }
 
-/** `isTorn`: there are words in it, and they are no object. An empty file is about to be written. */
+/** `isTorn`: the file has text that is not a JSON object. An empty file is about to be written. */
 export function decodeSidecar(bytes: Buffer | null): { readonly sidecar: Sidecar; readonly isTorn: boolean } {
   const text = bytes?.toString('utf8') ?? ''
   const record = asRecord(parseJson(text)?.value)
-  if (record === null) return { sidecar: silent, isTorn: !isBlank(text) }
+  if (record === null) return { sidecar: emptySidecar, isTorn: !isBlank(text) }
   const hasConversation = record['hasConversation']
   const sidecar: Sidecar = {
     title: filledStringIn(record, 'title'),
@@ -95,7 +104,7 @@ export function decodeSidecar(bytes: Buffer | null): { readonly sidecar: Sidecar
 
 const PATH_LENGTH_MAX = 4096
 
-/** A path on whichever system the chat ran: one that is relative to an unknown place tells nothing. */
+/** A path of any OS on which the chat ran. A relative path is useless, because its base is unknown. */
 function absolutePath(value: unknown): string | null {
   const path = filledString(value)
   if (path === null || path.length > PATH_LENGTH_MAX || path.includes('\0')) return null
@@ -116,7 +125,7 @@ export function factsOf(chatId: ChatId, facts: StoreFacts, sidecar: Sidecar, sta
   }
 }
 
-/** Where it was begun, by its own word. Of a window with several roots the first stands for all. */
+/** Where the chat was started, according to the store. If the window had several roots, the first counts. */
 export function evidenceOf({ cwd }: Sidecar, state: WalkedState | null): readonly Evidence[] {
   const uri = state?.workspaceUris.map(readFileUri).find((place) => place !== null) ?? null
   return [

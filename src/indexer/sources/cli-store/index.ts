@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/is-folder.ts'
+import { isFolder } from '../../open-safely/file-identity.ts'
 import type { PassEnd, Source } from '../../source.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
@@ -11,10 +11,16 @@ import { surveyStores } from './survey.ts'
 
 const KIND = 'cli-store'
 const DECODER = 2
-/** What the model saw: with the results of calls, unlike a transcript; without times, unlike the editor's store. */
+/**
+ * The messages as the model saw them: with the results of calls, unlike a transcript; without times, unlike the
+ * editor's store.
+ */
 const RANK = 1
 
-/** The chats of the command line in one of Cursor's home folders. @param home such as `~/.cursor` */
+/**
+ * The chats of the command line in one of Cursor's home folders.
+ * @param home such as `~/.cursor`
+ */
 export const cliStoreSources = (home: string): Source[] =>
   placesIn(home)
     .filter(({ folder }) => isFolder(folder))
@@ -34,7 +40,7 @@ function cliStoreSource(place: Place): Source {
     path: folder,
     rank: RANK,
     folder,
-    // Each chat has a folder of its own, up to two levels down: what is new in it shows by its state.
+    // Each chat has its own folder, up to two levels deep: `signature` shows what is new inside.
     files: [],
     isAlwaysWarm: false,
     signature: () => listFolder(place)?.signature ?? null,

@@ -6,7 +6,7 @@ import { filesOf } from '../../open-safely/cursor-file.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import { identityOf } from '../../open-safely/file-identity.ts'
 
-/** `by-folder`: chats lie below the hash of the folder they were begun in. `flat`: side by side. */
+/** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */
 export type Layout = 'by-folder' | 'flat'
 
 export interface Place {
@@ -14,31 +14,31 @@ export interface Place {
   readonly layout: Layout
 }
 
-/** A chat's store, as listed. */
+/** A chat's store, from the directory listing. */
 export interface StoreFile {
-  /** From the folder on, with slashes. */
+  /** Path relative to the folder, with slashes. */
   readonly key: string
   readonly path: string
-  /** What Cursor writes down beside the store. */
+  /** Cursor's `meta.json` beside the store. */
   readonly sidecarPath: string
   readonly chatId: ChatId
-  /** MD5 of the path of the folder it was begun in, where its place tells. */
+  /** MD5 of the path of the folder in which it was started, if its location contains it. */
   readonly folderHash: string | null
-  /** Equal for a store that was not touched in between. */
+  /** Equal as long as the store is unchanged. */
   readonly state: string
   readonly octets: number
 }
 
-/** The stores of one chat: copied by hand, or moved, it can lie in two folders. */
+/** The stores of one chat. A chat that was copied or moved by hand can be in two folders. */
 export interface StoreGroup {
   readonly stores: readonly StoreFile[]
-  /** Equal as long as none of them was touched, and none came or went. */
+  /** Equal as long as none of them changed and none was added or removed. */
   readonly stamp: number
 }
 
 /**
- * Every store, by `stat` alone. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
- * is not seen would be taken for deleted.
+ * Every store, from `stat` alone. Links are skipped.
+ * @throws Error if a folder cannot be listed; otherwise its stores would count as deleted
  */
 export function listStores({ folder, layout }: Place): readonly StoreFile[] {
   const found = listFolders(folder)
@@ -54,7 +54,7 @@ const listFolders = (folder: string): string[] =>
     .map((entry) => entry.name)
     .sort()
 
-/** A folder can be deleted while the one above it is listed. */
+/** A folder can be deleted while its parent is listed. */
 function unlessGone(list: () => string[]): string[] {
   try {
     return list()
@@ -70,7 +70,7 @@ function storeAt(folder: string, name: string, hash: string | null): StoreFile[]
   const sidecarPath = join(folder, ...within, 'meta.json')
   const [own, wal, journal] = filesOf(path).map(statOrNull)
   if (own?.isFile() !== true) return []
-  // SQLite itself may set the owner of what it keeps beside a store: the time of that is none of a change.
+  // SQLite may change the owner of the files beside a store, so their change time is not used.
   const states = [stateOf(own), stateOf(wal, false), stateOf(journal, false), stateOf(statOrNull(sidecarPath))]
   const isHash = hash !== null && /^[0-9a-f]{32}$/i.test(hash)
   return [
@@ -89,7 +89,7 @@ function storeAt(folder: string, name: string, hash: string | null): StoreFile[]
 const statOrNull = (path: string): BigIntStats | null =>
   lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
 
-/** @param withRights whether to tell when rights changed too: a file that was shut may be open now */
+/** @param withRights whether a change of permissions counts, because an unreadable file may be readable now */
 function stateOf(stat: BigIntStats | null | undefined, withRights = true): string {
   if (stat === null || stat === undefined) return '-'
   const { dev, ino, size, mtimeNs, ctimeNs } = stat
@@ -105,16 +105,16 @@ export function groupStores(stores: readonly StoreFile[]): readonly StoreGroup[]
 
 const lineOf = ({ key, state }: StoreFile): string => `${key}\0${state}`
 
-/** All stores of a folder at one moment, by `stat` alone. */
+/** All stores of a folder at one moment, from `stat` alone. */
 export interface Listing {
   /** Device and inode of the folder. */
   readonly identity: string
-  /** Changes with every store that comes, goes or is touched. */
+  /** Changes when a store is added, removed or changed. */
   readonly signature: string
   readonly stores: readonly StoreFile[]
 }
 
-/** Null while there is no such folder. */
+/** Null if there is no such folder. */
 export function listFolder(place: Place): Listing | null {
   const stat = lstatSync(place.folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null

@@ -1,36 +1,36 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { endedBy, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { readPlainFile } from '../../open-safely/read-plain-file.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { EntryIssue } from '../records/state/model-messages.ts'
 import { walkState, type WalkedState } from '../records/state/walk-state.ts'
 import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
 import type { StoreFile } from './list-stores.ts'
 import { countBlobs, hasBlobs, listForeign, readBlobs, readFacts, type BlobCount } from './read.ts'
-import { readSidecar } from './read-sidecar.ts'
 
 interface Cost {
   readonly bytesRead: number
   readonly longestReadMs: number
 }
 
-/** What a store holds now. */
+/** The current content of a store. */
 export interface ReadStore extends Cost {
   readonly kind: 'read'
   readonly facts: StoreFacts
   readonly sidecar: Sidecar
-  /** Null where nothing was said yet. */
+  /** Null if the chat is still empty. */
   readonly state: WalkedState | null
-  /** Of single blobs, by their ids. */
+  /** Issues of single blobs, by their ids. */
   readonly issues: readonly EntryIssue[]
-  /** Bytes of all that the chat is made of, and their CRC-32. */
+  /** Size and CRC-32 of everything that the chat consists of. */
   readonly octets: number
   readonly checksum: number
-  /** Blobs that the chat is made of. */
+  /** Blobs that the chat consists of. */
   readonly reached: BlobCount
 }
 
-/** `busy`: it may be read in a moment. `issue`: it cannot be read at all. */
+/** `busy`: it may be readable in a moment. `issue`: it cannot be read at all. */
 export type StoreReading =
   | ReadStore
   | ({ readonly kind: 'issue'; readonly reason: IssueReason } & Cost)
@@ -38,10 +38,10 @@ export type StoreReading =
 
 const nothingRead: Cost = { bytesRead: 0, longestReadMs: 0 }
 
-/** Reads one chat's store, in short transactions, and no blob of it that the chat's newest state does not reach. */
+/** Reads one chat's store in short transactions. Blobs that the chat's newest state does not reach are not read. */
 export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): StoreReading {
   const file = openCursorFile(store.path)
-  // Gone since it was listed: the next look tells whether for good.
+  // It was deleted after it was listed: the next pass tells whether for good.
   if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? busy : unreadable
   try {
     return readOpen(new StoreReader(file), readSidecar(store.sidecarPath))
@@ -55,6 +55,14 @@ export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): Store
 
 const busy: StoreReading = { kind: 'busy', ...nothingRead }
 const unreadable: StoreReading = { kind: 'issue', reason: 'unreadable-page', ...nothingRead }
+
+const SIDECAR_BYTES_MAX = 1024 * 1024
+
+/** Null if there is no such file, or it cannot be read. */
+function readSidecar(path: string): Buffer | null {
+  const file = readPlainFile(path, SIDECAR_BYTES_MAX)
+  return file.kind === 'bytes' ? file.bytes : null
+}
 
 function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): StoreReading {
   const raw = reader.read(readFacts)
@@ -99,7 +107,7 @@ class StoreReader {
     return value
   }
 
-  /** Counts what the chat is made of. */
+  /** Adds data of the chat to size and checksum. */
   note(bytes: Buffer | null): void {
     this.#octets += bytes?.length ?? 0
     this.#checksum = crc32(bytes ?? '-', this.#checksum)
@@ -125,7 +133,7 @@ class StoreReader {
   /** Why a blob was not read. */
   reasonOf = (id: string): IssueReason => this.#unread.get(id) ?? 'missing-blob'
 
-  /** The walk knows only that a blob is not there, or makes no sense; the store may know why. */
+  /** The walk only knows that a blob is missing or makes no sense; the store may know why. */
   explain(key: string, reason: IssueReason, { isEncrypted }: StoreFacts): IssueReason {
     if (reason === 'missing-blob') return this.reasonOf(key)
     return isEncrypted && (reason === 'bad-json' || reason === 'unknown-shape') ? 'encrypted' : reason
@@ -160,7 +168,7 @@ const reasons: Readonly<Record<'missing' | 'too-large' | 'unreadable', IssueReas
   unreadable: 'unreadable-page',
 }
 
-/** How many blobs a store holds in all, and what tables it has beside them. Null where it cannot be told. */
+/** How many blobs a store contains in all, and which other tables. Null if it cannot be read. */
 export function countStore(path: string): { readonly blobs: BlobCount; readonly foreign: readonly string[] } | null {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return null

@@ -1,10 +1,9 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/prepared.ts'
-import { readPortion } from '../../open-safely/read-portion.ts'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { readPortion, tryRead } from '../../open-safely/read-portion.ts'
 
-/** Of what the table of facts can hold, only these are read: a key lies there too. */
-export const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
+/** Only these rows of the table of facts are read, because it also contains a key. */
+const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
 
 const LIST_TABLES = `
 select name from sqlite_master where type = 'table' and name in ('blobs', 'meta')
@@ -19,7 +18,7 @@ export interface RawFacts {
   readonly hasKey: boolean
 }
 
-/** Null where the store has not the tables of one. */
+/** Null if the store does not have the expected tables. */
 export function readFacts(db: Database.Database): RawFacts | null {
   if (prepared<string>(db, LIST_TABLES).pluck().all().length < 2) return null
   const values = new Map<string, Buffer>()
@@ -35,12 +34,12 @@ select octet_length(data) as octets, case when octet_length(data) <= 33554432 th
 from blobs where id = ?
 `
 
-/** What stands under an id. */
-export type RawBlob =
+/** The value of an id. */
+type RawBlob =
   | { readonly kind: 'blob'; readonly data: Buffer }
   | { readonly kind: 'missing' | 'too-large' | 'unreadable' }
 
-/** The first of these blobs, as many as one short transaction reads; at least one. */
+/** The first of these blobs, as many as one short transaction reads, and at least one. */
 export function readBlobs(db: Database.Database, ids: readonly string[], msMax: number): ReadonlyMap<string, RawBlob> {
   const found = new Map<string, RawBlob>()
   readPortion(db, ids, msMax, (id) => {
@@ -71,7 +70,7 @@ export const countBlobs = (db: Database.Database): BlobCount =>
 
 const HAS_BLOB = `select 1 from blobs limit 1`
 
-/** A store without any is one in which nothing was said yet. */
+/** A store without blobs is a chat without messages. */
 export const hasBlobs = (db: Database.Database): boolean => prepared(db, HAS_BLOB).get() !== undefined
 
 const LIST_FOREIGN = `
@@ -79,6 +78,6 @@ select name from sqlite_master
 where type in ('table', 'view') and name not in ('blobs', 'meta') and name not like 'sqlite%'
 `
 
-/** Tables beside those that are known. */
+/** Unknown tables. */
 export const listForeign = (db: Database.Database): readonly string[] =>
   prepared<string>(db, LIST_FOREIGN).pluck().all()

@@ -7,8 +7,8 @@ import { piecesOf } from './pieces.ts'
 import { countStore, readStore } from './read-store.ts'
 
 /**
- * Looks at every store of a folder, or at one other, and tells how many there are, how many of their blobs a chat
- * reaches, and what could not be read. No name or word of a chat leaves it.
+ * Examines every store of a folder, or one other store, and reports the number of stores, how many of their blobs a
+ * chat reaches, and what could not be read. No name or text of a chat is included.
  */
 export function surveyStores(place: Place, path?: string): Survey {
   try {
@@ -39,14 +39,14 @@ class Tally {
   #issues = 0
 
   add(group: StoreGroup): void {
-    const looks = group.stores.flatMap((store) => {
+    const results = group.stores.flatMap((store) => {
       this.#count(store)
       const reading = readStore(store)
       if (reading.kind === 'busy') return []
       if (reading.kind === 'read') grow(this.#reached, reading.reached)
       return [{ store, reading }]
     })
-    this.#issues += piecesOf(group, looks, () => []).length - looks.length
+    this.#issues += piecesOf(group, results, () => []).length - results.length
   }
 
   #count({ path, octets }: StoreFile): void {
@@ -60,7 +60,7 @@ class Tally {
   get tables(): readonly TableSurvey[] {
     const { rows, bytes } = this.#stores
     const left = { rows: this.#blobs.rows - this.#reached.rows, bytes: this.#blobs.bytes - this.#reached.bytes }
-    // An issue of one blob is held as a row of its own, and accounted for as such.
+    // In the mirror, an issue of one blob is a row of its own, and is counted as such.
     const stores = [
       family('store', 'read', { rows, bytes }),
       family('unread blob', 'read', { rows: this.#issues, bytes: 0 }),

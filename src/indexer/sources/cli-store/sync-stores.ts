@@ -5,12 +5,12 @@ import { listLiveMessages } from '../../../mirror/write/messages/held-messages.t
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { groupStores, type Listing, type StoreGroup } from './list-stores.ts'
-import { piecesOf, storeKeyOf, type ListHeld, type Look } from './pieces.ts'
+import { piecesOf, storeKeyOf, type ListHeld, type StoreResult } from './pieces.ts'
 import { readStore } from './read-store.ts'
 
-/** After every key there is. */
+/** Sorts after every key. */
 const LAST_KEY = '\u{10ffff}'
-/** Chats are held in memory until they came from so many bytes. */
+/** Chats are collected in memory until they add up to this many bytes. */
 const PORTION_OCTETS_MAX = 4 * 1024 * 1024
 
 interface Whole {
@@ -21,10 +21,10 @@ interface Whole {
 }
 
 /**
- * Brings the mirror to what the stores of a folder hold, a few stores a portion. A store that was not touched since the
- * mirror took it is not opened, unless every value is to be compared.
- * @param whole its listing's signature is kept only once all of it was read
- * @returns how many chats could not be read at this moment
+ * Brings the mirror to the content of a folder's stores, a few stores per portion. A store that is unchanged since the
+ * mirror read it is not opened, unless every value is to be compared.
+ * @param whole the signature of its listing is saved only after everything was read
+ * @returns how many chats could not be read at the moment
  */
 export function* syncStores(whole: Whole): Generator<PassStep, number> {
   const { mirror, source, request, listing } = whole
@@ -37,16 +37,16 @@ export function* syncStores(whole: Whole): Generator<PassStep, number> {
   let done = 0
   let busy = 0
   for (const group of touched) {
-    const looks = yield* lookAt(group)
-    if (looks === null) busy += 1
-    else portion = grown(portion, group, looks, listLive)
+    const results = yield* readGroup(group)
+    if (results === null) busy += 1
+    else portion = extended(portion, group, results, listLive)
     if (portion.octets < PORTION_OCTETS_MAX) continue
-    yield* inAll(writeWhole(mirror, source, portionContent(whole, portion), request), done, touched.length)
+    yield* withTotals(writeWhole(mirror, source, portionContent(whole, portion), request), done, touched.length)
     done += portion.keys.size
     portion = emptyPortion
   }
   const last = { ...lastContent(whole, portion), signature: busy === 0 ? listing.signature : null }
-  yield* inAll(writeWhole(mirror, source, last, request), done, touched.length)
+  yield* withTotals(writeWhole(mirror, source, last, request), done, touched.length)
   return busy
 }
 
@@ -55,20 +55,20 @@ const listHeld = ({ mirror, source }: Whole): readonly held.HeldRow[] =>
 
 interface Portion {
   readonly pieces: readonly Piece[]
-  /** Keys of the stores that the pieces are of. */
+  /** Keys of the stores in this portion. */
   readonly keys: ReadonlySet<string>
   readonly octets: number
 }
 
 const emptyPortion: Portion = { pieces: [], keys: new Set(), octets: 0 }
 
-function grown(
+function extended(
   { pieces, keys, octets }: Portion,
   group: StoreGroup,
-  looks: readonly Look[],
+  results: readonly StoreResult[],
   listLive: ListHeld,
 ): Portion {
-  const more = piecesOf(group, looks, listLive)
+  const more = piecesOf(group, results, listLive)
   return {
     pieces: [...pieces, ...more],
     keys: new Set([...keys, ...group.stores.map(({ key }) => key)]),
@@ -76,24 +76,27 @@ function grown(
   }
 }
 
-/** Reads the stores of one chat. @returns null where one of them cannot be read at this moment */
-function* lookAt({ stores }: StoreGroup): Generator<PassStep, readonly Look[] | null> {
-  const looks: Look[] = []
+/**
+ * Reads the stores of one chat.
+ * @returns null if one of them cannot be read at the moment
+ */
+function* readGroup({ stores }: StoreGroup): Generator<PassStep, readonly StoreResult[] | null> {
+  const results: StoreResult[] = []
   for (const store of stores) {
     const reading = readStore(store)
     const { bytesRead, longestReadMs } = reading
     yield { ...readingStep, bytesRead, longestReadMs }
     if (reading.kind === 'busy') return null
-    looks.push({ store, reading })
+    results.push({ store, reading })
   }
-  return looks
+  return results
 }
 
-/** Whatever is not of this portion stays: what is gone comes with the last one, when all stores are known. */
+/** Everything outside this portion is kept. Deletions come with the last portion, when all stores are known. */
 function portionContent(whole: Whole, { pieces, keys }: Portion): WholeContent {
   const { identity } = whole.listing
   const isOfPortion = (key: string): boolean => keys.has(storeKeyOf(key, (store) => keys.has(store)))
-  // Asked anew: a portion before may have written some.
+  // Queried each time, because an earlier portion may have written some.
   const keptKeys = new Set(listHeld(whole).flatMap(({ key }) => (isOfPortion(key) ? [] : key)))
   return { pieces, keptKeys, workspaces: [], identity, signature: null, bytesRead: 0, longestReadMs: 0 }
 }
@@ -105,6 +108,6 @@ function lastContent(whole: Whole, portion: Portion): WholeContent {
   return { ...rest, keptKeys: new Set([...keptKeys].filter(isPresent)) }
 }
 
-function* inAll(steps: Generator<PassStep, void>, before: number, total: number): Generator<PassStep, void> {
+function* withTotals(steps: Generator<PassStep, void>, before: number, total: number): Generator<PassStep, void> {
   for (const step of steps) yield { ...step, done: Math.min(total, before + step.done), total }
 }

@@ -20,16 +20,13 @@ import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { emptyBatch } from '../../../mirror/write/batch.ts'
 import { inBulk } from '../../../mirror/fulltext/bulk.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { isToldDamaged, passByTable, READ_BY_TABLE, type Listing } from './read/full-scan-fallback.ts'
+import { isReportedDamaged, passByTable, READ_BY_TABLE, type Listing, emptyStore } from './read/read-by-table.ts'
 import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
-import { CHATS_A_LOOK, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
-import { findByKeys, findNew, sweepValues, type Found } from './detect/find-changes.ts'
-import { emptyStore } from './empty-store.ts'
-import { nextPosition } from './detect/next-position.ts'
+import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
+import { findByKeys, findNew, sweepValues, type Found, nextPosition } from './detect/find-changes.ts'
 import { isIndexedLater, readGroup, type Pass } from './read/read-group.ts'
-import { hasContexts } from './read/read-context.ts'
-import { readContexts } from './read/request-context.ts'
+import { hasContexts, readContexts } from './read/read-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read/read.ts'
 import { surveyStore } from './survey/survey.ts'
 import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './detect/sweep.ts'
@@ -37,14 +34,22 @@ import { allGone, goneByKeys, goneIfFew, type Verdict } from './detect/deletion-
 
 const KIND = 'composer-kv'
 const DECODER = 2
-/** Rows are counted against the mirror at most this often, so that one new message costs the same in any store. */
+/**
+ * Rows are compared with the mirror by number at most this often, so that one new message costs the same in any store.
+ */
 const COUNT_EVERY_MS = 60_000
-/** During a long first pass, how often rows written meanwhile are let in first. */
-const LET_IN_EVERY_MS = 1000
-/** Among the last so many rows of a store never read before are the chats that come first: a person asks for them first. */
+/** During a long first pass, newly written rows are read this often. */
+const READ_NEW_EVERY_MS = 1000
+/**
+ * In a store that was never read, the chats of this many newest rows are read first, because a person looks for those
+ * first.
+ */
 const FIRST_ROWS = 2000
 
-/** The global key-value store of one Cursor user folder. @param userDir Cursor's `User` folder */
+/**
+ * The global key-value store of one Cursor user folder.
+ * @param userDir Cursor's `User` folder
+ */
 export function composerKvSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
@@ -65,7 +70,7 @@ export function composerKvSource(userDir: string): Source {
       const signature = fileSignature(path)
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
       const detail = held.sourceDetail(mirror, num)
-      const isDamaged = isToldDamaged(detail)
+      const isDamaged = isReportedDamaged(detail)
       if (request.depth === 'nudge' && isSame) {
         const again = sweepAgain(mirror, num, signature, request.now())
         if (isDamaged) return { state: 'corrupt', detail, again }
@@ -101,7 +106,7 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
 function* passOver(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const table = file.read(findTable)
   if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
-  // A first pass takes a while, and whoever asks meanwhile should not be told that the store is missing.
+  // A first pass takes a while. The store must not be reported as missing in the meantime.
   if (!pass.isDamaged) held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
   const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
   yield { ...readingStep, longestReadMs: file.longestReadMs() }
@@ -115,12 +120,12 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const depth = isSwapped ? 'full' : request.depth
   let found: Found | null = null
   if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
-  // A sweep over all values sees what this would.
+  // A comparison of all values includes this one.
   if (position.watermark !== null && depth !== 'full') {
     found = findNew(file, mirror, num, position, { nowMs: request.now(), isThorough: isAtLeast(depth, 'recent') })
   }
   const isReconcile = found === null || found.isAlarmed || depth === 'reconcile'
-  // What vanished in great number may be back any moment.
+  // After a mass loss the rows may be back at any moment.
   const isWatched = countMissed(mirror, num) > 0
   const isCountDue =
     isAtLeast(depth, 'count') ||
@@ -129,7 +134,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
     request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
-  // Rows that a cut short pass or a salvaged mirror left may be in the mirror alone by now.
+  // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
   const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
   if (isFirst) yield* inBulk(mirror, () => readNewest(file, pass))
   if (found !== null) yield* readDirty(file, pass, found)
@@ -157,10 +162,10 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   }
 }
 
-/** By then the workspaces' lists are read, which place most chats. */
+/** By then the lists of the workspaces have been read, which place most chats. */
 const placeSoon: Again = { depth: 'reconcile', inMs: 2000 }
 
-/** Before the keys of all rows are listed, which takes the longer the larger the store is. */
+/** Runs before all keys are listed, because that takes longer the larger the store is. */
 function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   const dirty = new DirtyChats()
   for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
@@ -171,7 +176,7 @@ function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   }
 }
 
-/** The chats at work, or the next slice of all there is. */
+/** Compares the chats active within a day, or the next slice of the store. */
 function* compareSome(file: OpenFile, pass: Pass, depth: PassDepth, top: Found['top']): Generator<PassStep, void> {
   if (depth === 'nudge') return
   const { mirror, num, request } = pass
@@ -217,12 +222,12 @@ function* reconcile(file: OpenFile, pass: Pass, depth: PassDepth): Generator<Pas
   for (const row of found.missing) if (gone.has(row.key)) found.dirty.add(row)
   const verdict = request.depth === 'full' ? allGone : goneByKeys(gone)
   yield* readDirty(file, pass, { ...found, verdict })
-  // Not before: at a first pass the workspaces' lists, which place most chats, are still to be read.
+  // Not during the first pass: the workspaces' lists, which place most chats, have not been read yet.
   if (depth === 'reconcile' || depth === 'full') yield* placeByContext(file, pass)
   return found
 }
 
-/** The last resort: it looks at every chat that has no project. */
+/** The last resort: it examines every chat without a project. */
 function* placeByContext(file: OpenFile, { mirror, num, request }: Pass): Generator<PassStep, void> {
   for (const { evidence, bytesRead, elapsedMs } of readContexts(file, mirror, num)) {
     const batch = { ...emptyBatch, source: num, nowMs: request.now(), evidence }
@@ -231,7 +236,7 @@ function* placeByContext(file: OpenFile, { mirror, num, request }: Pass): Genera
   }
 }
 
-/** Reads the dirty chats, newest first, a group at a time; each group is one or a few transactions of the mirror. */
+/** Reads the changed chats, newest first, in groups; each group is one or a few transactions of the mirror. */
 function* readDirty(
   file: OpenFile,
   pass: Pass,
@@ -239,18 +244,18 @@ function* readDirty(
 ): Generator<PassStep, void> {
   const { mirror, num, request } = pass
   const queue = found.dirty.newestFirst()
-  const verdict = found.verdict ?? cheapVerdict(pass, queue.length <= CHATS_A_LOOK)
+  const verdict = found.verdict ?? cheapVerdict(pass, queue.length <= CHATS_PER_READ)
   let done = 0
-  let letInAtMs = request.now()
+  let newReadAtMs = request.now()
   let seenRowid = found.top?.rowid ?? 0
   for (const group of groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict)) {
     for (const step of readGroup(file, pass, group)) {
       done += step.done
       yield { ...step, done, total: Math.max(found.dirty.rows, done) }
     }
-    if (request.now() - letInAtMs < LET_IN_EVERY_MS) continue
-    letInAtMs = request.now()
-    seenRowid = yield* letInNew(file, pass, seenRowid)
+    if (request.now() - newReadAtMs < READ_NEW_EVERY_MS) continue
+    newReadAtMs = request.now()
+    seenRowid = yield* readNew(file, pass, seenRowid)
   }
 }
 
@@ -259,8 +264,8 @@ const cheapVerdict = (pass: Pass, isOnlyLook: boolean): Verdict =>
     pass.isInDoubt = true
   })
 
-/** A first pass over a large store takes minutes; what the user writes meanwhile does not wait for its end. */
-function* letInNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<PassStep, number> {
+/** A first pass over a large store takes minutes. What the user writes in the meantime must not wait for its end. */
+function* readNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<PassStep, number> {
   const above = file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
   const dirty = new DirtyChats()
   for (const ref of above) dirty.add(ref)

@@ -1,10 +1,10 @@
 import { asChatId, asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 
 /**
- * The two key families that hold chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Of what was sent along
- * with a message, `messageRequestContext:<chat>:<message>`, a few rows a chat may be read to learn where the chat belongs.
- * Nothing else in the table is ever selected by value. `;` is the sign after `:`, so that a family and a chat are
- * ranges of the index.
+ * The two key families with chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Of the data sent along with
+ * messages, `messageRequestContext:<chat>:<message>`, a few rows per chat may be read to find out where the chat
+ * belongs. No other value of the table is ever selected. `;` is the character after `:`, so that families and chats are
+ * index ranges.
  */
 export const CHAT_PREFIX = 'composerData:'
 export const MESSAGE_PREFIX = 'bubbleId:'
@@ -30,9 +30,9 @@ const COLON = 0x3a
 const IS_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * Takes a key apart. A chat's id may hold any sign, a newline or a colon among them; a message's id is a UUID in every
- * store seen, so that what stands before a UUID at the end is the chat.
- * @returns null for a key of another family, or one whose bytes are not UTF-8 (shown by U+FFFD)
+ * Splits a key. A chat's id may contain any character, including a newline or a colon. A message's id was a UUID in
+ * every known store, so the text before a UUID at the end is the chat.
+ * @returns null for a key of another family, or if its bytes are not UTF-8 (which U+FFFD shows)
  */
 export function splitKey(key: string): ChatKey | null {
   if (key.includes('\ufffd')) return null
@@ -51,13 +51,16 @@ export function splitKey(key: string): ChatKey | null {
   }
 }
 
-/** Whether keys are of this chat, as `splitKey` would say; asked for every row of a chat, at each change of it. */
+/**
+ * Whether a key belongs to this chat, with the same result as `splitKey`. Fast, because it runs for every row of a chat
+ * at each change.
+ */
 export function ofChat(chatId: ChatId): (key: string) => boolean {
   const start = messageRange(chatId).from
   const isPlain = !chatId.includes(':')
-  const isSurely = (key: string): boolean =>
+  const isPlainMatch = (key: string): boolean =>
     isPlain && key.length > start.length && key.startsWith(start) && !/[:\ufffd]/.test(key.slice(start.length))
-  return (key) => isSurely(key) || splitKey(key)?.chatId === chatId
+  return (key) => isPlainMatch(key) || splitKey(key)?.chatId === chatId
 }
 
 export const chatKey = (chatId: ChatId): string => `${CHAT_PREFIX}${chatId}`
@@ -72,7 +75,7 @@ export const contextRange = (chatId: ChatId): KeyRange => ({
   to: `${CONTEXT_PREFIX}${chatId};`,
 })
 
-/** The chat to which a context belongs; its key is built as a message's is. */
+/** The chat of a context. The key has the same structure as a message's key. */
 export function splitContextKey(key: string): ChatId | null {
   if (!key.startsWith(CONTEXT_PREFIX)) return null
   return splitKey(`${MESSAGE_PREFIX}${key.slice(CONTEXT_PREFIX.length)}`)?.chatId ?? null

@@ -1,6 +1,6 @@
 import type { EvidenceWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import { readFileUri, readUri } from '../records/chat/decode-evidence.ts'
 import {
   asRecord,
@@ -12,7 +12,7 @@ import {
 } from '../records/json/json-value.ts'
 import type { JsonRecord } from '../records/json/json-value.ts'
 
-/** The sidebar's projects, by id: an array of objects with an `id`, or an object with the ids as its keys. */
+/** The projects in the sidebar, by id: an array of objects with an `id`, or an object with the ids as keys. */
 export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
   const entries = listEntries(value, 'projects').map(
     ({ key, value: entry }): readonly [string | null, string | null] => {
@@ -23,7 +23,7 @@ export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
   return new Map(entries.flatMap(([id, uri]) => (id === null || uri === null ? [] : [[id, uri]])))
 }
 
-/** Which project a chat is in: an object with the chats' ids as its keys, or an array of pairs. */
+/** The project of each chat: an object with the chats' ids as keys, or an array of pairs. */
 export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
   const entries = listEntries(value, 'membership').map(
     ({ key, value: entry }): readonly [string | null, string | null] => {
@@ -35,7 +35,7 @@ export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
   return new Map(entries.flatMap(([id, project]) => (id === null || project === null ? [] : [[asChatId(id), project]])))
 }
 
-/** Of both together: each says nothing without the other. */
+/** Combines the two: neither says anything alone. */
 export function placeMembers(
   membership: ReadonlyMap<ChatId, string>,
   projects: ReadonlyMap<string, string>,
@@ -51,7 +51,7 @@ interface Entry {
   readonly value: unknown
 }
 
-/** What the value lists, or what it holds under `name`, should a later build put a wrapper around it. */
+/** The entries of the value, or of its field `name`, in case a later build adds a wrapper. */
 function listEntries(value: unknown, name: string): readonly Entry[] {
   const record = asRecord(value)
   const inner: unknown = record?.[name]
@@ -60,7 +60,7 @@ function listEntries(value: unknown, name: string): readonly Entry[] {
   return Object.entries(asRecord(list) ?? {}).map(([key, entry]) => ({ key: wellFormed(key), value: entry }))
 }
 
-/** Nothing keeps a project's id from being the wrapper's name. */
+/** A project's id may be the same as the wrapper's name. */
 const isProject = (value: object): boolean => 'workspace' in value || 'projectId' in value
 
 function readProjectUri(project: JsonRecord): string | null {

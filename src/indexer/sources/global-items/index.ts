@@ -11,12 +11,15 @@ import { readStore } from './read-store.ts'
 
 const KIND = 'global-items'
 const DECODER = 2
-/** Its tabs are as old as those of the workspaces. */
+/** The same as for workspaces, because its tabs are as old as theirs. */
 const RANK = 2
-/** The store changes with every message, and these items hardly ever: a change of theirs can wait so long. */
+/** The store changes with every message, and these items rarely do, so their changes can wait this long. */
 const LOOK_EVERY_MS = 5000
 
-/** What the global store of one Cursor user folder holds beside the rows of chats. @param userDir Cursor's `User` folder */
+/**
+ * What the global store of one Cursor user folder contains besides the rows of chats.
+ * @param userDir Cursor's `User` folder
+ */
 export function globalItemsSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
@@ -36,56 +39,56 @@ export function globalItemsSource(userDir: string): Source {
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
       if (request.depth === 'nudge' && isSame) {
         held.saveSourceState(mirror, num, 'ok', null, null)
-        return settled
+        return done
       }
-      const last = lookOf(mirror, source.id)
+      const last = lastSnapshot(mirror, source.id)
       return request.depth === 'nudge' && signature !== null && isFresh(last, request.now())
-        ? unsettled
-        : yield* look(mirror, source, request)
+        ? countNeeded
+        : yield* readAndWrite(mirror, source, request)
     },
   }
   return source
 }
 
-const settled: PassEnd = { state: 'ok', detail: null, again: [] }
-/** A value rewritten in place at its old length shows in nothing but the value: that is compared later. */
-const unsettled: PassEnd = { state: 'ok', detail: null, again: [countLater] }
+const done: PassEnd = { state: 'ok', detail: null, again: [] }
+/** A value updated in place without a change of length shows only in the value itself, which is compared later. */
+const countNeeded: PassEnd = { state: 'ok', detail: null, again: [countLater] }
 
-interface Look {
+interface Snapshot {
   readonly glance: Glance | null
   readonly atMs: number
 }
 
-/** What was seen last, by mirror. Sources are made anew for every run; a process that starts anew reads once. */
-const looks = new WeakMap<Mirror, Map<SourceId, Look>>()
+/** What was seen last, by mirror. Source objects are rebuilt for every run; a new process reads once. */
+const snapshots = new WeakMap<Mirror, Map<SourceId, Snapshot>>()
 
-const lookOf = (mirror: Mirror, id: SourceId): Look | undefined => looks.get(mirror)?.get(id)
+const lastSnapshot = (mirror: Mirror, id: SourceId): Snapshot | undefined => snapshots.get(mirror)?.get(id)
 
-function noteLook(mirror: Mirror, id: SourceId, seen: Look | null): void {
-  const ofMirror = looks.get(mirror) ?? new Map<SourceId, Look>()
-  looks.set(mirror, ofMirror)
+function saveSnapshot(mirror: Mirror, id: SourceId, seen: Snapshot | null): void {
+  const ofMirror = snapshots.get(mirror) ?? new Map<SourceId, Snapshot>()
+  snapshots.set(mirror, ofMirror)
   if (seen === null) ofMirror.delete(id)
   else ofMirror.set(id, seen)
 }
 
-function isFresh(last: Look | undefined, nowMs: number): boolean {
+function isFresh(last: Snapshot | undefined, nowMs: number): boolean {
   const sinceMs = last === undefined ? LOOK_EVERY_MS : nowMs - last.atMs
   return sinceMs >= 0 && sinceMs < LOOK_EVERY_MS
 }
 
-function* look(mirror: Mirror, source: Source, request: PassRequest): Generator<PassStep, PassEnd> {
+function* readAndWrite(mirror: Mirror, source: Source, request: PassRequest): Generator<PassStep, PassEnd> {
   const num = held.sourceNum(mirror, source)
   const atMs = request.now()
-  const seen = request.depth === 'nudge' ? (lookOf(mirror, source.id)?.glance ?? null) : null
+  const seen = request.depth === 'nudge' ? (lastSnapshot(mirror, source.id)?.glance ?? null) : null
   const found = readStore(source.path, seen)
-  noteLook(mirror, source.id, null)
+  saveSnapshot(mirror, source.id, null)
   if (found.kind === 'closed') {
     held.saveSourceState(mirror, num, found.state, found.detail, null)
     return { state: found.state, detail: found.detail, again: [] }
   }
   if (found.kind === 'same') yield { ...readingStep, bytesRead: found.bytesRead }
   else yield* writeWhole(mirror, source, found.content, request)
-  noteLook(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
+  saveSnapshot(mirror, source.id, { glance: found.kind === 'same' ? seen : found.glance, atMs })
   held.saveSourceState(mirror, num, 'ok', null, request.now())
-  return found.kind === 'same' ? unsettled : settled
+  return found.kind === 'same' ? countNeeded : done
 }

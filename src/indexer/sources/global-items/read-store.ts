@@ -2,12 +2,21 @@ import { endedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../o
 import type { WholeContent } from '../../open-safely/whole-store.ts'
 import { decodeItems } from './decode-item.ts'
 import { decodeHeaderTable } from './decode-table.ts'
-import { workspaceRoots } from './workspace-roots.ts'
+import { workspaceRoots } from '../records/chat/user-folder.ts'
 import { tabKeys } from '../records/chat/decode-tabs.ts'
-import { findLayout, glance, isLastPage, itemKeys, readHeaderPage, readItem } from './read.ts'
-import type { Glance, HeaderRows, Layout } from './read.ts'
+import {
+  findLayout,
+  glance,
+  isLastPage,
+  itemKeys,
+  readHeaderPage,
+  readItem,
+  type Glance,
+  type HeaderRows,
+  type Layout,
+} from './read.ts'
 
-/** `same`: what can be seen without reading is as it was at the look before. */
+/** `same`: as far as can be seen without reading values, nothing has changed since the last look. */
 export type Found =
   | { readonly kind: 'whole'; readonly glance: Glance; readonly content: WholeContent }
   | { readonly kind: 'same'; readonly bytesRead: number }
@@ -27,7 +36,7 @@ export function readStore(path: string, seen: Glance | null): Found {
 }
 
 function readOpen(file: OpenFile, path: string, seen: Glance | null): Found {
-  // The glance comes first: what is written while the values are read shows at the next one.
+  // The glance comes first, so that changes made while the values are read show in the next one.
   const { layout, look } = file.read((db) => {
     const found = findLayout(db)
     const { lists, tabs, heldTabs } = glance(db, found)
@@ -39,7 +48,7 @@ function readOpen(file: OpenFile, path: string, seen: Glance | null): Found {
   return { kind: 'whole', glance: look, content: readAll(file, path, layout, hasSameTabs ? look.heldTabs : null) }
 }
 
-/** @param keptTabs items of tabs that are as they were and need not be read; null to read what there is of them */
+/** @param keptTabs items with unchanged tabs, which need not be read; null to read all tabs */
 function readAll(file: OpenFile, path: string, layout: Layout, keptTabs: readonly string[] | null): WholeContent {
   let longestReadMs = 0
   const timed = <Value>(use: Parameters<typeof file.read<Value>>[0]): Value => {
@@ -49,7 +58,7 @@ function readAll(file: OpenFile, path: string, layout: Layout, keptTabs: readonl
     return value
   }
   const keys = layout.hasItems ? itemKeys.filter((key) => keptTabs === null || !tabKeys.includes(key)) : []
-  // An item a transaction: tabs can be large.
+  // One item per transaction: tabs can be large.
   const items = keys.flatMap((key) => timed((db) => readItem(db, key)) ?? [])
   const table = layout.columns === null ? null : readTable(timed, layout.columns)
   const values = [...items, ...(table?.rows ?? [])].map(({ value }) => value?.length ?? 0)
@@ -64,7 +73,7 @@ function readAll(file: OpenFile, path: string, layout: Layout, keptTabs: readonl
   }
 }
 
-/** A page a transaction. */
+/** One page per transaction. */
 function readTable(read: OpenFile['read'], columns: NonNullable<Layout['columns']>): HeaderRows {
   const rows: HeaderRows['rows'][number][] = []
   for (;;) {

@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { tryRead } from '../../open-safely/read-portion.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { tabKeys } from '../records/chat/decode-tabs.ts'
 
 /**
- * The items that are read, by their exact names. The table also holds tokens, keys and settings, so that nothing in it
- * is ever asked for by a pattern.
+ * The items that are read, by exact name. The table also contains tokens, keys and settings, so nothing in it is ever
+ * selected by a pattern.
  */
 export const LIST_KEY = 'composer.composerHeaders'
 export const PROJECTS_KEY = 'glass.localAgentProjects.v1'
@@ -13,11 +13,11 @@ export const MEMBERSHIP_KEY = 'glass.localAgentProjectMembership.v1'
 const listKeys: readonly string[] = [LIST_KEY, PROJECTS_KEY, MEMBERSHIP_KEY]
 export const itemKeys: readonly string[] = [...listKeys, ...tabKeys]
 
-/** Above this a value is not read. */
+/** Larger values are not read. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
 const PAGE_ROWS = 500
 
-/** An item table without rowids is none that is known. */
+/** An item table without rowids is unknown. */
 const FIND_TABLES = `
 select name from sqlite_master
 where (name = 'ItemTable' and type = 'table' and sql not like '%without%rowid%')
@@ -25,7 +25,7 @@ where (name = 'ItemTable' and type = 'table' and sql not like '%without%rowid%')
 `
 const LIST_COLUMNS = `select name from pragma_table_info('composerHeaders')`
 
-/** The columns of the table of heads that are read. Which of them there are, and in which order, differs by version. */
+/** The columns of the table of heads that are read. Which exist, and in which order, differs by version. */
 const headerColumns = [
   'composerId',
   'workspaceId',
@@ -40,9 +40,9 @@ type HeaderColumn = (typeof headerColumns)[number]
 
 export interface Layout {
   readonly hasItems: boolean
-  /** Null where there is no table of heads. */
+  /** Null if there is no table of heads. */
   readonly columns: ReadonlySet<HeaderColumn> | null
-  /** Why the store cannot be read, null where it can. */
+  /** Why the store cannot be read; null if it can. */
   readonly trouble: string | null
 }
 
@@ -56,7 +56,7 @@ export function findLayout(db: Database.Database): Layout {
   }
 }
 
-/** SQLite does not tell the case of names apart. */
+/** SQLite ignores the case of names. */
 function findColumns(db: Database.Database): ReadonlySet<HeaderColumn> {
   const names = new Set(
     prepared<{ name: string }>(db, LIST_COLUMNS)
@@ -77,13 +77,13 @@ const ifThere = (columns: ReadonlySet<HeaderColumn>, column: HeaderColumn, sql: 
   columns.has(column) ? sql : 'null'
 
 /**
- * What can be seen of the rows without reading a value. Equal glances: nothing to read, as far as can be told cheaply.
- * Tabs stand apart: the lists change with every chat, and tabs, which are larger, hardly ever.
+ * What can be seen of the rows without reading a value. If two glances are equal, there is probably nothing to read.
+ * Tabs are separate: the lists change with every chat, while tabs are larger and rarely change.
  */
 export interface Glance {
   readonly lists: string
   readonly tabs: string
-  /** The items of tabs that are there, by their keys. */
+  /** The keys of the existing items with tabs. */
   readonly heldTabs: readonly string[]
 }
 
@@ -92,7 +92,7 @@ export function glance(db: Database.Database, { hasItems, columns }: Layout): Gl
     hasItems ? tryRead(() => prepared<{ octets: number | null }>(db, GLANCE_AT_ITEM).get(key)) : { value: undefined }
   const table = columns === null ? null : tryRead(() => prepared(db, glanceAtTable(columns)).get())
   const tabs = tabKeys.map((key) => ({ key, seen: glanceAt(key) }))
-  // What lies on a damaged page is there, too.
+  // An item on a damaged page exists too.
   const isThere = ({ seen }: (typeof tabs)[number]): boolean => seen === null || typeof seen.value?.octets === 'number'
   return {
     lists: JSON.stringify([listKeys.map(glanceAt), table]),
@@ -107,7 +107,7 @@ select octet_length(value) as octets,
 from ItemTable where key = ? and value is not null
 `
 
-/** `value` is null where it is too large to read, or its page is damaged. */
+/** `value` is null if it is too large, or its page is damaged. */
 export interface RawItem {
   readonly key: string
   readonly octets: number
@@ -115,7 +115,7 @@ export interface RawItem {
   readonly isDamaged: boolean
 }
 
-/** Null where there is no such item. A NULL, by which Cursor deletes, is as none. */
+/** Null if there is no such item. NULL means the same: that is how Cursor deletes. */
 export function readItem(db: Database.Database, key: string): RawItem | null {
   const read = tryRead(() => prepared<{ octets: number; value: Buffer | null }>(db, READ_ITEM).get(key))
   if (read === null) return { key, octets: 0, value: null, isDamaged: true }
@@ -133,10 +133,10 @@ from composerHeaders ${columns.has('composerId') ? 'order by composerId' : ''}
 limit ${PAGE_ROWS} offset ?
 `
 
-/** Null where the column is missing; nothing is known of what stands in the others. */
+/** Null if the column is missing. The others can have any value. */
 export interface HeaderRow {
   readonly composerId: unknown
-  /** Names a workspace by nothing but its id. */
+  /** The id of a workspace and nothing else. */
   readonly workspaceId: unknown
   readonly createdAt: unknown
   readonly lastUpdatedAt: unknown
@@ -144,7 +144,7 @@ export interface HeaderRow {
   readonly isSubagent: unknown
   readonly recency: unknown
   readonly octets: number
-  /** Also null where it is NULL, or too large: `octets` tells them apart. */
+  /** Null if the column is NULL, or the value too large; `octets` distinguishes the two. */
   readonly value: Buffer | null
 }
 
@@ -153,7 +153,7 @@ export interface HeaderRows {
   readonly isDamaged: boolean
 }
 
-/** One page of the table of heads. What is written between two pages shows at the next look. */
+/** One page of the table of heads. Changes between two pages show at the next look. */
 export function readHeaderPage(db: Database.Database, columns: ReadonlySet<HeaderColumn>, offset: number): HeaderRows {
   const read = tryRead(() => prepared<HeaderRow>(db, readHeaders(columns)).all(offset))
   if (read === null) return { rows: [], isDamaged: true }

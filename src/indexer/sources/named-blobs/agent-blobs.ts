@@ -9,14 +9,15 @@ import { recoverThread } from './recover-thread.ts'
 import { readOwnRow } from '../../../mirror/threads/outlines.ts'
 import type { ChatId } from '../../../model/ids.ts'
 
-/** The model's copy of a thread has no ids and no times: whatever else holds the chat knows it better. */
+/** The model's copy of a thread has no ids and no times: every other source of the chat is more complete. */
 const RANK = 4
 const DECODER = 2
 
 /**
- * What was sent to the model, where a chat's messages leave something out: the outputs of calls, and the whole thread
- * of a chat that has no messages any more. A blob does not say whose it is, so that only those are read which the state
- * of an asking chat names. @param userDir Cursor's `User` folder
+ * What was sent to the model, for chats whose messages leave something out: the outputs of calls, and the whole thread
+ * of a chat that has no messages any more. A blob does not name its chat, so only blobs named by the state of an asking
+ * chat are read.
+ * @param userDir Cursor's `User` folder
  */
 export const agentBlobsSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'agent-blobs', decoder: DECODER, rank: RANK, look: lookIntoChats })
@@ -28,7 +29,7 @@ function* lookIntoChats(pass: BlobPass): Generator<PassStep, void> {
 function* lookIntoChat(pass: BlobPass, chat: ReferringChat): Generator<PassStep, void> {
   const { id, hasMessages } = chat
   if (readOwnRow(pass.mirror, id, pass.asker) === 'gone') {
-    yield* letGo(pass, id)
+    yield* markGone(pass, id)
     return
   }
   const asks = hasMessages ? listPendingOutputs(pass.mirror, pass.asker, id) : []
@@ -43,8 +44,11 @@ function* lookIntoChat(pass: BlobPass, chat: ReferringChat): Generator<PassStep,
   if (decoded !== null) yield* joinOutputs(pass, decoded, asks)
 }
 
-/** A copy is the chat's as long as the chat is there: its blobs outlive it until Cursor collects them, unseen by anyone. */
-function* letGo(pass: BlobPass, id: ChatId): Generator<PassStep, void> {
+/**
+ * The copy belongs to the chat only as long as the chat exists. Its blobs stay until Cursor collects them, but nobody
+ * can see them.
+ */
+function* markGone(pass: BlobPass, id: ChatId): Generator<PassStep, void> {
   if (readOwnRow(pass.mirror, id, pass.num) !== 'live') return
   yield foundStep(pass, { bytesRead: 0, elapsedMs: 0 }, { chats: [goneChat(id)] })
 }

@@ -10,10 +10,10 @@ import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { asSourceId } from '../../../model/ids.ts'
 import { hasTable, type NamedPage, type NamedValue } from './read.ts'
 
-/** The source whose messages ask; its values lie in the same file. */
+/** The source whose messages ask for values; the values are in the same file. */
 const ASKER = 'composer-kv'
 
-/** A look at what was asked for, with the store open. */
+/** One search for the requested values, with the store open. */
 export interface BlobPass {
   readonly file: OpenFile
   readonly mirror: Mirror
@@ -22,11 +22,11 @@ export interface BlobPass {
   /** The number of the source whose messages ask. */
   readonly asker: number
   readonly request: PassRequest
-  /** Asks up to this number were looked at before. */
+  /** Requests up to this number were handled before. */
   readonly after: number
-  /** True where no pass has ended since another version of the decoder read the source, or since the mirror was salvaged. */
+  /** True if no pass has ended since another decoder version read the source, or since the mirror was salvaged. */
   readonly isOutdated: boolean
-  /** Keys of the rows of which an issue was told. */
+  /** Keys of the rows with an issue in this pass. */
   readonly issueKeys: Set<string>
 }
 
@@ -38,8 +38,8 @@ interface BlobSource {
 }
 
 /**
- * A source that looks only for what messages ask for. Where nothing was asked since its last pass it opens no file; on
- * a pass over every value it looks for all that is still open.
+ * A source that reads only values requested by messages. If nothing was requested since its last pass, it opens no
+ * file. A full pass looks for everything that is still missing.
  */
 export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobSource): Source {
   const folder = join(userDir, 'globalStorage')
@@ -71,7 +71,7 @@ interface Setting {
   readonly look: BlobSource['look']
 }
 
-/** What is asked for in a run that this one did not wait for is looked for with the next count. */
+/** Requests made by a source that runs later in the same run are handled at the next count. */
 const settledFor = ({ depth }: PassRequest): PassEnd => ({
   state: 'ok',
   detail: null,
@@ -93,11 +93,11 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
     const issueKeys = new Set<string>()
     if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after, isOutdated, issueKeys })
     const { identity, signature } = file
-    // A look at all that is asked for told every issue that there still is.
+    // A full search has reported every issue that still exists.
     const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
     const end = { identity, signature, watermark: newest, watermarkKey: null }
     writeFound({ mirror, num, request }, { droppedKeys, position: end })
-    // What is not read of the store is the business of others.
+    // Other sources account for the rest of the store.
     held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
     return settledFor(request)
   } catch (error) {
@@ -110,15 +110,15 @@ function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Ge
 
 type Writer = Pick<BlobPass, 'mirror' | 'num' | 'request'>
 
-/** Writes what was found in one transaction. */
+/** Writes the found values in one transaction. */
 function writeFound({ mirror, num, request }: Writer, found: Partial<Batch>): PassStep['outcome'] {
   return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
 }
 
-/** In place of a rowid: this decoder read the value. */
+/** Used instead of a rowid: this decoder has read the value. */
 export const READ = 0
 
-/** What a value that is named by its hash holds never changes: that it was read is all there is to know. */
+/** A value named by its hash never changes, so the row only records that it was read. */
 export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => ({
   key,
   rowid: READ,
@@ -126,7 +126,7 @@ export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => (
   checksum: null,
 })
 
-/** A step that read a page, and wrote what it found there. */
+/** A step that read one page and wrote what it found. */
 export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch>): PassStep {
   const outcome = writeFound(pass, found)
   for (const { key } of found.issues ?? []) pass.issueKeys.add(key)

@@ -4,15 +4,14 @@ import { type OpenReference, listBlobsOfCall } from '../../../mirror/write/pendi
 import type { PassStep } from '../../source.ts'
 import { decodeArchive, decodeTurn, type ConversationState } from '../records/state/conversation-state.ts'
 import { listToolResults, parseModelMessages, type ToolResult } from '../records/state/model-messages.ts'
-import { blobKey, BLOB_PREFIX, decodeBlob } from './agent-kv.ts'
+import { blobKey, BLOB_PREFIX, decodeBlob, readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 import { foundStep, READ, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
-import { readWhole, VALUE_OCTETS_MAX } from './read-state.ts'
 
 /**
- * Finds the outputs that messages of a chat leave out, in the blobs that the chat's state names. Each blob is read once
- * to learn whose outputs it holds, and again only when one of those is asked for later. What the state's own list does
- * not tell is looked for in what its summaries replaced, and in its turns.
+ * Finds the outputs that messages of a chat leave out, in the blobs named by the chat's state. Each blob is read once
+ * to learn which outputs it contains, and again only if one of those is requested later. What the state's own list does
+ * not have is looked for in what its summaries replaced, and in its turns.
  */
 export function* joinOutputs(
   pass: BlobPass,
@@ -42,7 +41,7 @@ function* namedBelow(
   return new Set([...found.values()].flatMap((bytes) => decode(decodeBlob(bytes))?.messages ?? []))
 }
 
-/** @param open numbers of asks by the call's id: those that are answered are taken out */
+/** @param open numbers of requests by the call's id; answered ones are removed */
 function* joinFrom(
   pass: BlobPass,
   named: ReadonlySet<string>,
@@ -62,7 +61,7 @@ function* joinFrom(
   }
 }
 
-/** Those that this decoder never looked into, and those known to hold what is asked for. */
+/** Blobs that this decoder never read, and those known to contain a requested output. */
 function blobsToRead({ mirror, num }: BlobPass, named: ReadonlySet<string>, callIds: readonly string[]): string[] {
   const fresh = [...named].filter((blob) => findHeldRow(mirror, num, blobKey(blob))?.rowid !== READ)
   const known = callIds.flatMap((callId) => listBlobsOfCall(mirror, num, callId)).filter((blob) => named.has(blob))
@@ -72,6 +71,6 @@ function blobsToRead({ mirror, num }: BlobPass, named: ReadonlySet<string>, call
 function resultsIn({ value, octets }: NamedValue): readonly ToolResult[] {
   if (value === null || value.length < octets) return []
   const parsed = parseModelMessages(decodeBlob(value))
-  // A node of the tree, or something newer: what it is, is told by doctor.
+  // A node of the tree, or a newer format; `doctor` reports which.
   return parsed.kind === 'issue' ? [] : parsed.messages.flatMap((message) => listToolResults(message))
 }

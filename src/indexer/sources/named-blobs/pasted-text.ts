@@ -2,16 +2,19 @@ import { isUtf8 } from 'node:buffer'
 import { listPendingContents, type OpenReference } from '../../../mirror/write/pending-references.ts'
 import type { AnswerWrite } from '../../../mirror/write/batch.ts'
 import type { PassStep, Source } from '../../source.ts'
-import { CONTENT_PREFIX } from '../records/state/find-contents.ts'
+import { CONTENT_PREFIX } from '../records/message/find-asks.ts'
 import { blobSource, foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
 
-/** It holds no chats, so that none is ever its own. */
+/** It contains no chats, so no chat ever comes from it. */
 const RANK = 9
-/** Of a longer text only the beginning is kept: whole files are attached, and the store keeps each. */
+/** Of a longer text only the beginning is stored: whole files can be attached, and Cursor's store has each of them. */
 export const TEXT_OCTETS_MAX = 256 * 1024
 
-/** The texts that messages name by their hash: pasted, or attached. @param userDir Cursor's `User` folder */
+/**
+ * Pasted and attached texts, which messages name by their hash.
+ * @param userDir Cursor's `User` folder
+ */
 export const pastedTextSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'pasted-text', decoder: 1, rank: RANK, look: findTexts })
 
@@ -28,22 +31,25 @@ function* findTexts(pass: BlobPass): Generator<PassStep, void> {
   }
 }
 
-/** A NULL is a deletion: there may be another value some day. */
+/** NULL is a deletion: there may be another value later. */
 function answerOf({ num }: OpenReference, { value, octets }: NamedValue): AnswerWrite[] {
   if (value === null) return []
   const text = textOf(value, octets > value.length)
   return [{ ask: num, value: text, cappedFrom: text !== null && octets > value.length ? octets : null }]
 }
 
-/** Null for what is no text: a picture, say. The last sign of a beginning may be cut in two, and is left out. */
+/** Null if it is not text, for example a picture. A character that was cut at the end is left out. */
 function textOf(bytes: Buffer, isCut: boolean): string | null {
   if (bytes.includes(0)) return null
-  const whole = isCut ? bytes.subarray(0, endOfLastSign(bytes)) : bytes
+  const whole = isCut ? bytes.subarray(0, endOfLastCharacter(bytes)) : bytes
   return isUtf8(whole) ? whole.toString('utf8') : null
 }
 
-/** Where the last sign that is whole ends: a sign has at most four bytes, and those after its first begin with 10. */
-function endOfLastSign(bytes: Buffer): number {
+/**
+ * The end of the last complete character. A UTF-8 character has at most four bytes, and all but the first start with
+ * the bits 10.
+ */
+function endOfLastCharacter(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at -= 1) {
     const byte = bytes[at] ?? 0
     if (byte < 0x80) return at + 1

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion } from '../../open-safely/read-portion.ts'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { readPortion, type Portion, tryRead } from '../../open-safely/read-portion.ts'
 import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
@@ -9,10 +8,10 @@ select 1 from sqlite_master
 where name = 'cursorDiskKV' and type = 'table' and (select encoding from pragma_encoding) = 'UTF-8'
 `
 
-/** Whether the store has the table in a form that is known. What is wrong with it is told by the chats' own source. */
+/** Whether the store has the table in a known form. Problems with it are reported by the chats' own source. */
 export const hasTable = (db: Database.Database): boolean => prepared(db, HAS_TABLE).get() !== undefined
 
-/** `value` is the beginning of a longer value; null for a NULL. */
+/** `value` is null for NULL, and only the beginning of a longer value. */
 export interface NamedValue {
   readonly key: string
   /** Bytes of the whole value. */
@@ -31,9 +30,9 @@ export interface NamedPage {
 }
 
 /**
- * The values of these keys, each a seek in the index; keys that name nothing, and rows on damaged pages, are left out.
- * A page is one short transaction.
- * @param octetsMax of a longer value only so many bytes are read
+ * The values of these keys, each by one seek in the index. Unknown keys and rows on damaged pages are left out. Each
+ * page is one short transaction.
+ * @param octetsMax only this many bytes of a longer value are read
  */
 export function* readNamed(file: OpenFile, keys: readonly string[], octetsMax: number): Generator<NamedPage, void> {
   for (let rest = keys; rest.length > 0;) {

@@ -1,23 +1,22 @@
-import { hash as digest } from 'node:crypto'
 import type { ChatFacts, RowIssue } from '../../../mirror/write/batch.ts'
 import type { ReferringChat } from '../../../mirror/write/pending-references.ts'
 import { readOutline } from '../../../mirror/threads/outlines.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 import type { PassStep } from '../../source.ts'
 import { goneChat, withoutOldReading } from '../../open-safely/write-whole.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeModelThread } from '../records/state/model-messages.ts'
 import { unreadMessage } from '../records/state/model-parts.ts'
 import { walkState } from '../records/state/walk-state.ts'
-import { blobKey, decodeBlob } from './agent-kv.ts'
+import { blobKey, decodeBlob, VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
 import { foundStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed } from './read.ts'
-import { VALUE_OCTETS_MAX, type ChatState } from './read-state.ts'
 
 /**
- * The thread of a chat whose messages are gone, as the model saw it. Its messages have ids of their own making and no
- * times; should the chat's own messages come back, these are copies of them.
+ * Recovers the thread of a chat whose messages are gone, as the model saw it. Its messages have made-up ids and no
+ * times. If the chat's own messages come back, these are copies of them.
  */
 export function* recoverThread(
   pass: BlobPass,
@@ -39,16 +38,16 @@ export function* recoverThread(
   const read = walked.entries.flatMap(({ key, message }) => (message === unreadMessage ? [] : key))
   const before = readBefore(pass, chat, [...reading.octets.keys(), ...read], name)
   const write = messages.length === 0 ? goneChat(chat.id) : chatWrite(chat.id, facts, thread.outline, messages)
-  const isTold = messages.length > 0 || before !== undefined
-  const chats = isTold ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
+  const isWritten = messages.length > 0 || before !== undefined
+  const chats = isWritten ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
   yield foundStep(pass, reading, { chats, issues, rows })
 }
 
 type NameMessage = (key: string, occurrence: number) => MessageId
 
 /**
- * What an older decoder read of the chat; undefined where none did. The store is as it was where everything that told a
- * message then was read now: what of it yields no message any more never was one.
+ * What an older decoder read of the chat; undefined if none did. The store counts as untouched if everything that had a
+ * message then was read now: if part of it yields no message any more, it never was one.
  */
 function readBefore(
   pass: BlobPass,
@@ -83,7 +82,7 @@ interface Reading {
   bytesRead: number
   /** Of the longest transaction. */
   elapsedMs: number
-  /** Of each blob that was read. */
+  /** Size of each blob that was read. */
   readonly octets: Map<string, number>
 }
 
@@ -103,6 +102,6 @@ function readBlobs(pass: BlobPass, ids: readonly string[], reading: Reading): Ma
   return found
 }
 
-/** The same words can be said twice: the same blob then stands at two places of the thread. */
+/** The same text can be sent twice: then the same blob is at two places of the thread. */
 const nameMessage = (chatId: ChatId, key: string, occurrence: number): MessageId =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(['agent-blobs', chatId, key, occurrence])).slice(0, 32)}`)
+  madeId(['agent-blobs', chatId, key, occurrence])

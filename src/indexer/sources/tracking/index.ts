@@ -1,20 +1,23 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { endedBy, filesOf, fileSignature, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/is-folder.ts'
+import { isFolder } from '../../open-safely/file-identity.ts'
 import { isAtLeast, type PassEnd, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { bring } from './bring.ts'
+import { importTracking } from './import-tracking.ts'
 
 const KIND = 'tracking'
-/** It holds no chats, so that no chat is ever its own. */
+/** It contains no chats, so no chat ever comes from it. */
 const RANK = 9
-/** Cursor writes to it with every edit, and what it says is in no hurry. */
+/** Cursor writes to it with every edit, and its content is not urgent. */
 const READ_EVERY_MS = 60_000
 
-/** Cursor's record of the code that its chats wrote. @param home one of Cursor's home folders, such as `~/.cursor` */
+/**
+ * Cursor's record of the code that its chats wrote.
+ * @param home one of Cursor's home folders, such as `~/.cursor`
+ */
 export const trackingSources = (home: string): Source[] => {
   const folder = join(home, 'ai-tracking')
   return isFolder(folder) ? [trackingSource(folder)] : []
@@ -47,7 +50,7 @@ function trackingSource(folder: string): Source {
         return ended(mirror, num, { state: file.state, detail: file.detail, again: [] }, null)
       }
       try {
-        yield* bring({ mirror, num, file, request })
+        yield* importTracking({ mirror, num, file, request })
         return ended(mirror, num, { state: 'ok', detail: null, again: [] }, request.now())
       } catch (error) {
         const { state, detail } = endedBy(error)

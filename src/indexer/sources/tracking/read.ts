@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3'
-import { tryRead } from '../../open-safely/try-read.ts'
+import { tryRead } from '../../open-safely/read-portion.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 
 /**
- * The tables and columns that are read, by their exact names. The file also holds code, whole contents of files and
- * summaries of chats: no query here names those, and none reads a row whole.
+ * The tables and columns that are read, by exact name. The file also contains code, whole files and summaries of chats:
+ * no query here names those, and none reads all columns.
  */
 export const HASHES = 'ai_code_hashes'
 export const COMMITS = 'scored_commits'
@@ -15,17 +15,17 @@ const columnsOf = {
 export type TrackingTable = keyof typeof columnsOf
 export const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
 
-/** Longer than any id, model or time; what is longer is left where it is. */
+/** Longer than any id, model or time; a longer value is not read. */
 const OCTETS_MAX = 200
 const PAGE_ROWS = 500
 
-/** Pages are asked for by rowid: a table without is none that is known. */
+/** Pages are read by rowid, so a table without rowids is unknown. */
 const IS_TABLE = `
 select 1 from sqlite_master where type = 'table' and name = ? and sql not like '%without%rowid%'
 `
 const LIST_COLUMNS = `select name from pragma_table_info(?)`
 
-/** Of each table that is there, the query for a page of it. Which columns there are differs by version. */
+/** For each existing table, the query for one page. The columns differ by version. */
 export type Layout = ReadonlyMap<TrackingTable, string>
 
 export function findLayout(db: Database.Database): Layout {
@@ -33,7 +33,7 @@ export function findLayout(db: Database.Database): Layout {
   return new Map(tables.map((table) => [table, pageOf(table, listColumns(db, table))]))
 }
 
-/** SQLite does not tell the case of names apart. */
+/** SQLite ignores the case of names. */
 const listColumns = (db: Database.Database, table: string): ReadonlySet<string> =>
   new Set(
     prepared<{ name: string }>(db, LIST_COLUMNS)
@@ -47,14 +47,14 @@ function pageOf(table: TrackingTable, there: ReadonlySet<string>): string {
       ? `case when octet_length(${name}) <= ${OCTETS_MAX} then ${name} end as ${name}, ${name} is not null as has_${name}`
       : `null as ${name}, 0 as has_${name}`,
   )
-  // A rowid above 2^53 would not come back as the number that it is.
+  // JavaScript would round a rowid above 2^53.
   return `
     select rowid, ${names.join(', ')} from ${table}
     where rowid > ? and rowid < ${Number.MAX_SAFE_INTEGER} order by rowid limit ${PAGE_ROWS}
   `
 }
 
-/** Nothing is known of what stands in a column. Null where the column is missing, NULL, or holds too much. */
+/** Any column can have any value. Null if the column is missing, NULL, or too long. */
 export type TrackingRow = Readonly<Record<string, unknown>> & { readonly rowid: number }
 
 export interface Page {
@@ -63,7 +63,10 @@ export interface Page {
   readonly isDamaged: boolean
 }
 
-/** Rows behind `after`, at least one of those that are left. Ends early when the time is up. @param forMs milliseconds */
+/**
+ * Rows after `after`, at least one if there is one. Stops early when the time is up.
+ * @param forMs milliseconds
+ */
 export function readPage(db: Database.Database, query: string, after: number, forMs: number): Page {
   const untilMs = performance.now() + forMs
   const rows: TrackingRow[] = []

@@ -1,20 +1,20 @@
 import { asChatId } from '../../../model/ids.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/commit.ts'
 import { countIn, filledString } from '../records/json/json-value.ts'
-import { readModelName } from '../records/chat/read-model.ts'
+import { readModelName } from '../records/common-fields.ts'
 import { readTime } from '../records/json/read-time.ts'
 import type { TrackingRow } from './read.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What a person typed, or took over from a completion, is no chat's. */
+/** What a person typed or accepted from a completion does not belong to a chat. */
 const NO_CHATS = new Set<unknown>(['human', 'tab'])
 
 interface Hour extends TrackedWrite {
   readonly models: Map<string, number>
 }
 
-/** Adds rows up by chat and hour, and leaves out all else of them. */
+/** Sums up rows by chat and hour, and drops everything else in them. */
 export class TrackingTally {
   #hours = new Map<string, Hour>()
   #commits: ScoredCommit[] = []
@@ -23,7 +23,7 @@ export class TrackingTally {
     return this.#hours.size + this.#commits.length
   }
 
-  /** @returns false where the row ought to say something and cannot be understood */
+  /** @returns false if the row has data that cannot be understood */
   addHash(row: TrackingRow): boolean {
     if (NO_CHATS.has(row['source']) || row['has_conversationId'] !== 1 || row['conversationId'] === '') return true
     const id = filledString(row['conversationId'])
@@ -40,7 +40,7 @@ export class TrackingTally {
     return true
   }
 
-  /** @returns false where the row ought to say something and cannot be understood */
+  /** @returns false if the row has data that cannot be understood */
   addCommit(row: TrackingRow): boolean {
     const sha = row['commitHash']
     if (row['has_commitHash'] !== 1) return true
@@ -51,7 +51,7 @@ export class TrackingTally {
     return true
   }
 
-  /** Gives what was added up, and begins anew. */
+  /** Returns the sums and starts again from zero. */
   take(): { readonly tracked: readonly TrackedWrite[]; readonly scoredCommits: readonly ScoredCommit[] } {
     const taken = { tracked: [...this.#hours.values()], scoredCommits: this.#commits }
     this.#hours = new Map()

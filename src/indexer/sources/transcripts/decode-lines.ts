@@ -1,11 +1,16 @@
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import { boundJson } from '../records/json/bound-json.ts'
+import { boundJson, stringLeaves } from '../records/json/bound-json.ts'
 import { parseExactly } from '../records/json/exact-json.ts'
-import { asRecord, filledString, filledStringIn, firstFilledIn, isBlank } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
-import { stringLeaves } from '../records/json/string-leaves.ts'
+import {
+  asRecord,
+  filledString,
+  filledStringIn,
+  firstFilledIn,
+  isBlank,
+  type JsonRecord,
+} from '../records/json/json-value.ts'
 import { readPayload, readToolName, readToolPaths } from '../records/message/tool-payload.ts'
 import { unwrapPrompt } from '../records/message/unwrap-prompt.ts'
 import { openCall } from './open-calls.ts'
@@ -21,7 +26,7 @@ import {
   type Steps,
 } from './transcript.ts'
 
-/** The form of one JSON object a line. Total: a line that cannot be read costs no other. */
+/** The JSON Lines format: one JSON object per line. Total: an unreadable line does not affect other lines. */
 export function decodeLines(text: string): Steps {
   const lines = text.split('\n')
   const steps: Step[] = []
@@ -29,7 +34,7 @@ export function decodeLines(text: string): Steps {
   for (const [index, line] of lines.entries()) {
     if (isBlank(line)) continue
     const parsed = parseExactly(line)
-    // The last line has no end yet: it is still being written, and the next pass sees it whole.
+    // The last line has no line break yet: Cursor is still writing it, and the next pass reads it.
     if (parsed === null && index === lines.length - 1) break
     const decoded = parsed === null ? unread('bad-json') : decodeLine(parsed.value)
     steps.push(decoded.step)
@@ -52,7 +57,7 @@ function readRole(line: JsonRecord): Role | null {
   return words.find((word): word is Role => word === 'user' || word === 'assistant') ?? null
 }
 
-/** Lines about the run. An error is shown, for it may be the only answer a prompt got. */
+/** Lines about the run. An error is shown, because it may be the only answer to a prompt. */
 function decodeControl(line: JsonRecord): Step {
   if (line['type'] === 'error') {
     const text = stringLeaves(line['error'] ?? line['message']).join('\n')
@@ -98,8 +103,8 @@ function decodeBlock(block: JsonRecord | string): DecodedBlock {
   if (text !== null) return { parts: answerParts(text), isTooDeep: false }
   if (typeof block !== 'string' && block['type'] === 'tool_use') return decodeCall(block)
   const thinking = typeof block !== 'string' && block['type'] === 'thinking' ? firstFilledIn(block, thoughts) : null
-  const isSaid = thinking !== null && !isRedacted(thinking)
-  return { parts: isSaid ? [{ kind: 'thinking', text: thinking, durationMs: null }] : [], isTooDeep: false }
+  const isShown = thinking !== null && !isRedacted(thinking)
+  return { parts: isShown ? [{ kind: 'thinking', text: thinking, durationMs: null }] : [], isTooDeep: false }
 }
 
 const thoughts = ['thinking', 'text']

@@ -9,8 +9,8 @@ import { openCall, OpenCalls } from './open-calls.ts'
 import { answerParts, answerStep, promptStep, unread, type DecodedStep, type Step, type Steps } from './transcript.ts'
 
 /**
- * The form of one JSON list: `{role, text, toolCalls: [{toolName, args}], toolResult}`. Total: an entry that cannot be read
- * costs no other. Null where the text is no list.
+ * The JSON list format: `{role, text, toolCalls: [{toolName, args}], toolResult}`. Total: an unreadable entry does not
+ * affect other entries. Null if the text is not a list.
  */
 export function decodeRecords(text: string): Steps | null {
   const parsed = parseExactly(text)
@@ -26,25 +26,25 @@ export function decodeRecords(text: string): Steps | null {
 
 const isRole = (role: unknown): boolean => role === 'user' || role === 'assistant' || role === 'tool'
 
-/** An entry that is no message, such as a result that belongs to a call before it. */
-const aside: Step = { kind: 'control', turn: null, error: '' }
+/** An entry that is not a message, such as the result of an earlier call. */
+const noMessage: Step = { kind: 'control', turn: null, error: '' }
 
 function decodeEntry(entry: unknown, calls: OpenCalls): DecodedStep {
   const record = asRecord(entry)
   const role = record?.['role']
   if (record === null) return unread('not-an-object')
-  if (!isRole(role)) return typeof role === 'string' ? { step: aside, issue: null } : unread('unknown-shape')
+  if (!isRole(role)) return typeof role === 'string' ? { step: noMessage, issue: null } : unread('unknown-shape')
   const text = stringIn(record, 'text') ?? ''
   const oddText = typeof (record['text'] ?? '') === 'string' ? null : 'unknown-shape'
   if (role === 'user') {
-    calls.forget()
+    calls.clear()
     return { step: promptStep([unwrapPrompt(text)]), issue: oddText }
   }
   const parts: Part[] = role === 'tool' ? [] : [...answerParts(text)]
   const oddCall = addCalls(parts, record['toolCalls'] ?? [], calls)
   const oddResult = endCall(parts, record, role === 'tool' ? text : '', calls)
-  const isAside = role === 'tool' && parts.length === 0
-  return { step: isAside ? aside : answerStep(parts), issue: oddText ?? oddCall ?? oddResult }
+  const isNoMessage = role === 'tool' && parts.length === 0
+  return { step: isNoMessage ? noMessage : answerStep(parts), issue: oddText ?? oddCall ?? oddResult }
 }
 
 function addCalls(parts: Part[], toolCalls: unknown, calls: OpenCalls): IssueReason | null {
@@ -61,7 +61,7 @@ function addCalls(parts: Part[], toolCalls: unknown, calls: OpenCalls): IssueRea
   return issue
 }
 
-/** A result mostly names its tool and no more: then it only says that the call ended. */
+/** Most results contain only the name of their tool; they only tell that the call ended. */
 function endCall(parts: Part[], record: JsonRecord, text: string, calls: OpenCalls): IssueReason | null {
   const result = record['toolResult'] ?? (text === '' ? null : {})
   if (result === null) return null

@@ -9,20 +9,20 @@ import { startsWrapped, unwrapPrompt } from '../records/message/unwrap-prompt.ts
 import { openCall, OpenCalls } from './open-calls.ts'
 import { answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
 
-/** The old form, made for reading. Total: where no line opens a message there is nothing to read. */
+/** The old text format, made for people. Total: without a line that opens a message there is nothing to read. */
 export function decodeText(text: string): Steps {
   const turns = splitTurns(text.split('\n'))
   const names = new Set(turns.flatMap(({ sections }) => resultNames(sections)))
   const calls = new OpenCalls()
   const steps = turns.map(({ role, lines, sections }) => {
     if (role === 'assistant') return answerStep(decodeAnswer(sections, names, calls))
-    calls.forget()
+    calls.clear()
     return promptStep([unwrapPrompt(textOf(lines))])
   })
   const prompts = turns.filter(({ role, lines }, at) => {
     return role === 'user' && startsPrompt(lines, 0) && steps[at]?.parts.length !== 0
   }).length
-  // Without any line end it may be a first line that is being written.
+  // A text without any line break may be a first line that is still being written.
   const isForeign = turns.length === 0 && text.includes('\n') && !isBlank(text)
   return { steps, issue: isForeign ? 'bad-json' : null, ...(prompts > 0 ? { prompts } : {}) }
 }
@@ -31,7 +31,7 @@ export function decodeText(text: string): Steps {
 interface Turn {
   readonly role: Role
   readonly lines: readonly string[]
-  /** Those of an answer. */
+  /** Empty for a prompt. */
   readonly sections: readonly Section[]
 }
 
@@ -41,7 +41,7 @@ function splitTurns(lines: readonly string[]): readonly Turn[] {
   for (let at = 0; at < lines.length; at += 1) {
     const open = turns.at(-1)
     const found = roleAt(lines, at, open?.role === 'assistant')
-    // Where prompts are tagged, a line like this within a call is one of its arguments'.
+    // If the file tags its prompts, an untagged `user:` line within a call is part of an argument.
     const isQuoted = found === 'user' && isTagged && open?.hasCall === true && !startsPrompt(lines, at + 1)
     const role = isQuoted ? null : found
     const end = role === 'user' ? promptEnd(lines, at + 1) : at
@@ -61,28 +61,31 @@ function splitTurns(lines: readonly string[]): readonly Turn[] {
 
 const withoutReturn = (line: string): string => line.replace(/\r$/, '')
 
-/** A role stands alone in its line, at the start of the file or after an empty line. */
+/** A role is alone on its line, at the start of the file or after an empty line. */
 function roleAt(lines: readonly string[], at: number, isInAnswer: boolean): Role | null {
   const word = withoutReturn(lines[at] ?? '')
   if ((word !== 'user:' && word !== 'assistant:') || withoutReturn(lines[at - 1] ?? '') !== '') return null
   if (word === 'assistant:') return 'assistant'
-  // With an indented line below, it is a key of a YAML file that an answer shows or writes.
+  // If the next line is indented, it is a key of YAML that an answer shows or writes.
   return isInAnswer && /^[ \t]+\S/.test(lines[at + 1] ?? '') ? null : 'user'
 }
 
-/** True where Cursor's tags begin within a few lines. */
+/** Whether Cursor's tags begin within a few lines. */
 function startsPrompt(lines: readonly string[], from: number): boolean {
   return startsWrapped(lines.slice(from, from + 5).find((line) => !isBlank(line)) ?? '')
 }
 
-/** The line with the closing tag of the query that starts here: what it quotes opens no message. Else the line before. */
+/**
+ * The line with the closing tag of the query that starts here, because lines quoted in a query open no message.
+ * Otherwise the line before.
+ */
 function promptEnd(lines: readonly string[], from: number): number {
   if (!startsPrompt(lines, from)) return from - 1
   let isOpen = false
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
     const role = roleAt(lines, at, false)
-    // Another prompt starts while this one is not closed: its tag was never written.
+    // Another prompt starts before this one is closed: its closing tag was never written.
     if (role !== null && (!isOpen || (role === 'user' && startsPrompt(lines, at + 1)))) return from - 1
     isOpen ||= line.includes('<user_query>')
     if (isOpen && line.includes('</user_query>')) return at
@@ -90,10 +93,10 @@ function promptEnd(lines: readonly string[], from: number): number {
   return from - 1
 }
 
-/** A run of lines of an answer. */
+/** Consecutive lines of an answer. */
 interface Section {
   readonly kind: 'prose' | 'thinking' | 'call' | 'result'
-  /** What stood behind the mark; empty for prose. */
+  /** The text after the mark; empty for prose. */
   readonly title: string
   readonly body: readonly string[]
 }
@@ -107,8 +110,9 @@ const kinds: ReadonlyMap<string, Section['kind']> = new Map([
 const mark = /^\[(Thinking|Tool call|Tool result)\](?:\s+(.*))?$/s
 
 /**
- * A mark at the margin opens a section. Before the first call, the indented and empty lines below a mark are its body, and
- * all else is prose. No prose follows a call: arguments go on at any indent, up to the next mark.
+ * A mark at the start of a line opens a section. Before the first call, the indented and empty lines below a mark are
+ * its body, and other lines are prose. After a call there is no prose: arguments continue at any indent, up to the next
+ * mark.
  */
 function readSections(lines: readonly string[]): readonly Section[] {
   const sections: { kind: Section['kind']; title: string; body: string[] }[] = []
@@ -149,8 +153,8 @@ function decodeAnswer(sections: readonly Section[], names: ReadonlySet<string>, 
 }
 
 /**
- * The tool's name at the start of what stands behind a call's mark; an argument may be glued to it.
- * @param next the result that is this call's, for the results of a turn come in the order of its calls
+ * The tool's name at the start of the text after a call's mark. An argument may follow it without a space.
+ * @param next the name in the result of this call, as the results of a turn are in the order of its calls
  * @param known names in all results of the file
  */
 function readName(title: string, next: string | undefined, known: ReadonlySet<string>): string {
@@ -162,8 +166,8 @@ function readName(title: string, next: string | undefined, known: ReadonlySet<st
 const argument = /^([ \t]+)([A-Za-z_][\w.-]*)(=|:(?=\s|$))(.*)$/s
 
 /**
- * Arguments begin at the indent of the first one and with its sign; every other line goes on with the value before. Where
- * the first line is no argument, or one is glued to the tool's name, all is one value.
+ * Arguments have the indent and the separator of the first one; every other line continues the previous value. If the
+ * first line is not an argument, or an argument follows the tool's name without a space, everything is one value.
  */
 function readInput(glued: string, body: readonly string[]): Json {
   if (glued !== '') return readValue([glued, ...body])
@@ -182,7 +186,7 @@ function readInput(glued: string, body: readonly string[]): Json {
   return Object.fromEntries([...values].map(([name, pieces]) => [name, withoutReturn(pieces.join('\n'))]))
 }
 
-/** JSON, else the text as it stands; null where there is none. */
+/** The parsed JSON, or the text; null if there is none. */
 function readValue(lines: readonly string[]): Json {
   const text = textOf(lines)
   return isBlank(text) ? null : boundJson(parsedOrText(text)).value
@@ -190,13 +194,13 @@ function readValue(lines: readonly string[]): Json {
 
 const textOf = (lines: readonly string[]): string => withoutReturn(withoutOuterBlanks(lines).join('\n'))
 
-/** Empty lines around a section separate it from its neighbours. */
+/** Empty lines around a section only separate it from the next one. */
 function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => !isBlank(line))
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
 }
 
-/** Takes off the indent that all lines share. */
+/** Removes the indent that all lines share. */
 function dedent(lines: readonly string[]): readonly string[] {
   const indents = lines.filter((line) => !isBlank(line)).map((line) => line.length - line.trimStart().length)
   const shared = indents.reduce((least, indent) => Math.min(least, indent), Number.MAX_SAFE_INTEGER)

@@ -7,8 +7,8 @@ import { decodeText } from './decode-text.ts'
 import { arrangeSteps, type DecodedTranscript, type Steps } from './transcript.ts'
 
 /**
- * A transcript file's bytes, of any form. Total: any bytes become messages, nothing, or an issue. The first character tells
- * the form, for the name does not: files that end in `.txt` hold JSON lines, too.
+ * Decodes a transcript file of any format. Total: any bytes become messages, nothing, or an issue. The format is
+ * recognised by the first character and not by the name: files that end in `.txt` can contain JSON Lines.
  */
 export function decodeTranscript(bytes: Buffer, chatId: ChatId, nameMessage: NameMessage): DecodedTranscript {
   if (bytes.length > constants.MAX_STRING_LENGTH) {
@@ -22,6 +22,6 @@ function decode(text: string): Steps {
   if (/^\s*\{/.test(text)) return decodeLines(text)
   if (!/^\s*\[/.test(text)) return decodeText(text)
   const records = decodeRecords(text)
-  const told = records ?? decodeText(text)
-  return records === null && told.steps.length === 0 ? { steps: [], issue: 'bad-json' } : told
+  const decoded = records ?? decodeText(text)
+  return records === null && decoded.steps.length === 0 ? { steps: [], issue: 'bad-json' } : decoded
 }

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/is-folder.ts'
+import { isFolder } from '../../open-safely/file-identity.ts'
 import type { PassDepth, PassEnd, Source } from '../../source.ts'
 import type { WholeContent } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
@@ -14,10 +14,13 @@ import { readFolder, type Memory, type Place } from './read-folder.ts'
 
 const KIND = 'transcripts'
 const DECODER = 2
-/** A transcript has no ids, no times and no results of calls: whatever else holds a chat knows it better. */
+/** A transcript has no ids, no times and no results of calls: every other source of a chat is more complete. */
 const RANK = 3
 
-/** The transcripts of every project in one of Cursor's home folders. @param home such as `~/.cursor` */
+/**
+ * The transcripts of every project in one of Cursor's home folders.
+ * @param home such as `~/.cursor`
+ */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
   return listProjects(root).map((slug) => {
@@ -26,7 +29,7 @@ export function transcriptSources(home: string): Source[] {
   })
 }
 
-/** The folder in which Cursor makes one for each project. */
+/** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
 function listProjects(root: string): string[] {
@@ -36,7 +39,7 @@ function listProjects(root: string): string[] {
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // No agent ran yet, or the folder is not ours to read.
+    // No agent has run yet, or we may not read the folder.
     if (error instanceof Error && 'code' in error) return []
     throw error
   }
@@ -51,23 +54,23 @@ function transcriptSource(place: Place): Source {
     path: folder,
     rank: RANK,
     folder,
-    // Each chat has a folder of its own: a new one shows as it is made, what grows in it by its state.
+    // Each chat has its own folder. Watching the parent shows new ones; `signature` shows changes inside.
     files: [],
     isAlwaysWarm: false,
     signature: () => folderSignature(project, folder),
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
       const known = held.readPosition(mirror, num).signature
-      const look = lookInto(source, place, memoryOf(mirror, folder), { depth: request.depth, known })
-      if (look === null) {
+      const found = lookInto(source, place, memoryOf(mirror, folder), { depth: request.depth, known })
+      if (found === null) {
         held.saveSourceState(mirror, num, 'ok', null, null)
         return untouched
       }
-      if (look.kind === 'closed') {
-        held.saveSourceState(mirror, num, look.state, look.detail, null)
-        return { state: look.state, detail: look.detail, again: [] }
+      if (found.kind === 'closed') {
+        held.saveSourceState(mirror, num, found.state, found.detail, null)
+        return { state: found.state, detail: found.detail, again: [] }
       }
-      yield* writeWhole(mirror, source, look.content, request)
+      yield* writeWhole(mirror, source, found.content, request)
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched
     },
@@ -77,15 +80,15 @@ function transcriptSource(place: Place): Source {
 
 const untouched: PassEnd = { state: 'ok', detail: null, again: [] }
 
-type Look = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
+type FolderContent = { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile
 
-/** Null where nothing changed since the last pass, whose signature is `known`. */
+/** Null if nothing has changed since the last pass, whose signature is `known`. */
 function lookInto(
   source: Source,
   place: Place,
   memory: Memory,
   { depth, known }: { readonly depth: PassDepth; readonly known: string | null },
-): Look | null {
+): FolderContent | null {
   try {
     const signature = source.signature()
     if (depth === 'nudge' && signature !== null && signature === known) return null
@@ -95,7 +98,9 @@ function lookInto(
   }
 }
 
-/** Sources are made anew for each run; what was read lasts as long as the mirror it went to is open. */
+/**
+ * Source objects are rebuilt for each run. What was read is remembered as long as the mirror it was written to is open.
+ */
 const memories = new WeakMap<Mirror, Map<string, Memory>>()
 
 function memoryOf(mirror: Mirror, folder: string): Memory {

@@ -1,10 +1,12 @@
 import type { Json } from '../../../model/json.ts'
 import type { Part, ToolPart } from '../../../model/part.ts'
 
-/** More calls than these do not wait for their results. */
+/** At most this many calls wait for their results. */
 const openCallsMax = 100
 
-/** The calls of a turn that have no result yet. Results come in the order of the calls, and most of them name the tool. */
+/**
+ * The calls of a turn that have no result yet. Results are in the order of the calls, and most of them name the tool.
+ */
 export class OpenCalls {
   readonly #calls: { readonly parts: Part[]; readonly at: number }[] = []
 
@@ -16,8 +18,8 @@ export class OpenCalls {
   }
 
   /**
-   * Gives the result to the first open call of this tool, else to the first of any tool. Where no call is open, a result
-   * with an output becomes a part of its own in `orphans`. Many results are there without an output.
+   * Gives the result to the first open call of this tool, otherwise to the first open call. If no call is open, a
+   * result with an output becomes a part of its own in `orphans`. Many results have no output.
    */
   end(name: string, output: Json, orphans: Part[]): void {
     const named = this.#calls.findIndex(({ parts, at }) => nameOf(parts[at]) === name)
@@ -28,8 +30,8 @@ export class OpenCalls {
       orphans.push({ ...openCall({ name, callId: null, input: null, paths: [] }), ...ended, output })
   }
 
-  /** The turn is over. */
-  forget(): void {
+  /** Call this at the end of a turn. */
+  clear(): void {
     this.#calls.length = 0
   }
 }
@@ -37,7 +39,7 @@ export class OpenCalls {
 const ended = { status: 'completed' } as const
 const nameOf = (part: Part | undefined): string | null => (part?.kind === 'tool' ? part.name : null)
 
-/** A call as it is before anything is known of what came after it. */
+/** A call before it is known how it ended. */
 export const openCall = (call: Pick<ToolPart, 'name' | 'callId' | 'input' | 'paths'>): ToolPart => ({
   ...call,
   name: call.name === '' ? 'unknown' : call.name,

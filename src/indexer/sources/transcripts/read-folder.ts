@@ -1,13 +1,13 @@
-import { hash as digest } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { asMessageId, type ChatId } from '../../../model/ids.ts'
+import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import type { PassDepth } from '../../source.ts'
 import type { NameMessage, Piece, WholeChat, WholeContent } from '../../open-safely/whole-store.ts'
 import { decodeFacts } from '../records/chat/decode-facts.ts'
+import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeTranscript } from './decode-transcript.ts'
 import { listTranscripts, readTranscript, readWorkspacePath, type TranscriptFile } from './read.ts'
 import { resolveSlug } from './resolve-slug.ts'
@@ -15,19 +15,19 @@ import type { DecodedTranscript } from './transcript.ts'
 
 /** A project's folder in Cursor's home. */
 export interface Place {
-  /** Made by Cursor from the path of the project's root. */
+  /** Cursor derives it from the path of the project's root. */
   readonly slug: string
   readonly project: string
-  /** Where its transcripts lie. */
+  /** The folder with its transcripts. */
   readonly folder: string
 }
 
-/** What is known of a file from when it was last read, without what it says. */
+/** What is known about a file since it was last read, without its text. */
 interface Seen {
   readonly state: string
   readonly octets: number
   readonly checksum: number | null
-  /** How much the file holds of its chat, the weightiest first; empty where it holds nothing. */
+  /** How much of its chat the file contains, the most important number first; empty if it contains nothing. */
   readonly extent: readonly number[]
   readonly issue: IssueReason | null
 }
@@ -42,8 +42,8 @@ interface Reading extends Seen {
 }
 
 /**
- * All transcripts of a project. A file that was not touched since the last pass is read only if the mirror turns out
- * not to hold it, and always where every value is to be compared.
+ * All transcripts of a project. A file that is unchanged since the last pass is read only if the mirror does not have
+ * it, or if every value is to be compared.
  */
 export function readFolder(place: Place, memory: Memory, depth: PassDepth, signature: string | null): WholeContent {
   const { dev, ino } = lstatSync(place.folder, { bigint: true })
@@ -54,14 +54,14 @@ export function readFolder(place: Place, memory: Memory, depth: PassDepth, signa
   for (const { file, state, octets, checksum, extent, issue } of readings) {
     memory.set(file.key, { state, octets, checksum, extent, issue })
   }
-  const givers = fullest(readings)
+  const chosen = mostComplete(readings)
   return {
-    pieces: readings.map((reading) => pieceOf(reading, givers.get(reading.file.chatId) === reading, rootPath)),
+    pieces: readings.map((reading) => pieceOf(reading, chosen.get(reading.file.chatId) === reading, rootPath)),
     workspaces: [],
     identity: `${dev}:${ino}`,
     signature,
     bytesRead: readings.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
-    // No file is locked or held open while it is decoded.
+    // No file is locked or open while it is decoded.
     longestReadMs: 0,
   }
 }
@@ -87,7 +87,7 @@ function decodeFile(file: TranscriptFile): DecodedTranscript {
 
 const nothing: DecodedTranscript = { messages: [], outline: [], issue: null, hasOnlyControl: false }
 
-/** A file that says nothing at all is being rewritten: what is known of its chat stays until it says something. */
+/** A file without any content is being rewritten: the mirror keeps the chat until the file has content again. */
 const issueOf = ({ outline, issue, hasOnlyControl }: DecodedTranscript): IssueReason | null =>
   issue ?? (outline?.length === 0 && !hasOnlyControl ? 'null-value' : null)
 
@@ -96,48 +96,49 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value
 }
 
-/** Not by the project: where a chat lies under two of them, its messages are the same ones. */
-export const nameMessage: NameMessage = (chatId, ordinal) =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(['transcript', chatId, ordinal])).slice(0, 32)}`)
+/** The project is not part of the id, so that a chat in two projects has the same messages. */
+export const nameMessage: NameMessage = (chatId, ordinal) => madeId(['transcript', chatId, ordinal])
 
-/** Of each chat the file that holds most of it. A file without messages gives no chat. */
-function fullest(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading> {
+/** For each chat, the file that contains most of it. A file without messages has no chat. */
+function mostComplete(readings: readonly Reading[]): ReadonlyMap<ChatId, Reading> {
   const byChat = new Map<ChatId, Reading>()
   for (const reading of readings) {
     const { chatId } = reading.file
     const before = byChat.get(chatId)
-    if (reading.extent.length > 0 && (before === undefined || isFuller(reading, before))) byChat.set(chatId, reading)
+    if (reading.extent.length > 0 && (before === undefined || isMoreComplete(reading, before)))
+      byChat.set(chatId, reading)
   }
   return byChat
 }
 
 /**
- * The number of prompts counts first, then whether the last one is answered. Text gives way to what holds as many: lines
- * of a file that it quotes can look like messages. Then the number of messages counts, and of equals the newer form.
+ * The number of prompts counts first, then whether the last one is answered. With the same number, text loses to the
+ * other formats, because lines of a quoted file can look like messages. Then the number of messages counts, and after
+ * that the newer format.
  */
-function extentOf({ messages, ...told }: DecodedTranscript, { key }: TranscriptFile): readonly number[] {
+function extentOf({ messages, ...rest }: DecodedTranscript, { key }: TranscriptFile): readonly number[] {
   if (messages.length === 0) return []
-  const prompts = told.prompts ?? messages.filter(({ role }) => role === 'user').length
+  const prompts = rest.prompts ?? messages.filter(({ role }) => role === 'user').length
   const isAnswered = messages.at(-1)?.role === 'assistant'
   const form = ['.txt', '.json', '.jsonl'].indexOf(extname(key).toLowerCase())
   return [prompts, Number(isAnswered), Math.min(form, 1), messages.length, Number(key.includes('/')), form]
 }
 
-function isFuller({ extent }: Reading, other: Reading): boolean {
+function isMoreComplete({ extent }: Reading, other: Reading): boolean {
   const at = extent.findIndex((share, place) => share !== other.extent[place])
   return at >= 0 && (extent[at] ?? 0) > (other.extent[at] ?? 0)
 }
 
-function pieceOf(reading: Reading, givesChat: boolean, rootPath: string | null): Piece {
+function pieceOf(reading: Reading, isChosen: boolean, rootPath: string | null): Piece {
   const { file, octets, checksum, issue } = reading
   const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
   return {
     key: file.key,
     octets,
-    // What a file is taken for depends on the project's root and on the other files of its chat.
-    checksum: checksum === null ? null : crc32(JSON.stringify([rootPath, givesChat]), checksum),
-    chats: givesChat ? [chatOf(reading)] : [],
-    evidence: givesChat ? weighEvidence(file.chatId, evidence, { isOnly: false }) : [],
+    // How a file is used depends on the project's root and on the other files of its chat.
+    checksum: checksum === null ? null : crc32(JSON.stringify([rootPath, isChosen]), checksum),
+    chats: isChosen ? [chatOf(reading)] : [],
+    evidence: isChosen ? weighEvidence(file.chatId, evidence, { isOnly: false }) : [],
     heads: [],
     issue,
   }
@@ -158,7 +159,7 @@ function chatOf({ file, decode }: Reading): WholeChat {
   }
 }
 
-/** Folders to which a name leads, links among them: a project may have been opened by one. */
+/** Subfolders, including links to folders, because a project may have been opened by a link. */
 function listFolders(path: string): readonly string[] | null {
   try {
     const entries = readdirSync(path, { withFileTypes: true })

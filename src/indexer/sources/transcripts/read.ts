@@ -1,23 +1,24 @@
 import { hash as digest } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Dirent } from 'node:fs'
+import { lstatSync, readdirSync, type Dirent } from 'node:fs'
 import { join, parse } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import { readPlainFile } from '../../open-safely/read-plain-file.ts'
 import { filledString, parsedRecord } from '../records/json/json-value.ts'
 
-/** Cursor's own limit is not known; the largest that were seen are far below. */
+/** Cursor's own limit is unknown; the largest known transcripts are far smaller. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
-/** A transcript's file, as listed. */
+/** A transcript's file, from the directory listing. */
 export interface TranscriptFile {
-  /** From the folder of transcripts on, with slashes. */
+  /** Path relative to the folder of transcripts, with slashes. */
   readonly key: string
   readonly path: string
   readonly chatId: ChatId
-  /** The chat in whose folder a subagent's transcript lies. */
+  /** The chat in whose folder a subagent's transcript is. */
   readonly parentChatId: ChatId | null
   readonly octets: number
-  /** Equal for a file that was not touched in between. */
+  /** Equal as long as the file is unchanged. */
   readonly state: string
 }
 
@@ -26,9 +27,9 @@ export type FileContent =
   | { readonly kind: 'issue'; readonly reason: IssueReason }
 
 /**
- * All forms in which transcripts lie in their folder, by `stat` alone: `<id>`, `<id>/<id>` and
- * `<id>/subagents/<sid>`, each as `.txt`, `.json` or `.jsonl`. Links are passed over, wherever they lead. Throws where a folder cannot be listed: what
- * is not seen would be taken for deleted.
+ * All transcripts in their folder, from `stat` alone: `<id>`, `<id>/<id>` and `<id>/subagents/<sid>`, each as `.txt`,
+ * `.json` or `.jsonl`. Links are skipped.
+ * @throws Error if a folder cannot be listed; otherwise its files would count as deleted
  */
 export function listTranscripts(folder: string): readonly TranscriptFile[] {
   const files: TranscriptFile[] = []
@@ -62,15 +63,15 @@ function listNested(folder: string): readonly Dirent[] {
   try {
     return listEntries(folder)
   } catch (error) {
-    // Deleted while the folder above was listed.
-    if (codeOf(error) === 'ENOENT') return []
+    // Deleted while the parent folder was listed.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   }
 }
 
 const trustFile = (project: string): string => join(project, '.workspace-trusted')
 
-/** The state of a project's transcripts and of the file that names its root. Null while there is no such folder. */
+/** The state of a project's transcripts and of the file that names its root. Null if there is no such folder. */
 export function folderSignature(project: string, folder: string): string | null {
   const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null
@@ -80,34 +81,15 @@ export function folderSignature(project: string, folder: string): string | null 
   return digest('sha256', lines.join('\n'))
 }
 
-/** Everything that can be wrong with the file is an answer, not an error. */
+/** Everything that can be wrong with the file is a result, not an error. */
 export function readTranscript({ path, octets }: Pick<TranscriptFile, 'path' | 'octets'>): FileContent {
   if (octets > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
-  try {
-    const file = openSync(path, constants.O_RDONLY | noFollow)
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile() || isForeign(stat.uid)) return { kind: 'issue', reason: 'unreadable-page' }
-      if (stat.size > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
-      return { kind: 'bytes', bytes: readFileSync(file) }
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (codeOf(error) === null) throw error
-    return { kind: 'issue', reason: 'unreadable-page' }
-  }
+  const file = readPlainFile(path, FILE_BYTES_MAX)
+  if (file.kind === 'bytes') return file
+  return { kind: 'issue', reason: file.kind === 'too-large' ? 'too-large' : 'unreadable-page' }
 }
 
-// Windows has no such flag; there the listing alone tells a link.
-const noFollow = 'O_NOFOLLOW' in constants ? constants.O_NOFOLLOW : 0
-
-function isForeign(uid: number): boolean {
-  const us = process.geteuid?.()
-  return us !== undefined && uid !== us
-}
-
-/** The root folder that a project's own file names; null where there is no such file, or it says nothing. */
+/** The root folder according to the project's own file; null if there is no such file, or it names none. */
 export function readWorkspacePath(project: string): string | null {
   const path = trustFile(project)
   const stat = lstatSync(path, { throwIfNoEntry: false })
@@ -115,6 +97,3 @@ export function readWorkspacePath(project: string): string | null {
   const content = readTranscript({ path, octets: stat.size })
   return content.kind === 'issue' ? null : filledString(parsedRecord(content.bytes.toString('utf8'))?.['workspacePath'])
 }
-
-const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error ? String(error.code) : null

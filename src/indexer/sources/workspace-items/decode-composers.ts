@@ -1,10 +1,10 @@
 import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence } from '../../projects/evidence.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'
 import { decodeChatRecord } from '../records/chat/decode-chat.ts'
-import { decodeHead } from '../records/chat/decode-head.ts'
+import { decodeHead } from '../records/chat/decode-facts.ts'
 import {
   asRecord,
   filledString,
@@ -13,17 +13,16 @@ import {
   listIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../records/json/json-value.ts'
-import type { JsonRecord } from '../records/json/json-value.ts'
-import { fullest, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
+import { mostComplete, nameMessage, octetsOf } from '../records/chat/whole-chats.ts'
 
 const LIST = 'workspace-heads'
 
 /**
- * `composer.composerData`: `{allComposers: […]}`, or a bare array. Its entries are whole chats in builds of late 2024,
- * and only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only
- * what stands open is told. Null where it is neither object nor array.
+ * `composer.composerData`: `{allComposers: […]}`, or an array. Its entries are whole chats in builds of late 2024, and
+ * only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only the open
+ * tabs are left. Null if the value is neither an object nor an array.
  */
 export function decodeComposers(value: unknown): ItemContent | null {
   const data = asRecord(value)
@@ -39,10 +38,10 @@ export function decodeComposers(value: unknown): ItemContent | null {
       else if (!heads.has(chatId)) heads.set(chatId, decodeHead(entry, chatId, LIST))
     } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
   }
-  return { ...found, chats: fullest(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
+  return { ...found, chats: mostComplete(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
 }
 
-/** A chat's row of the global store, met in a workspace's. Of those only the ones that hold messages are chats here. */
+/** A row that belongs in the global store but is in a workspace's. It counts as a chat only if it contains messages. */
 export function decodeComposerRow(value: unknown, chatId: ChatId): ItemContent | null {
   const record = asRecord(value)
   if (record === null) return null
@@ -60,7 +59,7 @@ interface WholeFound {
 function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
   const decoded = decodeChatRecord(record, id, (at) => nameMessage(id, at))
   const { facts, outline, embedded: messages, placeholders, evidence, issue } = decoded
-  // A chat without a message yet has no mark of its kind; its being here is one.
+  // A chat without messages does not show its format; its location does.
   const format = holdsMessages(record) ? facts.format : 'inline'
   found.chats.push({ id, facts: { ...facts, format }, outline, messages, placeholders, octets: octetsOf(record) })
   found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
@@ -70,7 +69,7 @@ function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
 const holdsMessages = (record: JsonRecord | null): boolean =>
   listIn(record, 'conversation').length > 0 || holdsSomething(recordIn(record, 'conversationMap'))
 
-/** An empty list of messages makes a chat too, an unsent one, unless the entry says that its messages are elsewhere. */
+/** An empty list of messages is also a chat, an unsent one, unless the entry says that its messages are elsewhere. */
 function isWhole(entry: JsonRecord): boolean {
   const isElsewhere = entry['type'] === 'head' || holdsSomething(listIn(entry, 'fullConversationHeadersOnly'))
   return holdsMessages(entry) || (Array.isArray(entry['conversation']) && !isElsewhere)
@@ -80,3 +79,17 @@ function decodeOpenTabs(data: JsonRecord | null): readonly ChatId[] {
   const ids = [...listIn(data, 'selectedComposerIds'), ...listIn(data, 'lastFocusedComposerIds')]
   return [...new Set(ids.flatMap((id) => filledString(id) ?? []))].map((id) => asChatId(wellFormed(id)))
 }
+
+/** The content of one item, before the workspace's root is added. */
+export interface ItemContent {
+  readonly chats: readonly WholeChat[]
+  readonly heads: readonly ChatMetadata[]
+  /** Chats that were open in this workspace's window; they may belong to another workspace. */
+  readonly openTabs: readonly ChatId[]
+  /** Where chats belong according to their own records. */
+  readonly evidence: readonly EvidenceWrite[]
+  /** Why a part could not be read; everything else was decoded. */
+  readonly issue: IssueReason | null
+}
+
+export const emptyItem: ItemContent = { chats: [], heads: [], openTabs: [], evidence: [], issue: null }

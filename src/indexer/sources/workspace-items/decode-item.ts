@@ -1,23 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type { EvidenceWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import type { EvidenceMethod } from '../../decoded.ts'
-import { weighEvidence } from '../../projects/projects.ts'
+import { weighEvidence, type EvidenceMethod } from '../../projects/evidence.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'
 import { decodeTabs, tabKeys } from '../records/chat/decode-tabs.ts'
-import { parseJson } from '../records/json/json-value.ts'
-import { decodeComposerRow, decodeComposers } from './decode-composers.ts'
-import { decodePane } from './decode-pane.ts'
+import { parseJson, asRecord, wellFormed } from '../records/json/json-value.ts'
+import { decodeComposerRow, decodeComposers, emptyItem, type ItemContent } from './decode-composers.ts'
 import { decodePrompts } from './decode-prompts.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
-import { CHAT_ROW_PREFIX, COMPOSERS_KEY, PROMPTS_KEY } from './keys.ts'
-
-/** An item as it was read; `value` is null where it is too large to be. */
-export interface RawItem {
-  readonly key: string
-  readonly octets: number
-  readonly value: Buffer | null
-}
+import { CHAT_ROW_PREFIX, COMPOSERS_KEY, PROMPTS_KEY, type RawItem } from './read.ts'
 
 export interface Workspace {
   /** The name of its folder. */
@@ -25,7 +15,7 @@ export interface Workspace {
   readonly rootUri: string | null
 }
 
-/** One item of a workspace's store. Total: any bytes become chats, evidence, nothing, or an issue. */
+/** Decodes one item of a workspace's store. Total: any bytes become chats, evidence, nothing, or an issue. */
 export function decodeItem({ key, octets, value }: RawItem, workspace: Workspace): Piece {
   const content = value === null ? { ...emptyItem, issue: 'too-large' as const } : decodeValue(key, value, workspace.id)
   const { chats, heads, issue } = content
@@ -33,7 +23,7 @@ export function decodeItem({ key, octets, value }: RawItem, workspace: Workspace
   return { key, octets, checksum: value === null ? null : checksumOf(value, workspace), chats, heads, evidence, issue }
 }
 
-/** Of the root, too: what an unchanged item says of its chats changes when `workspace.json` does. */
+/** It includes the root: an unchanged item places its chats elsewhere when `workspace.json` changes. */
 const checksumOf = (value: Buffer, { rootUri }: Workspace): number => crc32(value, crc32(rootUri ?? ''))
 
 function decodeValue(key: string, value: Buffer, workspaceId: string): ItemContent {
@@ -53,10 +43,22 @@ function decodeParsed(key: string, value: unknown, workspaceId: string): ItemCon
   return decodePane(value)
 }
 
-/** What a workspace holds or lists is its own; what was open in its window may only have been looked at there. */
+/** The chats in a workspace's store belong to it; chats that were only open in its window may belong elsewhere. */
 function weighItem({ chats, heads, openTabs }: ItemContent, rootUri: string | null): EvidenceWrite[] {
   if (rootUri === null) return []
   const own = new Set([...chats.map(({ id }) => id), ...heads.map(({ chatId }) => chatId)])
   const weigh = (id: ChatId, method: EvidenceMethod) => weighEvidence(id, [{ method, uri: rootUri }], { isOnly: false })
   return [...[...own].flatMap((id) => weigh(id, 'workspace-heads')), ...openTabs.flatMap((id) => weigh(id, 'open-tab'))]
+}
+
+const VIEW_PREFIX = 'workbench.panel.aichat.view.'
+
+/**
+ * The state of a pane of the window. Its keys name the chats that were open in it. Null if the value is not an object.
+ */
+function decodePane(value: unknown): ItemContent | null {
+  const pane = asRecord(value)
+  if (pane === null) return null
+  const names = Object.keys(pane).filter((name) => name.startsWith(VIEW_PREFIX) && name.length > VIEW_PREFIX.length)
+  return { ...emptyItem, openTabs: names.map((name) => asChatId(wellFormed(name.slice(VIEW_PREFIX.length)))) }
 }

@@ -5,12 +5,12 @@ import { decodeFacts } from '../records/chat/decode-facts.ts'
 import { decodeMessageRecord } from '../records/message/decode-message.ts'
 import { asRecord, filledStringIn } from '../records/json/json-value.ts'
 import { madeId } from '../records/chat/whole-chats.ts'
-import { emptyItem, type ItemContent } from './item-content.ts'
+import { emptyItem, type ItemContent } from './decode-composers.ts'
 
 /**
- * What the user typed in this workspace, oldest first, without ids, times or answers: `[{text}]`, as one chat. The
- * list is capped, so that its entries move up: a prompt is named by its words, and how often they stood before it.
- * Null where it is no array.
+ * What the user typed in this workspace, oldest first, without ids, times or answers: `[{text}]`, as one chat. The list
+ * is capped, so its entries move up: a prompt is identified by its text and by how often the text came before it. Null
+ * if the value is not an array.
  */
 export function decodePrompts(value: unknown, workspaceId: string): ItemContent | null {
   if (!Array.isArray(value)) return null

@@ -14,37 +14,40 @@ import { readWorkspace } from './read-workspace.ts'
 
 const KIND = 'workspace-items'
 const DECODER = 2
-/** What the global store holds of a chat is newer: a workspace's copy is from before the chat was moved there. */
+/** The global store's version of a chat is newer: the workspace's copy is from before the chat was moved there. */
 const RANK = 2
 
-/** Every workspace folder of one Cursor user folder. @param userDir Cursor's `User` folder */
+/**
+ * Every workspace folder of one Cursor user folder.
+ * @param userDir Cursor's `User` folder
+ */
 export function workspaceItemsSources(userDir: string): Source[] {
   const root = workspacesFolder(userDir)
   return listFolders(root).map((name) => workspaceSource(root, name))
 }
 
-/** The folder in which Cursor makes one for each workspace. */
+/** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
 function listFolders(root: string): string[] {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(join(root, entry.name))))
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(join(root, entry.name))))
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // No workspace was opened yet, or the folder is not ours to read: the global store tells of the latter.
+    // No workspace has been opened yet, or we may not read the folder; the global store's source reports the latter.
     if (error instanceof Error && 'code' in error) return []
     throw error
   }
 }
 
-/** A workspace that was moved to another disk is a link to where it lies now; Cursor follows it. */
-function leadsToFolder(link: string): boolean {
+/** A workspace that was moved to another disk is a link to its new place; Cursor follows it. */
+function isLinkToFolder(link: string): boolean {
   try {
     return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
   } catch (error) {
-    // It leads in a circle, or to where we may not look.
+    // The link is part of a loop, or leads to a place that we may not examine.
     if (error instanceof Error && 'code' in error) return false
     throw error
   }
@@ -95,7 +98,7 @@ function jsonSignature(path: string): string | null {
   return stat === undefined ? null : `${stat.ino}:${stat.size}:${stat.mtimeNs}`
 }
 
-/** A workspace without a store still has a folder. What its store held before is kept: it may have been moved away. */
+/** A workspace without a store still has a folder. What its store contained is kept: it may have been moved away. */
 function writeRoot(
   mirror: Mirror,
   num: number,

@@ -2,19 +2,19 @@ import { closedBy, openCursorFile, type ClosedFile, type OpenFile } from '../../
 import { normaliseRoot } from '../../projects/root-uri.ts'
 import type { Piece, WholeContent } from '../../open-safely/whole-store.ts'
 import { eachChatOnce } from '../records/chat/whole-chats.ts'
-import { readWorkspaceRoot } from '../records/chat/workspace-root.ts'
+import { readWorkspaceRoot } from '../records/chat/user-folder.ts'
 import { decodeItem, type Workspace } from './decode-item.ts'
 import { listItems, readItem } from './read.ts'
 
 export interface Place {
-  /** The workspace's folder, by its name and its path. */
+  /** The name of the workspace's folder. */
   readonly id: string
   readonly folder: string
-  /** Its store. */
+  /** The path of its store. */
   readonly path: string
 }
 
-/** What a workspace's folder holds now. `bare`: it has no store, and at most a root. */
+/** The current content of a workspace's folder. `bare`: it has no store, and at most a root. */
 export type Found =
   | { readonly kind: 'whole'; readonly content: WholeContent }
   | { readonly kind: 'bare'; readonly workspaces: WholeContent['workspaces'] }
@@ -37,7 +37,7 @@ export function readWorkspace({ id, folder, path }: Place, signature: string | n
   }
 }
 
-/** An item a transaction: a store that could not be copied stays open no longer than one value takes. */
+/** One item per transaction: a store that could not be copied is open only while one value is read. */
 function readPieces(
   file: OpenFile,
   workspace: Workspace,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { routeTable } from '../../../../src/api/http/route-table.ts'
 import type * as params from '../../../../src/api/http/params.ts'
-import { createTestWorld } from '../../../api/http/test-world.ts'
+import { createTestApi } from '../../../api/http/test-api.ts'
 import { attackAsForeigner } from './foreign.ts'
 import { hostileFor, oddQueries } from './parameters.ts'
 import { AttackedServer } from './server.ts'
@@ -28,7 +28,7 @@ const MEGABYTES_MAX = 400
 let server: AttackedServer
 beforeAll(async () => {
   server = await AttackedServer.start()
-  const world = createTestWorld()
+  const world = createTestApi()
   for (const { method, path } of server.routes) await world.ask(path, { method })
   world.dispose()
 })

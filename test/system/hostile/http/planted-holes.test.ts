@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
-import type { ApiWorld } from '../../../../src/api/http/world.ts'
-import { createTestWorld } from '../../../api/http/test-world.ts'
+import type { ApiContext } from '../../../../src/api/http/api-context.ts'
+import { createTestApi } from '../../../api/http/test-api.ts'
 import { attackAsForeigner } from './foreign.ts'
 import { knownRoutes } from './known-routes.ts'
 import { Target } from './target.ts'
@@ -34,8 +34,8 @@ async function faultsOf(fetch: Fetch): Promise<string> {
 }
 
 /** The app as it is, but for one thing. */
-function appWith(overrides: Partial<ApiWorld>): Fetch {
-  const world = createTestWorld(overrides)
+function appWith(overrides: Partial<ApiContext>): Fetch {
+  const world = createTestApi(overrides)
   world.mirror.addChat({ id: 'talk' })
   ends.push(() => world.dispose())
   return world.app.fetch
@@ -52,7 +52,7 @@ test('a guard that lets everybody in is seen', async () => {
 
 test('a guard that asks for the Host alone is seen', async () => {
   const access = { token: null, tokenRequired: false, allowedHosts: () => everyone }
-  const { app } = createTestWorld({ access })
+  const { app } = createTestApi({ access })
   const faults = await faultsOf((request) => {
     const headers = new Headers(request.headers)
     headers.delete('origin')

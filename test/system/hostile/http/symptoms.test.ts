@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listenerOf } from '../../../../src/daemon/server/answer.ts'
 import { listen, type AllowedHosts, type Listening } from '../../../../src/daemon/server/listen.ts'
-import { createTestWorld, type TestWorld } from '../../../api/http/test-world.ts'
+import { createTestApi, type TestApi } from '../../../api/http/test-api.ts'
 import { sendRaw, type RawAnswer } from './raw.ts'
 
-let world: TestWorld
+let world: TestApi
 let listening: Listening
 let port: number
 
 beforeEach(async () => {
   let hosts: AllowedHosts = () => new Set()
-  world = createTestWorld({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts() } })
+  world = createTestApi({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts() } })
   listening = await listen('127.0.0.1', 0, (allowed) => {
     hosts = allowed
     return Promise.resolve(listenerOf(world.app.fetch))

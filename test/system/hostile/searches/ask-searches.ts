@@ -1,5 +1,5 @@
 import { Chance } from '../../../../src/sample/chance.ts'
-import { createTestWorld } from '../../../api/http/test-world.ts'
+import { createTestApi } from '../../../api/http/test-api.ts'
 import { indexTerms } from '../../../../src/text/terms/terms.ts'
 import type { SeededMirror } from '../../../helpers/seed-mirror.ts'
 import { encoded, randomQuery } from './random-query.ts'
@@ -31,7 +31,7 @@ export interface Searched {
 
 /** Random searches over HTTP, the same for the same seed. */
 export async function askSearches(seed: string, count: number): Promise<Searched> {
-  const world = createTestWorld()
+  const world = createTestApi()
   fill(world.mirror)
   const chance = new Chance(seed)
   const faults: string[] = []

@@ -1,4 +1,4 @@
-import type { LiveState } from '../../../../src/api/http/world.ts'
+import type { LiveState } from '../../../../src/api/http/api-context.ts'
 
 export const HOST = '127.0.0.1:4870'
 

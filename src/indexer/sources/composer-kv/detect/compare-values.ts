@@ -17,8 +17,8 @@ interface Compared {
 }
 
 /**
- * Compares the next rows above this rowid, at most so many.
- * @returns how many bytes were read, and the last rowid; null for that where nothing is left
+ * Compares the next rows above this rowid, at most `rowsMax`.
+ * @returns how many bytes were read, and the last rowid, which is null if no rows are left
  */
 export function* compareAbove(
   compared: Compared,
@@ -29,12 +29,12 @@ export function* compareAbove(
   const refs = compared.file.read((db) => listAbove(db, after, rowsMax))
   const octets = yield* compareValues(compared, refs, dirty)
   const last = refs.at(-1)
-  // Rows beyond what a number holds come all at once, and above them there is nothing.
+  // Rowids too large for a JavaScript number all look the same and are the last ones.
   return { octets, last: last === undefined || !isExact(last) ? null : last.rowid }
 }
 
 /**
- * Reads these rows a page at a time and adds those to `dirty` whose size or checksum is not what the mirror holds.
+ * Reads these rows page by page and adds those to `dirty` whose size or checksum differs from the mirror.
  * @returns how many bytes were read
  */
 export function* compareValues(
@@ -50,7 +50,7 @@ export function* compareValues(
       const known = findHeldRow(mirror, num, row.key)
       if (known?.octets !== row.octets || known.checksum !== row.checksum) dirty.add(row, true)
     }
-    // What was read once stays as it was; that it cannot be read any more is told.
+    // The mirror keeps what it read of a row before; the row is added so that its unreadability is recorded.
     for (const ref of page.unreadable)
       if (typeof findHeldRow(mirror, num, ref.key)?.checksum === 'number') dirty.add(ref, true)
     rest = rest.slice(page.taken)

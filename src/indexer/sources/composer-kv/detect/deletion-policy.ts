@@ -1,13 +1,13 @@
 import type { HeldRow } from '../../../../mirror/sources/source-state.ts'
 
-/** Which of the rows that are missing are gone; asked once for all that one look at the store misses. */
+/** Decides which missing rows are gone. It gets all rows that one look at the store misses. */
 export type Verdict = (missing: readonly HeldRow[]) => (row: HeldRow) => boolean
 
 export const allGone: Verdict = () => () => true
 
 /**
- * What a comparison of all keys found gone. What vanished since is left to the next one: it may be very much, and only a
- * count of all tells.
+ * Only rows that a comparison of all keys found gone. What vanished since then is left to the next comparison: it may
+ * be very much, and only a full count tells.
  */
 export const goneByKeys =
   (gone: ReadonlySet<string>): Verdict =>
@@ -16,9 +16,9 @@ export const goneByKeys =
     gone.has(key)
 
 /**
- * Before all keys were compared: a few rows of the only look there is are gone. Of more it is not known how much is
- * missing in all.
- * @param onDoubt called where it takes a comparison of all keys to know
+ * Before all keys were compared: a few rows are gone if there is only one look at the store. If there are more, the
+ * total loss is unknown.
+ * @param onDoubt called if a comparison of all keys is needed
  */
 export const goneIfFew =
   (isOnlyLook: boolean, rowsMax: number, onDoubt: () => void): Verdict =>

@@ -9,17 +9,17 @@ import type { Verdict } from './deletion-policy.ts'
 
 export interface ChatDiff {
   readonly chatId: ChatId
-  /** Every row the store holds of the chat. */
+  /** Every row of the chat in the store. */
   readonly refs: readonly RowRef[]
   readonly changed: readonly RowRef[]
   readonly goneKeys: readonly string[]
-  /** Rows that are missing, and count as held for now. */
+  /** Rows that are missing but still count as held. */
   readonly missedKeys: readonly string[]
 }
 
 type Difference = Omit<ChatDiff, 'goneKeys' | 'missedKeys'> & { readonly missing: readonly held.HeldRow[] }
 
-/** What of these chats must be read, and what of them is gone. The store is open once for all of them. */
+/** What must be read of these chats, and what is gone. The store is opened once for all of them. */
 export function diffChats(
   file: OpenFile,
   mirror: Mirror,
@@ -43,7 +43,7 @@ function diffChat(
   { chatId, suspects }: DirtyChat,
   listed: readonly RowRef[],
 ): Difference {
-  // The range of one chat's keys also holds those of a chat whose id goes on after a colon.
+  // The key range of one chat also contains keys of any chat whose id continues after a colon.
   const isOfChat = ofChat(chatId)
   const refs = listed.filter((ref) => isOfChat(ref.key))
   const rows = listKnown(mirror, source, chatId, isOfChat)

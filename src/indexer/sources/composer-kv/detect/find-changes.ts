@@ -1,56 +1,55 @@
-import type { HeldPosition } from '../../../../mirror/sources/source-state.ts'
 import * as held from '../../../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
 import { listUnplaced } from '../../../../mirror/threads/place-part.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { Comparison } from '../../../mass-loss.ts'
-import { tryRead } from '../../../open-safely/try-read.ts'
-import { isCanaryWell } from './canary.ts'
+import { tryRead } from '../../../open-safely/read-portion.ts'
 import { compareAbove, type CompareStep } from './compare-values.ts'
 import { DirtyChats } from '../read/dirty-chats.ts'
-import { listRecent } from './recent-chats.ts'
 import { chatKey, families, splitKey, type KeyRange } from '../keys.ts'
 import * as store from '../read/read.ts'
+import type { ChatId } from '../../../../model/ids.ts'
+import type { Position } from '../../../../mirror/write/batch.ts'
 
-/** Keys come out of the index, several hundred in a millisecond where it is in memory. */
-const KEYS_A_MS = 200
+/** Keys are read from the index, several hundred per millisecond if it is in memory. */
+const KEYS_PER_MS = 200
 
-/** The last rows looked at on every pass for values rewritten in place. */
+/** This many of the last rows are checked in every pass for values updated in place. */
 const TAIL_ROWS = 100
-/** More new rows than this and walking the keys, newest chat first, serves the user better. */
+/** If there are more new rows, walking the keys, newest chat first, is better for the user. */
 const NEW_ROWS_MAX = 20_000
 
 export interface Found {
   readonly dirty: DirtyChats
-  /** The newest chat row seen; the watermark once everything dirty is read. */
+  /** The newest chat row seen; it becomes the watermark once everything dirty is read. */
   readonly top: store.RowRef | null
-  /** Something happened to rows already read that a cheap look cannot follow. */
+  /** Rows that were already read have changed in a way that needs a comparison of all keys. */
   readonly isAlarmed: boolean
 }
 
-export interface Look {
+export interface LookOptions {
   readonly nowMs: number
-  /** Looks at the size of every row of the chats active within a day, and not only at that of their own rows. */
+  /** Checks the size of every row of the chats active within a day, and not only of their own rows. */
   readonly isThorough: boolean
 }
 
 /**
- * What is new above the watermark. The canary is the row at the watermark: while it stands, no rowid up to it was used
- * twice, so that every row inserted since lies above. A canary that was itself rewritten has a new rowid and no other
- * row in its place. Values rewritten in place show in the sizes of the last rows and of the chats active within a day.
+ * Finds what is new above the watermark. The canary is the row at the watermark: as long as it is unchanged, no rowid
+ * up to it was reused, so that every row inserted since is above it. A rewritten canary has a new rowid and leaves its
+ * old one empty. Values updated in place show in the sizes of the last rows and of the chats active within a day.
  */
 export function findNew(
   file: OpenFile,
   mirror: Mirror,
   source: number,
-  position: HeldPosition,
-  { nowMs, isThorough }: Look,
+  position: held.HeldPosition,
+  { nowMs, isThorough }: LookOptions,
 ): Found {
   const dirty = new DirtyChats()
   const watermark = position.watermark ?? 0
   const recent = listRecent(mirror, source, nowMs)
   const seen = file.read((db) => ({
-    isCanaryWell: tryRead(() => isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
+    isCanaryWell: tryRead(() => store.isCanaryWell(db, watermark, position.watermarkKey))?.value ?? true,
     above: store.listAbove(db, watermark, NEW_ROWS_MAX),
     tail: store.listTail(db, watermark, TAIL_ROWS),
     recent: recent.flatMap((chatId) => [
@@ -58,7 +57,7 @@ export function findNew(
       isThorough ? (tryRead(() => store.listSizes(db, chatId))?.value ?? []) : [],
     ]),
   }))
-  // A rowid that JavaScript cannot hold tells nothing of a rewrite: such a row is read every time.
+  // A rowid that is too large for JavaScript cannot show a rewrite: such a row is read every time.
   for (const ref of seen.above) dirty.add(ref, !store.isExact(ref))
   for (const ref of [...seen.tail, ...seen.recent.flat()]) {
     const known = held.findHeldRow(mirror, source, ref.key)
@@ -69,8 +68,8 @@ export function findNew(
 }
 
 /**
- * Compares every key of the store with what the mirror holds, by pages of the index: values are not touched. What is
- * missing is not dirty yet, for whoever asks decides whether to believe it.
+ * Compares every key of the store with the mirror, page by page in the index; values are not read. Missing rows are not
+ * added to `dirty`: the caller decides whether they are gone.
  */
 export function findByKeys(
   file: OpenFile,
@@ -109,7 +108,7 @@ function* pageBoth(
   let afterKey = range.from
   while (after !== null) {
     const from: Buffer = after
-    const page = file.read((db) => store.listKeyPage(db, range, from, file.readMsMax * KEYS_A_MS))
+    const page = file.read((db) => store.listKeyPage(db, range, from, file.readMsMax * KEYS_PER_MS))
     const lastKey = page.next === null ? range.to : (page.refs.at(-1)?.key ?? range.to)
     const rows = held.listHeldRows(mirror, source, afterKey, lastKey)
     yield { refs: page.refs, known: new Map(rows.map((row) => [row.key, row])) }
@@ -118,7 +117,7 @@ function* pageBoth(
   }
 }
 
-/** Compares every value with what the mirror holds, in rowid order; what differs is added to `dirty`. */
+/** Compares every value with the mirror, in order of rowid, and adds differences to `dirty`. */
 export function* sweepValues(
   file: OpenFile,
   mirror: Mirror,
@@ -126,7 +125,34 @@ export function* sweepValues(
   dirty: DirtyChats,
 ): Generator<CompareStep, void> {
   for (let after: number | null = 0; after !== null;) {
-    const look: { last: number | null } = yield* compareAbove({ file, mirror, num: source }, after, 1000, dirty)
-    after = look.last
+    const compared: { last: number | null } = yield* compareAbove({ file, mirror, num: source }, after, 1000, dirty)
+    after = compared.last
   }
+}
+
+const CHATS_MAX = 50
+const DAY_MS = 86_400_000
+
+/**
+ * The chats that the user works in, the last active first. A nudge checks their sizes, and a `recent` pass compares
+ * their values.
+ */
+export const listRecent = (mirror: Mirror, source: number, nowMs: number): ChatId[] =>
+  held.listRecentChats(mirror, source, nowMs - DAY_MS, CHATS_MAX)
+
+/**
+ * Where the next pass continues.
+ * @param top the newest row seen; everything dirty up to it has been read
+ */
+export function nextPosition(
+  { identity, signature }: Pick<OpenFile, 'identity' | 'signature'>,
+  { mirror, num }: { readonly mirror: Mirror; readonly num: number },
+  top: store.RowRef | null,
+  before: held.HeldPosition,
+): Position {
+  // It was deleted before it could be read, and a position may only be on a row in the mirror.
+  if (top !== null && !held.isRowKnown(mirror, num, top.key)) {
+    return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
+  }
+  return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
 }

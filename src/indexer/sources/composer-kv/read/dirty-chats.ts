@@ -4,11 +4,11 @@ import type { RowRef } from './read.ts'
 
 export interface DirtyChat {
   readonly chatId: ChatId
-  /** Rows whose value must be read though key and rowid are as they were. */
+  /** Rows whose value must be read although key and rowid are unchanged. */
   readonly suspects: ReadonlySet<string>
 }
 
-/** Chats in which something changed. */
+/** Chats with changes. */
 export class DirtyChats {
   readonly #chats = new Map<ChatId, { newestRowid: number; suspects: Set<string> }>()
   #rows = 0
@@ -18,7 +18,7 @@ export class DirtyChats {
     return this.#rows
   }
 
-  /** @returns false when the key names no chat */
+  /** @returns false if the key belongs to no chat */
   add(ref: RowRef, isSuspect = false): boolean {
     const chatId = splitKey(ref.key)?.chatId
     if (chatId === undefined) return false

@@ -4,11 +4,13 @@ import { diffChats, type ChatDiff } from '../detect/diff-chats.ts'
 import type { DirtyChat } from './dirty-chats.ts'
 import type { Verdict } from '../detect/deletion-policy.ts'
 
-/** Chats are read together until they hold this many changed rows: few while each is indexed at once, then more. */
+/**
+ * Chats are read together until they have this many changed rows: few while each message is indexed at once, then more.
+ */
 export const GROUP_ROWS_MAX = 400
 const LARGE_GROUP_ROWS_MAX = 1000
-/** How many chats' keys are listed while the store is open once. */
-export const CHATS_A_LOOK = 16
+/** For how many chats keys are listed while the store is open once. */
+export const CHATS_PER_READ = 16
 
 interface Grouping {
   readonly mirror: Mirror
@@ -16,7 +18,7 @@ interface Grouping {
   readonly isLarge: () => boolean
 }
 
-/** Says of dirty chats what is to be read of them, some chats at a time, in the order given. */
+/** Yields the differences of changed chats in groups, in the given order. */
 export function* groupChats(
   file: OpenFile,
   { mirror, num, isLarge }: Grouping,
@@ -25,8 +27,8 @@ export function* groupChats(
 ): Generator<readonly ChatDiff[], void> {
   let group: ChatDiff[] = []
   let rows = 0
-  for (let at = 0; at < queue.length; at += CHATS_A_LOOK) {
-    for (const diff of diffChats(file, mirror, num, queue.slice(at, at + CHATS_A_LOOK), verdict)) {
+  for (let at = 0; at < queue.length; at += CHATS_PER_READ) {
+    for (const diff of diffChats(file, mirror, num, queue.slice(at, at + CHATS_PER_READ), verdict)) {
       group.push(diff)
       rows += diff.changed.length + 1
       if (rows < (isLarge() ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)) continue

@@ -15,9 +15,9 @@ import type { Role, Placeholder } from '../../../../model/message.ts'
 import type { Outline } from '../../../../model/thread.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import type { Page, RawRow } from './read.ts'
-import { EvidenceBuffer } from './evidence-buffer.ts'
+import { weighEvidence, type Evidence } from '../../../projects/evidence.ts'
 
-/** What a portion of the reading yields: ready for one transaction of the mirror. */
+/** One portion of what was read, ready for one transaction of the mirror. */
 export interface Portion {
   readonly chats: readonly ChatWrite[]
   readonly rows: readonly RowState[]
@@ -30,9 +30,9 @@ export interface Portion {
   readonly rowsDone: number
 }
 
-/** What the mirror holds already, as far as reading depends on it. */
+/** What the mirror already has, as far as reading depends on it. */
 export interface Known {
-  /** Whether the store held this row once and does no more. */
+  /** Whether the store once had this row and no longer has it. */
   isGoneRow(key: string): boolean
   roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
 }
@@ -47,15 +47,15 @@ export interface ChatDraft {
   vanished: MessageId[]
   placeholders: Map<MessageId, Placeholder | null>
   outline: Outline
-  /** Of the messages that are new or changed; those of all chats are read in the order of their rowids. */
+  /** The last rowid of the new and changed messages. Messages of all chats are read in order of rowid. */
   readonly lastRowid: number
-  /** What was handed on of its messages. */
-  told: 'nothing' | 'part' | 'all'
+  /** How much of its messages was written. */
+  written: 'nothing' | 'part' | 'all'
 }
 
 export type Drafts = ReadonlyMap<ChatId, ChatDraft>
 
-/** Collects what was read since the last portion was handed on. */
+/** Collects what was read since the last portion. */
 export class PortionDraft {
   readonly #drafts: Drafts
   readonly known: Known
@@ -64,8 +64,8 @@ export class PortionDraft {
   issues: RowIssue[] = []
   evidence: EvidenceWrite[] = []
   paths: PathsWrite[] = []
-  readonly told = new EvidenceBuffer()
-  /** UTF-16 units of what is kept of the messages read. */
+  readonly messageEvidence = new EvidenceBuffer()
+  /** UTF-16 units of the collected messages. */
   length = 0
   #bytesRead = 0
   #longestReadMs = 0
@@ -100,7 +100,8 @@ export class PortionDraft {
   }
 
   /**
-   * Hands on what is there. What is gone is told with the first portion, and so is each own row with its first.
+   * Returns the portion and starts a new one. Deletions are in the first portion, and each chat's own row is in the
+   * chat's first portion.
    * @param readTo the rowid up to which messages were read
    */
   take(readTo: number): Portion {
@@ -111,7 +112,7 @@ export class PortionDraft {
       rows: this.rows,
       goneKeys: this.#isFirst ? [...this.#drafts.values()].flatMap((draft) => draft.diff.goneKeys) : [],
       issues: this.issues,
-      evidence: [...this.evidence, ...this.told.take()],
+      evidence: [...this.evidence, ...this.messageEvidence.take()],
       paths: this.paths,
       bytesRead: this.#bytesRead,
       longestReadMs: this.#longestReadMs,
@@ -134,18 +135,41 @@ const hasNews = (draft: ChatDraft, readTo: number): boolean =>
   draft.ownRow.kind !== 'unread' ||
   draft.messages.length > 0 ||
   draft.vanished.length > 0 ||
-  (draft.told === 'part' && draft.lastRowid <= readTo)
+  (draft.written === 'part' && draft.lastRowid <= readTo)
 
 function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   const { diff, ownRow, messages, vanished, placeholders, outline } = draft
   const isLast = draft.lastRowid <= readTo
-  const isWhole = isLast && draft.told !== 'part'
-  draft.told = isLast ? 'all' : 'part'
-  // That the chat is gone is told with every portion: before a message of it is known, there is no chat to mark.
+  const isWhole = isLast && draft.written !== 'part'
+  draft.written = isLast ? 'all' : 'part'
+  // A deleted chat is marked in every portion: before one of its messages is written, there is no chat to mark.
   if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
   draft.messages = []
   draft.vanished = []
   draft.placeholders = new Map()
   const write = { id: diff.chatId, ownRow, messages, vanished, placeholders }
   return isWhole ? write : { ...write, part: { isLast, outline } }
+}
+
+/**
+ * Evidence from messages about where their chats belong. The messages of one chat mostly agree, so duplicates are
+ * dropped.
+ */
+export class EvidenceBuffer {
+  readonly #evidence = new Map<string, readonly EvidenceWrite[]>()
+
+  add(chatId: ChatId, evidence: readonly Evidence[] = []): void {
+    for (const one of evidence) {
+      const name = `${chatId}\0${one.method}\0${one.uri}`
+      // A chat can have been in two windows, so the evidence of one message does not replace that of another.
+      if (!this.#evidence.has(name)) this.#evidence.set(name, weighEvidence(chatId, [one], { isOnly: false }))
+    }
+  }
+
+  /** Returns the evidence collected since the last call. */
+  take(): EvidenceWrite[] {
+    const evidence = [...this.#evidence.values()].flat()
+    this.#evidence.clear()
+    return evidence
+  }
 }

@@ -1,24 +1,24 @@
-import { hash as digest } from 'node:crypto'
 import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import type { Role } from '../../../../model/message.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { DecodedChatRow } from '../../../decoded.ts'
-import { weighEvidence } from '../../../projects/projects.ts'
+import { weighEvidence } from '../../../projects/evidence.ts'
 import { ITEMS_MAX } from '../../../open-safely/read-portion.ts'
 import { decodeChatRow } from '../../records/chat/decode-chat.ts'
+import { madeId } from '../../records/chat/whole-chats.ts'
 import { decodeMessageRow } from '../../records/message/decode-message.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import { PortionDraft, type ChatDraft, type Drafts, type Known, type Portion } from './portion-draft.ts'
 import { chatKey, splitKey } from '../keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
-/** What was decoded is written once it is so long, so that memory does not grow with a chat's size. */
+/** Decoded data is written when it reaches this length, so that memory does not grow with a chat's size. */
 const PORTION_LENGTH_MAX = 2 * 1024 * 1024
 
 /**
- * Reads what changed in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
- * Yields a portion whenever enough was read; every portion stands for itself.
+ * Reads the changes in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
+ * Yields a portion whenever enough was read; every portion is complete in itself.
  */
 export function* readChats(
   file: OpenFile,
@@ -62,7 +62,7 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
     outline: null,
     lastRowid: diff.changed.reduce((last, ref) => (ref.key === key ? last : Math.max(last, ref.rowid)), -Infinity),
-    told: 'nothing',
+    written: 'nothing',
   }
 }
 
@@ -81,8 +81,8 @@ function* pages(file: OpenFile, refs: readonly RowRef[]): Generator<Page, void> 
 }
 
 /**
- * Changed rows; rows for which the chat's own row holds tool data that they lack themselves; and, where that row changed,
- * rows that are held under another role than its list gives them: one that does not say its role takes it from there.
+ * Changed rows; rows without tool data whose tool data is in the chat's own row; and, if that row changed, rows whose
+ * role in the mirror differs from the chat's list, because a row without a role takes it from there.
  */
 function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
   const own = chatKey(diff.chatId)
@@ -112,7 +112,8 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
     portion.noteIssue(row, unreadReason(row))
     return
   }
-  const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeMessageId(sourceId, chatId, ordinal))
+  // For messages without an id. It uses only store, chat and ordinal, so that a rebuilt mirror gets the same ids.
+  const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeId([sourceId, chatId, ordinal]))
   if (decoded.kind === 'issue') {
     draft.ownRow = { kind: 'unreadable' }
     portion.noteIssue(row, decoded.reason)
@@ -124,7 +125,7 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths })
 }
 
-/** A row of its own is newer than the copy that the chat's row holds of a message; the copy stands in for a torn one. */
+/** A message's own row is newer than the copy in the chat's row; the copy replaces an unreadable row. */
 function takeOwnRow(
   portion: PortionDraft,
   draft: ChatDraft,
@@ -132,7 +133,7 @@ function takeOwnRow(
   octets: number,
 ): void {
   const ids = new Set(embedded.map((message) => message.id))
-  // Of a chat whose messages are gone, the copy may be named by a row of its own.
+  // If the messages of a chat are gone, a row of its own may name the copy.
   const keys = [...draft.diff.refs.map((ref) => ref.key), ...draft.diff.missedKeys]
   const isBare = outline !== null && outline.length > 0 && ids.size === 0 && keys.length === 1
   draft.ownRow = { kind: 'read', facts, outline, embeddedIds: ids, octets, namesCopy: namesCopy || isBare }
@@ -146,11 +147,6 @@ function takeOwnRow(
     if (rowIds.has(message.id)) draft.copies.set(message.id, message)
     else portion.addMessage(draft, message)
   }
-}
-
-/** Where the store gives a message no id: made from store, chat and ordinal alone, so that a rebuild makes it again. */
-function madeMessageId(sourceId: string, chatId: ChatId, ordinal: number): MessageId {
-  return asMessageId(`made-${digest('sha256', JSON.stringify([sourceId, chatId, ordinal])).slice(0, 32)}`)
 }
 
 const unreadReason = (row: RawRow): IssueReason => (row.octets > VALUE_OCTETS_MAX ? 'too-large' : 'null-value')
@@ -180,7 +176,7 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
     return
   }
   if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
-  portion.told.add(key.chatId, decoded.evidence)
+  portion.messageEvidence.add(key.chatId, decoded.evidence)
   if (decoded.kind === 'message') portion.addMessage(draft, decoded.message)
   else {
     draft.vanished.push(key.messageId)

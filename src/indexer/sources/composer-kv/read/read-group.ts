@@ -5,31 +5,31 @@ import { writeBatch } from '../../../../mirror/write/write-batch.ts'
 import type { ChatId } from '../../../../model/ids.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../../../source.ts'
-import type { Listing } from './full-scan-fallback.ts'
+import type { Listing } from './read-by-table.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import { readChats } from './read-chats.ts'
 
-/** One pass over a store, from its first look to its last. */
+/** One pass over a store, from start to end. */
 export interface Pass {
   readonly mirror: Mirror
   readonly num: number
-  /** Of it are made the ids of messages to which the store gives none. */
+  /** Part of the ids that are made for messages without an id. */
   readonly firstId: string
   readonly request: PassRequest
   readonly listing: Listing
-  /** The index was damaged when it was last walked: counting walks all of it. */
+  /** The index was damaged when it was last walked; a count walks all of it. */
   readonly isDamaged: boolean
   /** Messages written so far. */
   written: number
-  /** True where a cheap look misses more than it may call gone: it takes a comparison of all keys to know. */
+  /** True if a cheap look misses more rows than it may call gone: a comparison of all keys is needed. */
   isInDoubt: boolean
 }
 
 export const isIndexedLater = (pass: Pass): boolean => pass.written >= INDEXED_AT_ONCE
 
 /**
- * Reads chats that differ, and writes them in one or a few transactions of the mirror.
- * @param isListedLater whether somebody waits for the first hits: all that others can do without is left for later
+ * Reads chats with changes, and writes them in one or a few transactions of the mirror.
+ * @param isListedLater true if a user waits for the first results: everything that can wait is left for later
  */
 export function* readGroup(
   file: OpenFile,

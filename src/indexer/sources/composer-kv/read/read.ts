@@ -1,15 +1,14 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion } from '../../../open-safely/read-portion.ts'
-import { tryRead } from '../../../open-safely/try-read.ts'
+import { readPortion, type Portion, tryRead } from '../../../open-safely/read-portion.ts'
 import { prepared } from '../../../../mirror/prepared.ts'
 import type { ChatId } from '../../../../model/ids.ts'
 import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from '../keys.ts'
 
-/** Above this a value is not read: it becomes an issue with its key and size. */
+/** A larger value is not read: it becomes an issue with its key and size. */
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
 
-/** A row named, its value not yet read. */
+/** A row whose value has not been read. */
 export interface RowRef {
   readonly key: string
   readonly rowid: number
@@ -19,14 +18,14 @@ export interface SizedRef extends RowRef {
   readonly octets: number
 }
 
-/** `value` is null for a NULL (a tombstone) and for a value that is too large to read; `octets` tells them apart. */
+/** `value` is null for NULL (a tombstone) and for a value that is too large; `octets` distinguishes the two. */
 export interface RawRow extends SizedRef {
   readonly value: string | null
-  /** CRC-32 of the value's bytes; null where it is not read. */
+  /** CRC-32 of the value's bytes; null if it was not read. */
   readonly checksum: number | null
 }
 
-// What goes by rowids names the table of `main`: for what goes by keys, `read-by-table.ts` may put a view in its place.
+// Queries by rowid name the table of `main`, because `read-by-table.ts` may replace it by a view for queries by key.
 
 const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
@@ -35,21 +34,21 @@ export type TableKind =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly why: string }
 
-/** Whether the store has the table, and whether it is one whose rows can be followed. */
+/** Whether the store has the table, and whether its rows can be tracked. */
 export function findTable(db: Database.Database): TableKind {
   const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
   if (row === undefined) return { kind: 'none' }
-  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view; this layout is not known.' }
+  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view. This layout is unknown.' }
   if (/without\s+rowid/i.test(row.sql)) {
-    return { kind: 'unknown', why: 'Its table has no rowids; this layout is not known.' }
+    return { kind: 'unknown', why: 'Its table has no rowids. This layout is unknown.' }
   }
   const encoding = String(db.pragma('encoding', { simple: true }))
   return encoding === 'UTF-8' ? { kind: 'table' } : { kind: 'unknown', why: `Its text is ${encoding}, not UTF-8.` }
 }
 
 /**
- * SQLite's rowids go beyond what a JavaScript number holds. Those that do are all told as the greatest number; such a
- * row is found by its key.
+ * SQLite's rowids can be larger than a JavaScript number. All of those become the largest number, and the row is read
+ * by its key.
  */
 export const isExact = (ref: RowRef): boolean => ref.rowid < Number.MAX_SAFE_INTEGER
 
@@ -57,8 +56,8 @@ const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
   ref.rowid > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
 
 /**
- * The unary plus keeps SQLite from the index on `key`, which would walk every key of the family; this way it seeks the
- * rowid, and a pass that finds nothing new costs the same whatever the store's size.
+ * The unary plus keeps SQLite from using the index on `key`, which would walk every key of the family. Without it
+ * SQLite seeks the rowid, and a pass that finds nothing new costs the same in any store.
  */
 export const LIST_ABOVE = `
 select key, rowid from main.cursorDiskKV
@@ -67,7 +66,7 @@ where rowid > ?
 order by rowid limit ?
 `
 
-/** The same out of the index alone, which walks every key: for a table with a damaged page in it. */
+/** The same from the index alone, which walks every key; used if the table has a damaged page. */
 const LIST_ABOVE_BY_KEY = `
 select key, rowid from (
   select key, rowid from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'
@@ -81,7 +80,7 @@ export function listAbove(db: Database.Database, rowid: number, limit: number): 
   return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
 }
 
-/** The inner query is cut first, so that rows of other families cost a step and no more. */
+/** The limit applies to the inner query, so that rows of other families cost only one step. */
 const LIST_TAIL = `
 select key, rowid, octets from (
   select key, rowid, octet_length(value) as octets from main.cursorDiskKV
@@ -90,7 +89,10 @@ select key, rowid, octets from (
 where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
 `
 
-/** The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. None where a page is damaged. */
+/**
+ * The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. Empty if a page is
+ * damaged.
+ */
 export function listTail(db: Database.Database, rowid: number, limit: number): SizedRef[] {
   const tail = tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
   return (tail?.value ?? []).map(withOctets)
@@ -108,6 +110,18 @@ export function findByRowid(db: Database.Database, rowid: number): (SizedRef & {
   return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
 }
 
+/**
+ * Whether the row at the watermark is the one that was read there, or was itself rewritten. Then no rowid up to the
+ * watermark was reused, and everything inserted since is above it.
+ */
+export function isCanaryWell(db: Database.Database, watermark: number, key: string | null): boolean {
+  if (key === null) return true
+  const there = findByRowid(db, watermark)
+  if (there !== undefined) return there.key === key
+  const now = findByKey(db, key)
+  return now !== undefined && now.rowid > watermark
+}
+
 const withOctets = ({ key, rowid, octets }: SizedRef): SizedRef => withRowid({ key, rowid, octets: octets ?? 0 })
 
 const LIST_SIZES = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key >= ? and key < ?`
@@ -121,7 +135,7 @@ export function listSizes(db: Database.Database, chatId: ChatId): SizedRef[] {
 const FIND_REF = `select key, rowid from cursorDiskKV where key = ?`
 const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
 
-/** Every row of one chat, out of the index alone. */
+/** Every row of one chat, from the index alone. */
 export function listChat(db: Database.Database, chatId: ChatId): RowRef[] {
   const { from, to } = messageRange(chatId)
   const own = prepared<RowRef>(db, FIND_REF).get(chatKey(chatId))
@@ -138,13 +152,13 @@ const KEY_BYTES = `select cast(key as blob) as bytes from main.cursorDiskKV wher
 
 export interface KeyPage {
   readonly refs: readonly RowRef[]
-  /** Where the next page begins, null after the last. */
+  /** Where the next page starts; null after the last page. */
   readonly next: Buffer | null
 }
 
 /**
- * One page of a key family, by the index alone. The bound is kept as bytes: a key that is not UTF-8 comes back changed
- * from a JavaScript string, and would stop or repeat the walk.
+ * One page of a key family, from the index alone. The bound is bytes and not a string: a key that is not UTF-8 would
+ * come back changed from a JavaScript string, and would stop or repeat the walk.
  */
 export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
   const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
@@ -176,7 +190,8 @@ export function countRows(db: Database.Database): RowCounts {
 }
 
 /**
- * As text, which lies in the heap and goes with it; a buffer's bytes are malloc's, which gives them back late or never.
+ * As text, which is in the JavaScript heap and is collected with it. A buffer's bytes come from malloc, which returns
+ * them to the system late or never.
  */
 const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
 const reading = (where: string): { readonly row: string; readonly bytes: string } => ({
@@ -188,19 +203,19 @@ const byKey = reading('cursorDiskKV where key = ?')
 
 interface ValueRow extends SizedRef {
   readonly value: string | null
-  /** Where the text may not be what stands there. */
+  /** Set if the text may differ from the stored bytes. */
   readonly bytes: Buffer | null
 }
 
 export interface Page extends Portion {
   readonly rows: readonly RawRow[]
-  /** Rows that are gone, or name another key, since they were listed. */
+  /** Rows that were deleted since they were listed, or now have another key. */
   readonly missing: readonly RowRef[]
   /** Rows that SQLite could not read from a damaged page. */
   readonly unreadable: readonly RowRef[]
 }
 
-/** Reads the values of the first of these rows in one short transaction. Damage costs the damaged row only. */
+/** Reads the values of the first of these rows in one short transaction. Damage affects only the damaged row. */
 export function readPage(db: Database.Database, refs: readonly RowRef[], readMsMax: number): Page {
   const found: ValueRow[] = []
   const missing: RowRef[] = []
@@ -219,12 +234,12 @@ export function readPage(db: Database.Database, refs: readonly RowRef[], readMsM
   return { rows: found.map(checked), missing, unreadable, ...portion }
 }
 
-/** The checksum waits until the transaction is over. */
+/** The checksum is calculated after the transaction. */
 function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
   return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
 }
 
-/** Stands for bytes that are no UTF-8, and may stand there itself. */
+/** Replaces bytes that are not UTF-8. The text may also contain it itself. */
 const REPLACEMENT = '\ufffd'
 
 function readRow(db: Database.Database, ref: RowRef): ValueRow | undefined {
@@ -232,7 +247,7 @@ function readRow(db: Database.Database, ref: RowRef): ValueRow | undefined {
   const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
   if (row === undefined) return undefined
   const { key, rowid, octets, value } = row
-  const isDoubtful = value?.includes(REPLACEMENT) === true
-  const bytes = isDoubtful ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
+  const mayDiffer = value?.includes(REPLACEMENT) === true
+  const bytes = mayDiffer ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
   return { key, rowid, octets, value, bytes }
 }

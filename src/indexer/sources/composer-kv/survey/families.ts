@@ -3,19 +3,19 @@ import { tabKeys } from '../../records/chat/decode-tabs.ts'
 import { CHAT_PREFIX, MESSAGE_PREFIX } from '../keys.ts'
 
 interface KnownFamily {
-  /** Its keys begin with this, or are this where there is no `<id>` in its name. */
+  /** Its keys begin with this, or equal it if there is no `<id>` in the name. */
   readonly start: string
   readonly use: FamilySurvey['use']
-  /** Its values are whole files of the user's: nothing is learned from them. */
+  /** Its values are whole files of the user, which are not examined. */
   readonly isContent?: true
-  /** The latest `_v` known. */
+  /** The latest known `_v`. */
   readonly versionMax?: number
 }
 
-/** Commits that Cursor saw last; seen in either table. */
+/** The commits that Cursor saw last; found in both tables. */
 const LAST_SEEN_HEAD = 'composer.autoAccept.lastSeenHead'
 
-/** Every kind of row ever seen in the table of chats. What is not among them is unknown, and told as such. */
+/** Every kind of row ever seen in the table of chats. Everything else is reported as unknown. */
 const knownFamilies: readonly KnownFamily[] = [
   { start: CHAT_PREFIX, use: 'read', versionMax: 18 },
   { start: MESSAGE_PREFIX, use: 'read', versionMax: 3 },
@@ -44,10 +44,13 @@ const knownFamilies: readonly KnownFamily[] = [
   { start: 'patch-graph:', use: 'noise', isContent: true },
 ]
 const knownKeys: ReadonlySet<string> = new Set(['inlineDiffsData'])
-/** Here the id comes first. */
+/** In these keys the id comes first. */
 const CLOUD_AGENT = ':cloudAgent:metadata'
 
-/** The other table holds settings and tokens too: of its keys only these have a name, and `true` may be looked at. */
+/**
+ * The other table also contains settings and tokens. Only these keys are named, and only those with `true` are
+ * examined.
+ */
 const knownItems: ReadonlyMap<string, boolean> = new Map([
   ['aiService.generations', true],
   ['aiService.prompts', true],
@@ -71,7 +74,7 @@ const knownItems: ReadonlyMap<string, boolean> = new Map([
   ['workbench.panel.chat.view.chat.chatdata', true],
   ['workbench.panel.composerChatViewPane', true],
 ])
-/** Those of them that are read in the global store, by another source. */
+/** The items in the global store that another source reads. */
 const itemsRead: ReadonlySet<string> = new Set([
   ...tabKeys,
   'composer.composerHeaders',
@@ -89,16 +92,16 @@ const tableUses: Readonly<Record<string, TableSurvey['use']>> = {
 export const tableUse = (name: string): TableSurvey['use'] =>
   Object.hasOwn(tableUses, name) ? (tableUses[name] ?? 'unknown') : 'unknown'
 
-/** Whether only names that are known may be spoken in this table. */
+/** Whether only known names may be shown for this table. */
 export const isItemTable = (name: string): boolean => name === 'ItemTable'
 
-/** Names under which tokens, keys and identities are kept. Wide on purpose; "author" is not meant. */
+/** Names under which tokens, keys and identities are stored. Deliberately broad, but without "author". */
 const PRIVATE =
   /auth(?!or)|authori[sz]|secret|telemetry|token|credential|passw|passphrase|api[-_.]?key|private|encrypt|machine-?id|e-?mail|licen[sc]e|cookie|stripe|mcp/i
 
 export const isPrivate = (name: string): boolean => PRIVATE.test(name)
 
-/** What a key tells of its row. */
+/** What a key says about its row. */
 export type KeyVerdict =
   | {
       readonly kind: 'family'
@@ -147,8 +150,8 @@ const isWord = (word: string): boolean => word.split(/[.-]/).every((part) => isP
 const ENDS_IN_ID = /^(.+?[.-])(?:[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|\d[\d.-]*)$/i
 
 /**
- * The name of a family never seen: what stands before the first colon, or before an id at the end. A key that has
- * neither is all of it data.
+ * The name of an unknown family: the text before the first colon, or before an id at the end. A key with neither may be
+ * user data as a whole.
  */
 function unknownName(key: string): string {
   const colon = key.indexOf(':')

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../../mirror/prepared.ts'
 
-/** A larger value is counted and not looked at. */
+/** A larger value is counted but not read. */
 export const SAMPLE_OCTETS_MAX = 256 * 1024
 export const SAMPLES_MAX = 20
 const KEY_CHARACTERS_MAX = 400
@@ -11,7 +11,7 @@ type Db = Database.Database
 export interface TableRef {
   readonly name: string
   readonly columns: readonly string[]
-  /** `keys`: rows with a key, a value and a rowid. `rows`: any other table. `closed`: a view, or a table of a module. */
+  /** `keys`: rows with a key, a value and a rowid. `rows`: any other table. `closed`: a view, or a virtual table. */
   readonly layout: 'keys' | 'rows' | 'closed'
 }
 
@@ -25,7 +25,7 @@ const LIST_COLUMNS = `select name from pragma_table_info(?)`
 export function listTables(db: Db): TableRef[] {
   const rows = prepared<{ name: string; type: string; sql: string | null }>(db, LIST_TABLES).all()
   return rows.map(({ name, type, sql }) => {
-    // A view may be broken, and a module may not be there: asking for a column would fail.
+    // A view may be broken, and the module of a virtual table may be missing: listing columns would fail.
     if (type === 'view' || /^\s*create\s+virtual/i.test(sql ?? '')) return { name, columns: [], layout: 'closed' }
     const columns = prepared<{ name: string }>(db, LIST_COLUMNS)
       .all(name)
@@ -36,20 +36,20 @@ export function listTables(db: Db): TableRef[] {
   })
 }
 
-/** A row by its key's beginning and its size; the value is not read. */
+/** A row with the start of its key and its size; the value is not read. */
 export interface KeyedRow {
   readonly rowid: bigint
   readonly key: string | null
-  /** Null where the value is NULL. */
+  /** Null if the value is NULL. */
   readonly octets: number | null
 }
 
-/** Before every row there is. */
+/** Before every row. */
 export const FIRST_ROWID = -(2n ** 63n)
 
 /**
  * The rows after a rowid, as many as the time allows and at least one. In the order of the table and not of its index:
- * the size stands with the row, and by key each row would be a jump across the file.
+ * the size is stored with the row, and by key each row would be a jump in the file.
  */
 export function walkRows(db: Db, table: string, after: bigint, readMsMax: number): KeyedRow[] {
   const sql = `
@@ -61,7 +61,7 @@ export function walkRows(db: Db, table: string, after: bigint, readMsMax: number
   const found = prepared<{ rowid: bigint; key: string | null; octets: bigint | null }>(db, sql).safeIntegers(true)
   for (const { rowid, key, octets } of found.iterate(after)) {
     rows.push({ rowid, key, octets: octets === null ? null : Number(octets) })
-    // The clock costs more than a row.
+    // Reading the clock costs more than a row.
     if (rows.length % 64 === 0 && performance.now() - startedAt > readMsMax) break
     if (rows.length === 20_000) break
   }
@@ -73,7 +73,7 @@ export interface SampleRow {
   readonly value: string | Buffer
 }
 
-/** The values of these rows, as many as the time allows. `taken` tells how many of them that were. */
+/** The values of these rows, as many as the time allows. `taken` is how many rows were tried. */
 export function readSamples(
   db: Db,
   table: string,
@@ -100,7 +100,7 @@ export function countTable(db: Db, table: string): number {
   return prepared<{ count: number }>(db, `select count(*) as count from ${quoted(table)}`).get()?.count ?? 0
 }
 
-/** The first rows of a table that is not known, these columns only; a value that is too large is left out. */
+/** The first rows of an unknown table, only these columns; large values are left out. */
 export function sampleTable(db: Db, table: string, columns: readonly string[]): Readonly<Record<string, unknown>>[] {
   if (columns.length === 0) return []
   const parts = columns.map((column) => {

@@ -4,7 +4,7 @@ import { asRecord, filledStringIn, parseJson } from '../../records/json/json-val
 import { isItemTable, isPrivate, judgeItem, judgeKey, tableUse, type KeyVerdict } from './families.ts'
 import * as read from './read-survey.ts'
 
-/** Looks at all that a store holds. Of what it finds only names, numbers and shapes leave it. */
+/** Examines everything in a store. Only names, numbers and shapes are reported. */
 export function surveyStore(path: string): Survey {
   const file = openCursorFile(path)
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, tables: [] }
@@ -46,7 +46,7 @@ function surveyTable(file: OpenFile, table: read.TableRef): TableSurvey {
   return { ...about, ...(isFollowed ? surveyKeys(file, table.name) : surveyRows(file, table, isSecret)) }
 }
 
-/** A table whose rows have no key by which to tell them apart. */
+/** A table whose rows have no key to group them by. */
 function surveyRows(file: OpenFile, table: read.TableRef, isSecret: boolean) {
   const columns = isSecret ? [] : table.columns.filter((name) => !isPrivate(name))
   const rows = file.read((db) => read.countTable(db, table.name))
@@ -65,7 +65,7 @@ function surveyRows(file: OpenFile, table: read.TableRef, isSecret: boolean) {
   }
 }
 
-/** A cell as what its JSON holds, where it is JSON; bytes that are none are told by their number alone. */
+/** The parsed JSON of a cell, if it is JSON. Otherwise only its length is used. */
 function opened(cell: unknown): unknown {
   if (typeof cell !== 'string' && !Buffer.isBuffer(cell)) return cell
   const { json } = parsedCell(cell)
@@ -75,7 +75,7 @@ function opened(cell: unknown): unknown {
 
 type Judge = (key: string) => KeyVerdict
 
-/** A key that is read in one table is unknown in a table that nobody reads. */
+/** A family that is read in a known table is unknown in an unknown table. */
 function judgeOf(table: string): Judge {
   if (isItemTable(table)) return judgeItem
   if (tableUse(table) !== 'unknown') return judgeKey
@@ -103,7 +103,7 @@ function surveyKeys(file: OpenFile, table: string) {
 
 type FamilyVerdict = Extract<KeyVerdict, { readonly kind: 'family' }>
 
-/** So many names are enough to tell that a store is not what it seems; further ones are told together. */
+/** This many names show that a store is not what it seems; further ones are grouped. */
 const FAMILIES_MAX = 300
 const FURTHER: FamilyVerdict = { kind: 'family', name: '<id>', use: 'unknown', isSampled: true, versionMax: null }
 
@@ -148,7 +148,7 @@ class FamilyTally {
   rows = 0
   bytes = 0
   nullValues = 0
-  /** Evenly out of all rows, and the newest besides: a new format shows there first. */
+  /** An even sample of all rows, and the newest rows, because a new format appears there first. */
   #spread: bigint[] = []
   #newest: bigint[] = []
   #seen = 0
@@ -207,7 +207,7 @@ function* samplesOf(file: OpenFile, table: string, family: FamilyTally): Generat
   while (waiting.length > 0) {
     const rest = waiting
     const { rows, taken } = file.read((db) => read.readSamples(db, table, rest, file.readMsMax))
-    // A rowid may have been given to another row since; one that is private must not be looked at.
+    // A rowid may have been given to another row since then; a private row must not be examined.
     for (const row of rows) if (judge(row.key).kind === 'family') yield row
     waiting = rest.slice(taken)
   }
@@ -220,7 +220,7 @@ function unknownVersion(json: unknown, versionMax: number | null): number | 'oth
   return version > versionMax ? version : null
 }
 
-/** `json` is undefined for what is none, and for a bare word or number, which may be anything. */
+/** `json` is undefined for what is not JSON, and for a single word or number, which may be anything. */
 function parsedCell(cell: string | Buffer): { readonly json: unknown; readonly octets: number } {
   const text = typeof cell === 'string' ? cell : cell.toString('utf8')
   const json = /^\s*[[{]/.test(text) ? parseJson(text)?.value : undefined
@@ -232,7 +232,7 @@ const LISTS = ['messages', 'conversation', 'bubbles', 'content', 'parts', 'turns
 const CHAT_DEPTH_MAX = 5
 const NODES_MAX = 5000
 
-/** Whether somewhere near the top of a value stands what somebody said. It is better to err by calling too much so. */
+/** Whether a message seems to be near the top of a value. It is better to report too much. */
 export function looksLikeChat(root: unknown): boolean {
   const waiting = [{ value: root, depth: 0 }]
   let nodes = 0
@@ -241,7 +241,7 @@ export function looksLikeChat(root: unknown): boolean {
     const { depth } = next
     const value = typeof next.value === 'string' ? parsedCell(next.value).json : next.value
     if (typeof value !== 'object' || value === null) continue
-    if (isSaid(value)) return true
+    if (looksLikeMessage(value)) return true
     if (depth === CHAT_DEPTH_MAX) continue
     const children: readonly unknown[] = Object.values(value)
     for (const child of children.slice(0, NODES_MAX)) waiting.push({ value: child, depth: depth + 1 })
@@ -249,7 +249,7 @@ export function looksLikeChat(root: unknown): boolean {
   return false
 }
 
-function isSaid(value: object): boolean {
+function looksLikeMessage(value: object): boolean {
   const record = asRecord(value)
   if (record === null) return false
   const isFilled = (name: string): boolean => filledStringIn(record, name) !== null

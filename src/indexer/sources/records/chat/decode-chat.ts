@@ -1,28 +1,33 @@
 import type { ChatFormat } from '../../../../model/chat.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { ChatId, MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { DecodedChat, DecodedChatRow } from '../../../decoded.ts'
-import { decodeEmbedded, readConversation, readConversationMap } from './decode-embedded.ts'
-import type { MakeId } from './decode-embedded.ts'
+import { decodeEmbedded, readConversation, readConversationMap, type MakeId } from './decode-embedded.ts'
 import { decodeEvidence } from './decode-evidence.ts'
 import { decodeFacts } from './decode-facts.ts'
 import { decodeHeaders, outlineOf } from './decode-outline.ts'
 import { decodePaths } from './decode-paths.ts'
-import { readStateText } from '../state/state-text.ts'
-import { asRecord, holdsSomething, listIn, parsedRecord, recordIn, wellFormed } from '../json/json-value.ts'
-import { parseRow } from '../json/parse-row.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { readStateText } from '../state/conversation-state.ts'
+import {
+  asRecord,
+  holdsSomething,
+  listIn,
+  parsedRecord,
+  recordIn,
+  wellFormed,
+  type JsonRecord,
+} from '../json/json-value.ts'
+import { parseRow } from '../json/exact-json.ts'
 
 /**
- * A `composerData:` row's value. Total: any bytes become a chat or an issue. `makeId` names an embedded message that
- * has no id of its own, by its ordinal in the row.
+ * Decodes the value of a `composerData:` row. Total: any bytes become a chat or an issue. `makeId` gives an id to an
+ * embedded message that has none, from its ordinal in the row.
  */
 export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
   const row = parseRow(value)
   return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
 }
 
-/** A chat's object, wherever it stood. */
+/** Decodes a chat's object, from whichever place. */
 export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeId): DecodedChatRow {
   const conversation = readConversation(chat, makeId)
   const mapped = readConversationMap(chat, conversation, makeId)
@@ -43,13 +48,13 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
   }
 }
 
-/** Told from what the row holds: its version number does not say, and all shapes stand side by side in one file. */
+/** Decided by the content: the version number does not tell, and one file can contain all formats. */
 function readFormat(chat: JsonRecord, hasHeaders: boolean): ChatFormat {
   if (!hasHeaders && listIn(chat, 'conversation').some((element) => asRecord(element) !== null)) return 'inline'
   return holdsSomething(recordIn(chat, 'conversationMap')) ? 'map' : 'split'
 }
 
-/** The capability that ran tools, in builds that kept tool calls in the chat's row. */
+/** The capability that ran tools, in builds that stored tool calls in the chat's row. */
 const toolCapability = 15
 
 function readToolData(chat: JsonRecord): ReadonlyMap<MessageId, unknown> {

@@ -1,13 +1,11 @@
 import type { MessageDraft } from '../../../../mirror/write/batch.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import type { Placeholder, Placeholders } from '../../../../model/message.ts'
 import { decodeMessageRecord } from '../message/decode-message.ts'
-import { asRecord, filledStringIn, listIn, recordIn, wellFormed } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { asRecord, filledStringIn, listIn, recordIn, wellFormed, type JsonRecord } from '../json/json-value.ts'
 
-/** A message's body inside its chat's row; `record` is null where the element is no object. */
+/** A message's body inside its chat's row. `record` is null if the element is not an object. */
 export interface EmbeddedBody {
   readonly id: MessageId
   readonly record: JsonRecord | null
@@ -15,7 +13,7 @@ export interface EmbeddedBody {
 
 export type MakeId = (ordinal: number) => MessageId
 
-/** The bodies of `conversation[]`, in order, every one with an id of its own. */
+/** The bodies of `conversation[]` in order, each with a unique id. */
 export function readConversation(chat: JsonRecord, makeId: MakeId): readonly EmbeddedBody[] {
   const taken = new Set<MessageId>()
   return listIn(chat, 'conversation').map((element, ordinal) => {
@@ -27,7 +25,7 @@ export function readConversation(chat: JsonRecord, makeId: MakeId): readonly Emb
   })
 }
 
-/** The bodies of `conversationMap` that `conversation[]` does not hold already. Ordinals go on after those. */
+/** The bodies of `conversationMap` that are not in `conversation[]`. Their ordinals continue after those. */
 export function readConversationMap(
   chat: JsonRecord,
   conversation: readonly EmbeddedBody[],
@@ -53,7 +51,7 @@ export interface DecodedEmbedded {
   readonly issue: IssueReason | null
 }
 
-/** Bodies that hold nothing to show are left out; their place in the order stays, as a gap. */
+/** Bodies that have nothing to show are left out; their place in the order stays, as a gap. */
 export function decodeEmbedded(
   bodies: readonly EmbeddedBody[],
   toolData: ReadonlyMap<MessageId, unknown>,

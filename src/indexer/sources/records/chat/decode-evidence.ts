@@ -1,11 +1,11 @@
-import type { Evidence, EvidenceMethod } from '../../../decoded.ts'
+import type { Evidence, EvidenceMethod } from '../../../projects/evidence.ts'
 import { asRecord, filledString, filledStringIn, listIn, parsedRecord, recordIn } from '../json/json-value.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 
-/** Most records say nothing of where they belong: all of those share this. */
+/** Most records have no evidence; all of them share this array. */
 const noEvidence: readonly Evidence[] = []
 
-/** Where newer builds say a chat belongs, in the chat's own row. */
+/** Where a chat belongs, according to its own row in newer builds. */
 export function decodeEvidence(chat: JsonRecord): readonly Evidence[] {
   const root = readWorkspaceUri(chat) ?? folderUri(chat['workspaceUri'])
   const repository = readFileUri(asRecord(listIn(chat, 'trackedGitRepos')[0])?.['repoPath'])
@@ -13,42 +13,44 @@ export function decodeEvidence(chat: JsonRecord): readonly Evidence[] {
 }
 
 /**
- * The root that the window had when a message was sent. Of a window with several the first stands for all: they are
- * named in the window's order, and a chat belongs to one project.
+ * The root of the window when a message was sent. If the window had several, the first counts: they are in the window's
+ * order, and a chat belongs to one project.
  */
 export function decodeMessageEvidence(record: JsonRecord): readonly Evidence[] {
   const layouts = decodeContextEvidence(record)
-  // Nearly every message goes through here, and hardly one has these fields.
+  // Nearly every message comes through here, and almost none has these fields.
   if (record['workspaceUris'] === undefined && record['workspaceProjectDir'] === undefined) return layouts
   const root = firstOf(listIn(record, 'workspaceUris'), readFileUri) ?? readProjectFolder(record['workspaceProjectDir'])
   return root === null ? layouts : evidenceOf('workspace-uris', root)
 }
 
-/** What a request sent along of the folders of its window, in a row of its own, or in its message's of older builds. */
+/**
+ * The folders of its window that a request sent along: in a row of its own, or in the message's row in older builds.
+ */
 export function decodeContextEvidence(context: JsonRecord): readonly Evidence[] {
   return evidenceOf('request-context', firstOf(listIn(context, 'projectLayouts'), readLayoutRoot))
 }
 
-/** `workspaceIdentifier`, as chats and heads carry it: of a `.code-workspace` file it names that file. */
+/** `workspaceIdentifier`, in chats and heads. For a `.code-workspace` file it names that file. */
 export function readWorkspaceUri(record: JsonRecord): string | null {
   const workspace = recordIn(record, 'workspaceIdentifier')
   return readUri(workspace?.['uri']) ?? readUri(workspace?.['configPath'])
 }
 
-/** A URI as text, or VS Code's object for one. */
+/** A URI, as text or as VS Code's URI object. */
 export const readUri = (uri: unknown): string | null => filledString(uri) ?? uriText(asRecord(uri))
 
-/** The URI of a file or folder, here or on a remote, out of a URI or an absolute path. Null for all else. */
+/** The URI of a local or remote file or folder, from a URI or an absolute path. Null for anything else. */
 export function readFileUri(place: unknown): string | null {
   const text = filledString(place)
   const uri = text === null ? uriText(asRecord(place)) : hasScheme(text) ? text : uriOfPath(text)
   return uri !== null && /^(?:file|vscode-remote):/i.test(uri) ? uri : null
 }
 
-/** A drive's letter is no scheme. */
+/** A drive letter is not a scheme. */
 const hasScheme = (text: string): boolean => /^[a-z][a-z\d+.-]+:/i.test(text)
 
-/** Plain text that is no URI may be a name or an id, even one that begins like a path. */
+/** Plain text that is not a URI may be a name or an id, even if it begins like a path. */
 const folderUri = (uri: unknown): string | null =>
   typeof uri === 'string' && !hasScheme(uri) ? null : readFileUri(uri)
 
@@ -64,13 +66,13 @@ function firstOf(items: readonly unknown[], read: (item: unknown) => string | nu
   return null
 }
 
-/** Some builds name the folder in which Cursor keeps its own notes of the project. */
+/** Some builds name the folder in which Cursor stores its own notes about the project. */
 function readProjectFolder(path: unknown): string | null {
   const uri = readFileUri(path)
   return uri === null || /[\\/]\.cursor[\\/]projects[\\/]/.test(uri) ? null : uri
 }
 
-/** How far below a layout its root may be named. The layout itself is a tree of every file. */
+/** How deep inside a layout its root may be named. The layout itself is a tree of all files. */
 const layoutDepthMax = 3
 
 function readLayoutRoot(layout: unknown): string | null {
@@ -92,12 +94,15 @@ function uriOfParts(uri: JsonRecord | null): string | null {
   const scheme = filledStringIn(uri, 'scheme')
   const path = filledStringIn(uri, 'path')
   if (path === null) return null
-  // Without a scheme and beside a path of the file system, the latter is surer: it names a drive.
+  // Without a scheme, `fsPath` is more reliable than `path`, because it includes the drive.
   if (scheme === null) return filledStringIn(uri, 'fsPath') === null ? uriOfPath(path) : null
   return `${scheme}://${encoded(filledStringIn(uri, 'authority') ?? '')}${encoded(rooted(path))}`
 }
 
-/** A file system path of any OS, by its shape: a chat can come from another machine. Null for a relative one. */
+/**
+ * A file system path of any OS, recognised by its form, because a chat can come from another machine. Null for a
+ * relative path.
+ */
 function uriOfPath(path: string | null): string | null {
   if (path === null) return null
   if (path.startsWith('\\\\')) return `file:${encoded(path.replaceAll('\\', '/'))}`
@@ -107,5 +112,5 @@ function uriOfPath(path: string | null): string | null {
 
 const rooted = (path: string): string => (path.startsWith('/') ? path : `/${path}`)
 
-/** Percent-encodes all but the separators and a drive's colon. */
+/** Percent-encodes everything but the separators and a drive's colon. */
 const encoded = (path: string): string => encodeURIComponent(path).replaceAll('%2F', '/').replaceAll('%3A', ':')

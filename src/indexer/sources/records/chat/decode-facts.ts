@@ -1,8 +1,7 @@
-import type { ChatFacts } from '../../../../mirror/write/batch.ts'
+import type { ChatFacts, ChatMetadata } from '../../../../mirror/write/batch.ts'
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../../model/chat.ts'
-import { asChatId } from '../../../../model/ids.ts'
-import type { ChatId } from '../../../../model/ids.ts'
-import { decodeTodos } from '../message/decode-todos.ts'
+import { asChatId, type ChatId } from '../../../../model/ids.ts'
+import { decodeTodos, readModelName } from '../common-fields.ts'
 import {
   asRecord,
   countIn,
@@ -12,13 +11,12 @@ import {
   numberIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readModelName } from './read-model.ts'
 import { readTime } from '../json/read-time.ts'
 
 /**
- * What a chat's row says of the chat. Its `text`, `richText` and `context` are the unsent draft in the input box and
+ * Facts about a chat from its own row. Its `text`, `richText` and `context` are the unsent draft in the input box and
  * are never read; neither is its encryption key.
  */
 export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat): ChatFacts {
@@ -53,14 +51,14 @@ function readSummary(chat: JsonRecord): string | null {
   return filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary')
 }
 
-/** While a run is in flight Cursor writes `aborted`; the run's own field tells the truth. */
+/** During a run Cursor writes the status `aborted`; only the run's own field is right. */
 function readStatus(chat: JsonRecord): string | null {
   if ((chat['unfinishedRunAt'] ?? null) !== null) return 'generating'
   const status = filledStringIn(chat, 'status')
   return status === 'none' ? null : status
 }
 
-/** Not `subComposerIds`: those are rival answers to one prompt, not chats started by this one. */
+/** Not `subComposerIds`: those are alternative answers to one prompt, not chats started by this one. */
 function readChildren(chat: JsonRecord): readonly ChatId[] {
   const ids = [...listIn(chat, 'subagentComposerIds'), ...listIn(chat, 'supersededSubagentComposerIds')]
   const named = ids.filter((id) => typeof id === 'string').filter((id) => id !== '')
@@ -79,9 +77,40 @@ function positiveIn(record: JsonRecord, name: string): number | null {
   return value !== null && value > 0 ? value : null
 }
 
-/** Cents that Cursor itself wrote down, over all models; builds since mid 2025 write none. */
+/** Cents as recorded by Cursor, over all models. Builds since mid 2025 record none. */
 function readCost(chat: JsonRecord): number | null {
   const usage = Object.values(recordIn(chat, 'usageData') ?? {})
   const cents = usage.reduce<number>((sum, entry) => sum + (numberIn(asRecord(entry), 'costInCents') ?? 0), 0)
   return Number.isFinite(cents) && cents > 0 ? cents : null
+}
+
+/**
+ * Facts about a chat from a list of chats. `isBestOfNSubcomposer` marks an alternative answer to one prompt, which is a
+ * chat like any other.
+ */
+export function decodeHead(head: JsonRecord, chatId: ChatId, list: string): ChatMetadata {
+  const subagent = recordIn(head, 'subagentInfo')
+  const parentChatId = filledStringIn(subagent, 'parentComposerId')
+  return {
+    chatId,
+    list,
+    name: filledStringIn(head, 'name'),
+    createdAtMs: readTime(head['createdAt']),
+    updatedAtMs: readTime(head['lastUpdatedAt']),
+    mode: firstFilledIn(head, ['unifiedMode', 'forceMode']),
+    branch: filledStringIn(recordIn(head, 'createdOnBranch'), 'name') ?? filledStringIn(head, 'createdOnBranch'),
+    isArchived: readFlag(head['isArchived']),
+    isDraft: readFlag(head['isDraft']),
+    isSubagent: subagent === null ? null : true,
+    parentChatId: parentChatId === null ? null : asChatId(parentChatId),
+    linesAdded: countIn(head, 'totalLinesAdded'),
+    linesRemoved: countIn(head, 'totalLinesRemoved'),
+    filesChanged: countIn(head, 'filesChangedCount'),
+  }
+}
+
+/** Columns have 0 and 1 for a flag of JSON. */
+export function readFlag(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value
+  return value === 0 || value === 1 ? value === 1 : null
 }

@@ -1,16 +1,14 @@
-import { asMessageId } from '../../../../model/ids.ts'
-import type { MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type MessageId } from '../../../../model/ids.ts'
 import type { Role } from '../../../../model/message.ts'
 import type { Outline, OutlineEntry } from '../../../../model/thread.ts'
 import type { EmbeddedBody } from './decode-embedded.ts'
-import { asRecord, listIn, stringIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
+import { asRecord, listIn, stringIn, type JsonRecord } from '../json/json-value.ts'
 import { readRole } from '../message/decode-message.ts'
 import { readTime } from '../json/read-time.ts'
 
 /**
- * The order from the chat's list of headers; null where it lists nothing that a message could be found by. An entry
- * that names nothing keeps its place, and no message takes it.
+ * The order from the chat's list of headers. Null if no entry has anything to find a message by. An entry without an id
+ * or a time keeps its place, and no message takes it.
  */
 export function decodeHeaders(chat: JsonRecord): Outline {
   const entries = listIn(chat, 'fullConversationHeadersOnly').map((header) => decodeHeader(asRecord(header)))
@@ -25,7 +23,7 @@ function decodeHeader(header: JsonRecord | null): OutlineEntry {
   return entryOf(id === null ? null : asMessageId(id), header)
 }
 
-/** The order of messages that the chat's row holds as a list. */
+/** The order of the messages in the chat's own row. */
 export function outlineOf(conversation: readonly EmbeddedBody[]): Outline {
   return conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))
 }
@@ -36,7 +34,7 @@ function entryOf(id: MessageId | null, record: JsonRecord | null): OutlineEntry 
   return { id, role: readHeaderRole(record?.['type']), createdAtMs, startedAtMs }
 }
 
-/** Only the two numbers that are known; a guess here would match an entry with the wrong row. */
+/** Only the two known numbers: a guess here would match an entry with the wrong row. */
 function readHeaderRole(type: unknown): Role | null {
   return type === 1 || type === 2 ? readRole(type) : null
 }

@@ -3,13 +3,14 @@ import { readFileUri } from './decode-evidence.ts'
 import { asRecord, listIn, recordIn } from '../json/json-value.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 
-/** Enough to tell which root most of them lie under. */
+/** Enough to find the root that contains most of them. */
 const pathsMax = 12
 const lengthMax = 4096
 
 /**
- * Files and folders that a chat is about, as normalised URIs, each once: they tell where it belongs where nothing says
- * so. Relative paths tell nothing. Of `context`, which is the unsent draft, only the attached places are looked at.
+ * Files and folders that a chat is about, as distinct normalised URIs. They decide where a chat belongs if there is no
+ * other evidence. Relative paths are useless for that. Of `context`, which is the unsent draft, only the attached
+ * places are read.
  */
 export function decodePaths(chat: JsonRecord): readonly string[] {
   const found = new Set<string>()
@@ -26,7 +27,7 @@ function* namedPlaces(chat: JsonRecord): Generator<unknown, void> {
   yield* listIn(context, 'fileSelections')
   yield* listIn(context, 'folderSelections')
   yield* listIn(chat, 'newlyCreatedFiles')
-  // What these hold is the text of files; their keys are the files' URIs.
+  // Their values are the texts of files; only the keys are read, which are URIs.
   yield* Object.keys(recordIn(chat, 'codeBlockData') ?? {})
   yield* Object.keys(recordIn(chat, 'originalFileStates') ?? {})
   yield* listIn(context, 'attachedCodeChunks')

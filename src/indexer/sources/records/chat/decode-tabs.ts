@@ -3,11 +3,10 @@ import type { IssueReason } from '../../../../model/issue.ts'
 import type { WholeChat } from '../../../open-safely/whole-store.ts'
 import { decodeChatRecord } from './decode-chat.ts'
 import { decodeText } from '../message/decode-text.ts'
-import { asRecord, filledStringIn, firstFilledIn, listIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { fullest, nameMessage, octetsOf } from './whole-chats.ts'
+import { asRecord, filledStringIn, firstFilledIn, listIn, type JsonRecord } from '../json/json-value.ts'
+import { mostComplete, nameMessage, octetsOf } from './whole-chats.ts'
 
-/** The items that hold tabs, in a workspace's store and in the global one. The second is the older. */
+/** The items that contain tabs, in a workspace's store and in the global one. The second key is the older one. */
 export const tabKeys: readonly string[] = [
   'workbench.panel.aichat.view.aichat.chatdata',
   'workbench.panel.chat.view.chat.chatdata',
@@ -15,11 +14,11 @@ export const tabKeys: readonly string[] = [
 
 export interface DecodedTabs {
   readonly chats: readonly WholeChat[]
-  /** Something in here could not be read; the rest stands. */
+  /** Why a part could not be read; everything else was decoded. */
   readonly issue: IssueReason | null
 }
 
-/** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null where it is no object. */
+/** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null if the value is not an object. */
 export function decodeTabs(value: unknown): DecodedTabs | null {
   const data = asRecord(value)
   if (data === null) return null
@@ -33,10 +32,13 @@ export function decodeTabs(value: unknown): DecodedTabs | null {
       issue ??= decoded.issue
     } else if (listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
   }
-  return { chats: fullest(chats), issue }
+  return { chats: mostComplete(chats), issue }
 }
 
-/** Read as a chat that came after it, whose fields it has under other names. It knows no time but its last. */
+/**
+ * Renames the fields to those of later chats and decodes it like one of them. Its only time is that of the last
+ * message.
+ */
 function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; readonly issue: IssueReason | null } {
   const record = {
     name: tab['chatTitle'],
@@ -49,14 +51,17 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
   return { chat: { id, facts, outline, messages, placeholders, octets: octetsOf(tab) }, issue }
 }
 
-/** A tab keeps its input box as its last bubble. Files can stand in it before a word does. */
+/** A tab stores its input box as its last bubble. It can contain files before it contains text. */
 const withoutDraft = (bubbles: readonly unknown[]): readonly unknown[] =>
   bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble))) + 1)
 
 const isDraft = (bubble: JsonRecord | null): boolean =>
   bubble?.['followup'] === true && bubble['type'] !== 'ai' && decodeText(bubble) === null
 
-/** An answer's `rawText` is what the model wrote; its `text` went through the display. What is no object keeps its place. */
+/**
+ * `rawText` of an answer is the model's text; `text` was changed for display. An element that is not an object keeps
+ * its place.
+ */
 function renamed(element: unknown): unknown {
   const bubble = asRecord(element)
   if (bubble === null) return element

@@ -4,21 +4,21 @@ import type { NameMessage, Piece, WholeChat } from '../../../open-safely/whole-s
 import { boundJson } from '../json/bound-json.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 
-/** Not by the store: where two stores hold the same chat, its messages are the same ones. */
+/** The store is not part of the id, so that the messages of one chat in two stores are the same messages. */
 export const nameMessage: NameMessage = (chatId, ordinal) => madeId([chatId, ordinal])
 
-export const madeId = (whatTellsItApart: readonly (string | number)[]): MessageId =>
-  asMessageId(`made-${digest('sha256', JSON.stringify(whatTellsItApart)).slice(0, 32)}`)
+export const madeId = (identity: readonly (string | number)[]): MessageId =>
+  asMessageId(`made-${digest('sha256', JSON.stringify(identity)).slice(0, 32)}`)
 
 /**
- * What one entry takes of an item that holds many: Cursor writes them as `JSON.stringify` does. One too deep for that is
- * told as nothing.
+ * The size of one entry of an item with many entries. Cursor writes items with `JSON.stringify`. An entry that is too
+ * deep for it counts as 0.
  */
 export const octetsOf = (entry: JsonRecord): number =>
   boundJson(entry).isTooDeep ? 0 : Buffer.byteLength(JSON.stringify(entry))
 
-/** A list that names a chat twice is taken by its fuller word. */
-export function fullest(chats: readonly WholeChat[]): readonly WholeChat[] {
+/** If a list contains a chat twice, the one with more messages is used. */
+export function mostComplete(chats: readonly WholeChat[]): readonly WholeChat[] {
   const byId = new Map<ChatId, WholeChat>()
   for (const chat of chats) {
     const before = byId.get(chat.id)
@@ -27,8 +27,11 @@ export function fullest(chats: readonly WholeChat[]): readonly WholeChat[] {
   return [...byId.values()]
 }
 
-/** A chat that was moved from one item to another, and left behind in the first, is taken where it is fullest. */
+/**
+ * A chat may have been moved from one item to another and left behind in the first. It is used from the item with the
+ * most messages.
+ */
 export function eachChatOnce(pieces: readonly Piece[]): Piece[] {
-  const fullestOf = new Set(fullest(pieces.flatMap(({ chats }) => chats)))
-  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter((chat) => fullestOf.has(chat)) }))
+  const used = new Set(mostComplete(pieces.flatMap(({ chats }) => chats)))
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter((chat) => used.has(chat)) }))
 }

@@ -1,9 +1,9 @@
 import { COUNT_MAX } from '../../../../model/json.ts'
 
-/** An object out of Cursor's JSON. Nothing about its fields is known until a reader below has looked. */
+/** An object from Cursor's JSON. Its fields can have any type; the readers below check them. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
-/** The value stands in a box, because `null` is itself a JSON value. */
+/** The value is wrapped in an object, because `null` is itself a JSON value. */
 export function parseJson(text: string): { readonly value: unknown } | null {
   try {
     return { value: JSON.parse(text) }
@@ -16,14 +16,14 @@ export function asRecord(value: unknown): JsonRecord | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : null
 }
 
-/** Cursor writes many objects as a JSON string inside the JSON, depending on its version. */
+/** Depending on its version, Cursor writes many objects as a JSON string inside the JSON. */
 export function parsedRecord(value: unknown): JsonRecord | null {
   return asRecord(typeof value === 'string' ? parseJson(value)?.value : value)
 }
 
 export const isBlank = (text: string): boolean => !/\S/u.test(text)
 
-/** An escape such as `\ud800` parses to half a character, which SQLite would store as invalid UTF-8. */
+/** An escape such as `\ud800` parses to half a surrogate pair, which SQLite would store as invalid UTF-8. */
 export const wellFormed = (text: string): string => text.toWellFormed()
 
 export const isWellFormed = (text: string): boolean => text.isWellFormed()
@@ -33,14 +33,14 @@ export function stringIn(record: JsonRecord | null, name: string): string | null
   return typeof value === 'string' ? wellFormed(value) : null
 }
 
-/** The string verbatim; null for anything else, and for only white space. */
+/** The string unchanged; null for other types and for blank strings. */
 export function filledString(value: unknown): string | null {
   return typeof value === 'string' && !isBlank(value) ? wellFormed(value) : null
 }
 
 export const filledStringIn = (record: JsonRecord | null, name: string): string | null => filledString(record?.[name])
 
-/** The first of the fields that holds more than white space. */
+/** The first of the fields that is not blank. */
 export function firstFilledIn(record: JsonRecord | null, names: readonly string[]): string | null {
   for (const name of names) {
     const text = filledStringIn(record, name)
@@ -55,7 +55,7 @@ export function numberIn(record: JsonRecord | null, name: string): number | null
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Whole, not negative and not above `COUNT_MAX`, as the mirror and an archive want it; a fraction is cut off. */
+/** An integer from 0 to `COUNT_MAX`, as the mirror and archives require; a fraction is cut off. */
 export function countIn(record: JsonRecord | null, name: string): number | null {
   const count = Math.floor(numberIn(record, name) ?? -1)
   return count >= 0 && count <= COUNT_MAX ? count : null
@@ -70,7 +70,7 @@ export function listIn(record: JsonRecord | null, name: string): readonly unknow
   return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
 
-/** False for what a person would call empty: nothing, white space, `[]`, `{}`. */
+/** False for null, blank text, `[]` and `{}`. */
 export function holdsSomething(value: unknown): boolean {
   if (value === null || value === undefined) return false
   if (typeof value === 'string') return !isBlank(value)

@@ -1,4 +1,6 @@
-/** One field of a protobuf message. Varints are numbers, what has a length is bytes, and may be a message again. */
+/**
+ * One field of a protobuf message. Varints are numbers. Fields with a length are bytes, and may be messages themselves.
+ */
 export interface WireField {
   readonly number: number
   readonly value: number | Buffer
@@ -12,8 +14,8 @@ const VARINT_BYTES_MAX = 10
 const FIELD_NUMBER_MAX = 2 ** 29 - 1
 
 /**
- * The fields of a protobuf message in their order, as far as they can be told without its definition: numbers of a fixed
- * width are passed over. Total: null for bytes that are no such message.
+ * The fields of a protobuf message in order, as far as they can be read without its definition: numbers of a fixed
+ * width are skipped. Total: null for bytes that are not such a message.
  */
 export function readWire(bytes: Buffer): readonly WireField[] | null {
   const fields: WireField[] = []
@@ -47,7 +49,9 @@ function readValue(bytes: Buffer, at: number, type: number): Read<number | Buffe
   return width === null || width > bytes.length - at ? null : { value: null, end: at + width }
 }
 
-/** Seven bits a byte, the least first. What goes beyond a number's exactness is told as the greatest exact one. */
+/**
+ * Seven bits per byte, least significant first. A number that is too large to be exact becomes the largest exact one.
+ */
 function readVarint(bytes: Buffer, from: number): Read<number> | null {
   let value = 0
   for (let length = 0; length < VARINT_BYTES_MAX; length += 1) {
@@ -59,11 +63,11 @@ function readVarint(bytes: Buffer, from: number): Read<number> | null {
   return null
 }
 
-/** The fields of this number that are bytes. */
+/** All fields with this number that are bytes. */
 export const bytesIn = (fields: readonly WireField[], number: number): readonly Buffer[] =>
   fields.flatMap((field) => (field.number === number && Buffer.isBuffer(field.value) ? [field.value] : []))
 
-/** The last varint of this number: a later one replaces those before it. */
+/** The last varint with this number, because a later one replaces earlier ones. */
 export function numberAt(fields: readonly WireField[], number: number): number | null {
   const values = fields.flatMap((field) => (field.number === number ? [field.value] : []))
   return values.findLast((value) => typeof value === 'number') ?? null

@@ -8,11 +8,11 @@ import {
   listIn,
   recordIn,
   wellFormed,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readItemPath } from './read-path.ts'
+import { readItemPath } from '../common-fields.ts'
 
-/** What was attached to a message, in the row itself and in its `context`, each thing once. */
+/** The attachments of a message, from the row itself and from its `context`, without duplicates. */
 export function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {
   const found = new Map<string, AttachmentPart>()
   for (const scope of [record, recordIn(record, 'context')]) {
@@ -41,7 +41,7 @@ const attachmentFields: readonly (readonly [string, AttachmentDecoder])[] = [
 
 const attachment = (path: string, text: string | null): AttachmentPart => ({ kind: 'attachment', path, text })
 
-/** Where a build names it otherwise than by a URI, it says what it held, too. */
+/** Builds that name the file by something else than a URI also store its content. */
 function decodeFile(item: unknown): AttachmentPart | null {
   const record = asRecord(item)
   const path = readItemPath(item) ?? firstFilledIn(record, ['relativePath', 'fileName'])
@@ -79,7 +79,7 @@ function decodeLink(item: unknown): AttachmentPart | null {
 
 const imagePathLengthMax = 1024
 
-/** An image is a path, a URI, or the bytes themselves in some encoding: only what cannot be bytes is taken. */
+/** An image is a path, a URI, or the bytes themselves in some encoding. Only what cannot be bytes is used. */
 function decodeImage(item: unknown): AttachmentPart | null {
   if (asRecord(item) === null && typeof item !== 'string') return null
   const path = readItemPath(item)

@@ -1,9 +1,8 @@
 import type { CodePart } from '../../../../model/part.ts'
-import { asRecord, filledStringIn, listIn } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readUriPath } from './read-path.ts'
+import { asRecord, filledStringIn, listIn, type JsonRecord } from '../json/json-value.ts'
+import { readUriPath } from '../common-fields.ts'
 
-/** The row's code blocks, without those that the text shows already: newer builds write both. */
+/** The row's code blocks, without those that the text already shows: newer builds write both. */
 export function decodeCode(record: JsonRecord, text: string): readonly CodePart[] {
   const blocks = [...listIn(record, 'codeBlocks'), ...listIn(record, 'suggestedCodeBlocks')]
   const parts = blocks.map((block) => decodeCodeBlock(asRecord(block))).filter((part) => part !== null)
@@ -16,7 +15,7 @@ export function decodeCodeBlock(block: JsonRecord | null): CodePart | null {
   return { kind: 'code', language: filledStringIn(block, 'languageId'), path: readUriPath(block?.['uri']), text }
 }
 
-/** A written file stands in up to three fields of its row, with a path in some of them. */
+/** A written file appears in up to three fields of its row, and only some of them have its path. */
 export function withoutCopies(parts: readonly CodePart[]): readonly CodePart[] {
   if (parts.length < 2) return parts
   const textsWithPath = new Set(parts.filter((part) => part.path !== null).map((part) => part.text))

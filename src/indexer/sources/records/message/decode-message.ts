@@ -1,37 +1,34 @@
 import type { MessageDraft } from '../../../../mirror/write/batch.ts'
-import { asMessageId } from '../../../../model/ids.ts'
-import type { ChatId, MessageId } from '../../../../model/ids.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../../model/ids.ts'
 import type { IssueReason } from '../../../../model/issue.ts'
 import { recordedTokens, type Role } from '../../../../model/message.ts'
 import type { Part } from '../../../../model/part.ts'
 import type { DecodedMessage } from '../../../decoded.ts'
-import { boundJson } from '../json/bound-json.ts'
-import { CONTENT_PREFIX, findContents } from '../state/find-contents.ts'
-import { findOmissions } from './find-omissions.ts'
+import { boundJson, stringLeaves } from '../json/bound-json.ts'
+import { CONTENT_PREFIX, findContents, findOmissions } from './find-asks.ts'
 import { decodeAttachments } from './decode-attachments.ts'
 import { decodeCode, withoutCopies } from './decode-code.ts'
 import { decodeMessageEvidence } from '../chat/decode-evidence.ts'
 import { decodeText, decodeThinking } from './decode-text.ts'
-import { decodeTodos } from './decode-todos.ts'
+import { decodeTodos, readModelName } from '../common-fields.ts'
 import { decodeTool } from './decode-tool.ts'
-import { countIn, listIn, parseJson, recordIn, stringIn } from '../json/json-value.ts'
-import { parseRow } from '../json/parse-row.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { readModelName } from '../chat/read-model.ts'
+import { countIn, listIn, parseJson, recordIn, stringIn, type JsonRecord } from '../json/json-value.ts'
+import { parseRow } from '../json/exact-json.ts'
 import { readRowTimes } from '../json/read-time.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
-import { holdsUnknownText } from './unknown-text.ts'
 
-/** The key's ids. They outrank the id in the JSON, which is empty in some rows and another row's in others. */
+/**
+ * The ids from the key. They take precedence over the id in the JSON, which is empty in some rows and another row's in
+ * others.
+ */
 export interface MessageIdentity {
   readonly chatId: ChatId
   readonly messageId: MessageId
 }
 
 /**
- * A `bubbleId:` row's value. Total: any bytes become a message, nothing to show, or an issue. `octets` is the row's
- * size in bytes; `toolData` is what the chat's row holds for this message, in chats of old builds; `listedRole` what
- * the chat's list says of a row that does not say it.
+ * Decodes the value of a `bubbleId:` row. Total: any bytes become a message, nothing to show, or an issue. `octets` is
+ * the row's size in bytes. `toolData` is this message's data from the chat's row, in chats of old builds. `listedRole`
+ * is the role in the chat's list, for a row without a role.
  */
 export function decodeMessageRow(
   value: string | Buffer,
@@ -46,16 +43,16 @@ export function decodeMessageRow(
   const decoded = decodeMessageRecord(row.record, place)
   if (decoded.kind === 'issue') return decoded
   const evidence = decodeMessageEvidence(row.record)
-  const told = evidence.length === 0 ? decoded : { ...decoded, evidence }
-  return told.kind === 'message' ? withAsks(told, value, row.record) : told
+  const withEvidence = evidence.length === 0 ? decoded : { ...decoded, evidence }
+  return withEvidence.kind === 'message' ? withAsks(withEvidence, value, row.record) : withEvidence
 }
 
-type Told = Extract<DecodedMessage, { readonly kind: 'message' }>
+type MessageResult = Extract<DecodedMessage, { readonly kind: 'message' }>
 
-function withAsks(told: Told, value: string | Buffer, record: JsonRecord): Told {
+function withAsks(withEvidence: MessageResult, value: string | Buffer, record: JsonRecord): MessageResult {
   const contents = value.includes(CONTENT_PREFIX) ? findContents(record) : []
-  const asks = [...findOmissions(told.message.parts), ...contents]
-  return asks.length === 0 ? told : { ...told, message: { ...told.message, asks } }
+  const asks = [...findOmissions(withEvidence.message.parts), ...contents]
+  return asks.length === 0 ? withEvidence : { ...withEvidence, message: { ...withEvidence.message, asks } }
 }
 
 export interface MessagePlace {
@@ -66,7 +63,7 @@ export interface MessagePlace {
   readonly listedRole?: Role | null
 }
 
-/** A message's object, wherever it stood. */
+/** Decodes a message's object, from whichever place. */
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
@@ -93,19 +90,21 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
   return { kind: 'message', message, issue }
 }
 
-/** Some rows' own id is not the one in their key; the chat's list may name them by either. */
+/** The id inside some rows differs from the one in their key; the chat's list may use either. */
 function readAlias(record: JsonRecord, id: MessageId): MessageId | null {
   const alias = stringIn(record, 'bubbleId')
   return alias === null || alias === id ? null : asMessageId(alias)
 }
 
-/** Numbers in composers, words in the tabs before them. Null where the entry does not say. */
+/** A number in composers, a word in the older tabs. Null if the entry has no role. */
 export function readRole(type: unknown): Role | null {
   if (type === 1 || type === 'user') return 'user'
   return type === undefined || type === null ? null : 'assistant'
 }
 
-/** Every row carries both counts; zero, as on all rows since early 2026, means not recorded, and so does nonsense. */
+/**
+ * Every row has both counts. Zero, as in all rows since early 2026, means not recorded, and so does an invalid value.
+ */
 function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
   return recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
 }
@@ -116,7 +115,7 @@ interface DecodedParts {
   readonly issue: IssueReason | null
 }
 
-/** A row may hold several things at once; all of them are given, in the order in which Cursor shows them. */
+/** A row may contain several things at once. All of them are returned, in the order in which Cursor shows them. */
 function decodeParts(record: JsonRecord, role: Role, toolData: unknown): DecodedParts {
   const tool = decodeTool(record['toolFormerData'], toolData)
   const text = decodeText(record)
@@ -142,10 +141,45 @@ function todoPart(record: JsonRecord): Part | null {
   return items.length === 0 ? null : { kind: 'todo', items }
 }
 
-/** The field names in here differ by build, so every string is taken. */
+/** The field names differ by build, so every string is used. */
 function decodeError(details: unknown): { readonly part: Part | null; readonly isTooDeep: boolean } {
   const parsed = typeof details === 'string' ? (parseJson(details)?.value ?? details) : details
   const leaves = stringLeaves(parsed)
   const part: Part | null = leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
   return { part, isTooDeep: boundJson(parsed).isTooDeep }
 }
+
+/** Known strings of a message's record that are not part of the conversation, or are read elsewhere. */
+const KNOWN: ReadonlySet<string> = new Set([
+  'text',
+  'richText',
+  'rawText',
+  'delegate',
+  'initText',
+  'content',
+  'message',
+  'thinking',
+  'simulatedMsgReason',
+  'workspaceProjectDir',
+  'conversationState',
+  'checkpointId',
+  'afterCheckpointId',
+  'requestId',
+  'serverBubbleId',
+  'usageUuid',
+  'unifiedMode',
+  'modelType',
+  'createdAt',
+  'promptDryRunInfo',
+])
+const LENGTH_MIN = 20
+
+/**
+ * Whether a record without anything to show contains words in an unknown field. A future version may rename a field,
+ * and its messages would be lost silently. Ids, hashes and paths have no space between words.
+ */
+const holdsUnknownText = (record: JsonRecord): boolean =>
+  Object.entries(record).some(
+    ([name, value]) =>
+      typeof value === 'string' && value.length >= LENGTH_MIN && /\p{L}\s+\p{L}/u.test(value) && !KNOWN.has(name),
+  )

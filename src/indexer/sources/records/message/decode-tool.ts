@@ -1,6 +1,5 @@
-import type { ChatId } from '../../../../model/ids.ts'
+import { type ChatId, asChatId } from '../../../../model/ids.ts'
 import type { CodePart, ToolPart } from '../../../../model/part.ts'
-import { readBegunChats } from '../chat/begun-chats.ts'
 import { boundJson } from '../json/bound-json.ts'
 import { decodeCodeBlock } from './decode-code.ts'
 import {
@@ -11,26 +10,27 @@ import {
   listIn,
   parsedRecord,
   stringIn,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
 import { readInput, readOutput, readPayload, readToolError, readToolName, readToolPaths } from './tool-payload.ts'
 import { toolStatus } from './tool-status.ts'
+import { CALL_CHAT_PREFIX } from '../../../../model/chat.ts'
 
 export interface DecodedTool {
   readonly part: ToolPart
-  /** What the call wrote or changed, where its row keeps that beside the result. */
+  /** Code that the call wrote or changed, if the row stores it apart from the result. */
   readonly code: readonly CodePart[]
   readonly childChatIds: readonly ChatId[]
   readonly isTooDeep: boolean
 }
 
-/** A row's tool call: its own data, else what an old build kept for it in the chat's row. */
+/** A row's tool call: from its own data, or from the chat's row, where old builds stored it. */
 export function decodeTool(own: unknown, fromChat: unknown): DecodedTool | null {
   const record = [own, fromChat].map(parsedRecord).find((candidate) => candidate !== null && isCall(candidate))
   return record === undefined || record === null ? null : decodeCall(record)
 }
 
-/** A third of all tool data holds a status and nothing else: bookkeeping, no call. */
+/** A third of all tool data contains only a status: that is bookkeeping and not a call. */
 function isCall(record: JsonRecord): boolean {
   if (filledStringIn(record, 'name') !== null || readToolError(record['error']) !== null) return true
   return ['params', 'rawArgs', 'result'].some((name) => holdsSomething(readPayload(record[name])))
@@ -57,7 +57,7 @@ function decodeCall(record: JsonRecord): DecodedTool {
   return {
     part,
     code: toolCode(additional, paths[0] ?? null),
-    childChatIds: readBegunChats(record, additional),
+    childChatIds: readStartedChats(record, additional),
     isTooDeep: input.isTooDeep || output.isTooDeep,
   }
 }
@@ -81,8 +81,22 @@ function diffLine(line: JsonRecord | null): string | null {
   return content === null ? null : `${diffMark(stringIn(line, 'type') ?? '')}${content}`
 }
 
-/** Cursor's words for a line's kind are not fixed: it says added, removed, and other words for a line that stays. */
+/** Cursor's words for the kind of a line vary: added, removed, and several for an unchanged line. */
 function diffMark(type: string): string {
   if (/^(?:add|ins|\+)/i.test(type)) return '+'
   return /^(?:rem|del|-)/i.test(type) ? '-' : ' '
+}
+
+const none: readonly ChatId[] = []
+
+/**
+ * The chat of the subagent that a call started. Newer builds name it. Older ones derived its id from the call's id, so
+ * it is known only if such a chat exists. The chats' own rows do not reliably name each other.
+ */
+function readStartedChats(call: JsonRecord, additional: JsonRecord | null): readonly ChatId[] {
+  const named = filledStringIn(additional, 'subagentComposerId')
+  if (named !== null) return [asChatId(named)]
+  const callId = filledStringIn(call, 'toolCallId')
+  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
+  return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : none
 }

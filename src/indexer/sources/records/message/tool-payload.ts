@@ -7,19 +7,18 @@ import {
   listIn,
   parsedRecord,
   stringIn,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
-import { pathsInPatch } from './patch-paths.ts'
-import { readUriPath } from './read-path.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
+import { readUriPath } from '../common-fields.ts'
+import { stringLeaves } from '../json/bound-json.ts'
 
-/** Cursor writes payloads as JSON strings, plain text or objects; blank text is no payload. */
+/** Cursor writes payloads as JSON strings, plain text or objects. Blank text is no payload. */
 export function readPayload(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? null
   return isBlank(value) ? null : parsedOrText(value)
 }
 
-/** `params` is Cursor's reading of the arguments, `rawArgs` the model's own words, torn while they stream. */
+/** `params` is Cursor's version of the arguments. `rawArgs` is the model's text, incomplete while it streams. */
 export function readInput(record: JsonRecord): unknown {
   const params = readPayload(record['params'])
   if (holdsSomething(params)) return params
@@ -27,20 +26,20 @@ export function readInput(record: JsonRecord): unknown {
   return holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
 }
 
-/** These stand in parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
+/** These have parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
 const neverOutput = new Set(['composerData', 'precomputedDiff', 'codeblock', 'subagentComposerId', 'status'])
 
-/** The result; where the build left it out, what the additional data tells of it. */
+/** The result. If the build left it out, the additional data is used. */
 export function readOutput(result: unknown, additional: JsonRecord | null): unknown {
   if (holdsSomething(result)) return result
   const rest = Object.entries(additional ?? {}).filter(([name]) => !neverOutput.has(name))
-  const tellsSomething = rest.some(([name, value]) => holdsSomething(value) && !isBookkeeping(name))
-  return tellsSomething ? Object.fromEntries(rest) : result
+  const hasOutput = rest.some(([name, value]) => holdsSomething(value) && !isBookkeeping(name))
+  return hasOutput ? Object.fromEntries(rest) : result
 }
 
 const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
 
-/** The words for a person, else those for the model, else whatever stands there. */
+/** The message for people, else the one for the model, else any text. */
 export function readToolError(error: unknown): string | null {
   const record = parsedRecord(error)
   const message = ['clientVisibleErrorMessage', 'modelVisibleErrorMessage']
@@ -53,7 +52,7 @@ export function readToolError(error: unknown): string | null {
 
 const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool'])
 
-/** Where Cursor only says that it was some MCP tool, the call's arguments say which. */
+/** If Cursor names only a generic MCP tool, the arguments tell which one. */
 export function readToolName(name: string | null, input: unknown): string {
   if (name === null) return 'unknown'
   if (!genericMcpNames.has(name)) return name
@@ -79,7 +78,10 @@ const pathFields = [
   'effectiveUri',
 ]
 
-/** Files and folders that the arguments, or a patch among them, name. An MCP tool's arguments are its own, a `path` there can be anything. */
+/**
+ * Files and folders in the arguments, or in a patch among them. The arguments of an MCP tool are skipped: a `path`
+ * there can be anything.
+ */
 export function readToolPaths(name: string | null, input: unknown): readonly string[] {
   if (typeof input === 'string') return pathsInPatch(input)
   const record = asRecord(input)
@@ -88,4 +90,10 @@ export function readToolPaths(name: string | null, input: unknown): readonly str
   const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
   const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
   return [...new Set([...named.filter((path) => path !== null), ...patched])]
+}
+
+/** Files that a patch names, if the input of a call is the patch itself: `*** Update File: src/a.ts`. */
+function pathsInPatch(text: string): readonly string[] {
+  const named = text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
+  return [...new Set([...named].map(([, path]) => (path ?? '').trim()))].filter((path) => path !== '')
 }

@@ -26,12 +26,12 @@ export interface ToolOutcome {
 }
 
 /**
- * How a call ended. A rejected command says `completed` in its `status`, and a question's true state stands in its
- * additional data, so `status` is asked last.
+ * How a call ended. A rejected command has the `status` `completed`, and the true state of a question is in its
+ * additional data, so `status` is read last.
  */
 export function toolStatus(call: ToolOutcome): ToolStatus {
   if (isRejected(call)) return 'rejected'
-  // Tool number 0 is Cursor's mark for a call that it could not make sense of.
+  // Cursor gives tool number 0 to a call that it could not interpret.
   if (call.record['tool'] === 0 && call.error !== null) return 'error'
   return wordStatus(call.additional) ?? wordStatus(call.record) ?? impliedStatus(call)
 }
@@ -47,8 +47,7 @@ function impliedStatus(call: ToolOutcome): ToolStatus {
 }
 
 /**
- * Why a call was held back (`blockReason`) stays in its row when the user let it go, and says nothing of what became of
- * it.
+ * Why a call was blocked (`blockReason`) stays in its row after the user allowed it, and does not tell how it ended.
  */
 function isRejected({ record, additional, result }: ToolOutcome): boolean {
   const review = reviewedAs(additional)
@@ -56,7 +55,7 @@ function isRejected({ record, additional, result }: ToolOutcome): boolean {
   return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
 }
 
-/** What the user chose in the dialog. Before its status is `Done` the option is the dialog's default. */
+/** The user's choice in the dialog. Until its status is `Done`, the option is only the dialog's default. */
 function reviewedAs(additional: JsonRecord | null): 'accepted' | 'rejected' | null {
   const review = parsedRecord(additional?.['reviewData'])
   if (filledStringIn(review, 'status') !== 'Done') return null

@@ -1,16 +1,16 @@
 import { isBlank } from '../json/json-value.ts'
-import { readTimestamp } from '../json/read-timestamp.ts'
+import { readTimestamp } from '../json/read-time.ts'
 
-/** What a user's message holds once Cursor's wrapping is off. */
+/** A user's message without Cursor's wrapping. */
 export interface Prompt {
-  /** Each as it was typed; more than one where several were sent together. */
+  /** The texts as typed; several if they were sent together. */
   readonly texts: readonly string[]
-  /** Files and images that were sent along. */
+  /** Files and images that were sent with it. */
   readonly paths: readonly string[]
   readonly sentAtMs: number | null
 }
 
-/** `<name …>body</name>`, or a mark such as `[Image]` with no body. */
+/** `<name …>body</name>`, or a mark such as `[Image]` without a body. */
 interface Block {
   readonly name: string
   readonly body: string
@@ -20,7 +20,7 @@ interface Block {
 const opening = '<user_query>'
 const closing = '</user_query>'
 
-/** Where there is no query, only these are known not to be the user's own words. */
+/** Without a query, only these are certain not to be the user's own words. */
 const wrappers: ReadonlySet<string> = new Set([
   'timestamp',
   'user_info',
@@ -37,13 +37,13 @@ const wrappers: ReadonlySet<string> = new Set([
   'agent_skills',
 ])
 
-/** True where a prompt in Cursor's wrapping may start with this line. */
+/** Whether a wrapped prompt may start with this line. */
 export function startsWrapped(line: string): boolean {
   const [, name = ''] = /^<([a-z_]+)[\s>]/.exec(line) ?? []
   return name === 'user_query' || wrappers.has(name)
 }
 
-/** Takes off what Cursor's agent puts around a prompt. Words that are not wrapped pass through untouched. */
+/** Removes what Cursor's agent puts around a prompt. Text without wrapping is returned unchanged. */
 export function unwrapPrompt(text: string): Prompt {
   const head = readBlocks(text, 0)
   const queryAt = skipSpace(text, head.at(-1)?.end ?? 0)
@@ -65,20 +65,20 @@ function promptOf(texts: readonly string[], blocks: readonly Block[]): Prompt {
   }
 }
 
-/** A message that opens with this is made by the agent, whatever blocks follow. */
+/** A message that begins with this block was made by the agent, whatever blocks follow. */
 const preface = 'user_info'
 
-/** The blocks at the head that are wrapping for certain; a mark counts where a wrapper follows it. */
+/** The number of leading blocks that are certainly wrapping. A mark counts if a wrapper follows it. */
 function knownLength(blocks: readonly Block[]): number {
   if (blocks[0]?.name === preface) return blocks.length
-  const strange = blocks.findIndex(({ name }) => name !== '' && !wrappers.has(name))
-  const until = strange < 0 ? blocks.length : strange
+  const unknownAt = blocks.findIndex(({ name }) => name !== '' && !wrappers.has(name))
+  const until = unknownAt < 0 ? blocks.length : unknownAt
   return blocks.slice(0, until).findLastIndex(({ name }) => name !== '') + 1
 }
 
 interface Queries {
   readonly texts: readonly string[]
-  /** What stood between and after them. */
+  /** The blocks between and after the queries. */
   readonly blocks: readonly Block[]
 }
 
@@ -98,10 +98,10 @@ function readQueries(text: string, from: number): Queries {
   return { texts: [...texts, text.slice(at)], blocks }
 }
 
-/** A prompt may itself hold the closing tag: then it ends at a later one. More than these are not tried. */
+/** A prompt may itself contain the closing tag; then it ends at a later one. This is how many are tried. */
 const closingsTried = 100
 
-/** The first closing tag after which nothing stands but blocks and further queries; else the last one. */
+/** The first closing tag that is followed only by blocks and further queries; otherwise the last one. */
 function queryEnd(text: string, from: number): number | null {
   let end = text.indexOf(closing, from)
   for (let tried = 0; end >= 0 && tried < closingsTried; tried += 1) {
@@ -113,12 +113,12 @@ function queryEnd(text: string, from: number): number | null {
   return last < from ? null : last
 }
 
-/** The line breaks beside the tags are Cursor's; all else is the user's. */
+/** The line breaks next to the tags are Cursor's; everything else is the user's. */
 const withoutOuterBreaks = (text: string): string => text.replace(/^\r?\n/, '').replace(/\r?\n$/, '')
 
 const blockStart = /(?:(\[Image\])|<([a-z][\w-]*)(?:\s[^<>]*)?>)/y
 
-/** Blocks that follow one another from here on, up to a query or anything else. */
+/** The consecutive blocks from this position, up to a query or other text. */
 function readBlocks(text: string, from: number): Block[] {
   const blocks: Block[] = []
   for (let at = skipSpace(text, from); !text.startsWith(opening, at); at = skipSpace(text, at)) {
@@ -143,7 +143,7 @@ function skipSpace(text: string, from: number): number {
 function pathsIn({ name, body }: Block): string[] {
   if (name === 'attached_files') return [...body.matchAll(/\spath="([^"\n]+)"/g)].map(([, path]) => path ?? '')
   if (name !== 'image_files') return []
-  // A numbered list under a sentence for the model, or bare paths.
+  // A numbered list below a sentence for the model, or only paths.
   return body.split('\n').flatMap((line) => {
     const entry = line.trim()
     const path = /^\d+\. +(.+)$/.exec(entry)?.[1] ?? entry

@@ -1,20 +1,19 @@
 import type { ChatFacts } from '../../../../mirror/write/batch.ts'
-import { filledString, parseJson } from '../json/json-value.ts'
+import { filledString, parseJson, type JsonRecord } from '../json/json-value.ts'
 import { readTime } from '../json/read-time.ts'
 import { bytesIn, numberAt, readWire, type WireField } from '../json/wire.ts'
 
-/** One place in a thread as its state tells it: a blob by its id, or the message itself. */
+/** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =
   | { readonly kind: 'blob'; readonly id: string }
   | { readonly kind: 'inline'; readonly bytes: Buffer }
 
-/** What the model saw of a chat, by the ids of the blobs that hold it. */
+/** What the model saw of a chat, as the ids of blobs. */
 export interface ConversationState {
-  /** In their order. */
   readonly entries: readonly StateEntry[]
-  /** Ids of the turns, which tell the thread once more. Each id once. */
+  /** Ids of the turns, which describe the thread a second time. No duplicates. */
   readonly turns: readonly string[]
-  /** Ids of what a summary replaced in `entries`, oldest first. */
+  /** Ids of what summaries replaced in `entries`, oldest first. */
   readonly archives: readonly string[]
   readonly contextTokens: ChatFacts['contextTokens']
   readonly workspaceUris: readonly string[]
@@ -31,13 +30,13 @@ const ARCHIVE = 13
 const STARTED = 26
 const ID_BYTES = 32
 
-/** Total: null for bytes that are no state, or hold nothing of one that is known. */
+/** Total: null for bytes that are not a state, or contain no known field. */
 export function decodeConversationState(bytes: Buffer): ConversationState | null {
   const fields = readWire(bytes)
   if (fields === null) return null
   const state = {
     entries: fields.flatMap(readEntry),
-    // The old list has the same ids; only a store of an old build has no other.
+    // The old field has the same ids; only stores of old builds have no other.
     turns: firstList(fields, TURN, OLD_TURN),
     archives: firstList(fields, ARCHIVE, OLD_ARCHIVE),
     contextTokens: readTokens(fields),
@@ -52,7 +51,7 @@ export function decodeConversationState(bytes: Buffer): ConversationState | null
 
 function readEntry({ number, value }: WireField): StateEntry[] {
   if (number !== MESSAGE || !Buffer.isBuffer(value)) return []
-  // A message can be as short as an id is long.
+  // A message can be as short as an id.
   const isId = value.length === ID_BYTES && parseJson(value.toString('utf8')) === null
   return [isId ? { kind: 'blob', id: value.toString('hex') } : { kind: 'inline', bytes: value }]
 }
@@ -60,16 +59,16 @@ function readEntry({ number, value }: WireField): StateEntry[] {
 const idsIn = (fields: readonly WireField[], number: number): readonly string[] =>
   bytesIn(fields, number).flatMap((id) => (id.length === ID_BYTES ? [id.toString('hex')] : []))
 
-/** The ids of the first of these fields that names any. */
+/** The ids of the first of these fields that has any. */
 const firstList = (fields: readonly WireField[], ...numbers: readonly number[]): readonly string[] => [
   ...new Set(numbers.map((number) => idsIn(fields, number)).find((ids) => ids.length > 0)),
 ]
 
-/** 2023 to 2100: what else a varint counts is far from these. */
+/** 2023 to 2100: other numbers in varints are far outside this range. */
 const EARLIEST_MS = Date.UTC(2023, 0)
 const LATEST_MS = Date.UTC(2100, 0)
 
-/** The earliest moment among the varints of a message: a call has one for its end, too. Null where there is none. */
+/** The earliest time among the varints of a message, because a call also has one for its end. Null if there is none. */
 function earliestTime(fields: readonly WireField[]): number | null {
   const times = fields.flatMap(({ value }) =>
     typeof value === 'number' && value >= EARLIEST_MS && value < LATEST_MS ? [value] : [],
@@ -78,20 +77,20 @@ function earliestTime(fields: readonly WireField[]): number | null {
 }
 
 function readTokens(fields: readonly WireField[]): ConversationState['contextTokens'] {
-  const told = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
-  const positive = (number: number): number | null => numberAt(told, number) || null
+  const counts = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
+  const positive = (number: number): number | null => numberAt(counts, number) || null
   const [used, limit] = [positive(1), positive(2)]
   return used === null && limit === null ? null : { used, limit }
 }
 
-/** The ids of the messages that one summary replaced, in their order, the earlier summary not among them. */
+/** The ids of the messages that one summary replaced, in order, without the previous summary. */
 export interface StateArchive {
   readonly messages: readonly string[]
-  /** Id of the message that stands in their place. */
+  /** Id of the message that replaced them. */
   readonly summary: string | null
 }
 
-/** Null for bytes that are no archive. */
+/** Null for bytes that are not an archive. */
 export function decodeArchive(bytes: Buffer): StateArchive | null {
   const fields = readWire(bytes) ?? []
   const archive = { messages: idsIn(fields, 1), summary: idsIn(fields, 4)[0] ?? null }
@@ -101,11 +100,11 @@ export function decodeArchive(bytes: Buffer): StateArchive | null {
 export interface StateTurn {
   readonly userMessage: string | null
   readonly steps: readonly string[]
-  /** Epoch ms; null where the turn names no time. */
+  /** Epoch milliseconds; null if the turn has no time. */
   readonly atMs: number | null
 }
 
-/** A turn's blob: the ids of a prompt and of what was done about it, as they are or a level deeper. */
+/** A turn's blob: the ids of a prompt and of its steps, directly or one level deeper. */
 export function decodeTurn(bytes: Buffer): StateTurn | null {
   const fields = readWire(bytes)
   if (fields === null) return null
@@ -121,7 +120,7 @@ function turnOf(fields: readonly WireField[]): StateTurn | null {
   return userMessage === null && steps.length === 0 ? null : { userMessage, steps, atMs: earliestTime(fields) }
 }
 
-/** A turn's prompt; null where the blob holds none. */
+/** A turn's prompt; null if the blob has none. */
 export function decodeTurnMessage(bytes: Buffer): { readonly text: string; readonly atMs: number | null } | null {
   const fields = readWire(bytes) ?? []
   const text = firstText(fields)
@@ -131,7 +130,7 @@ export function decodeTurnMessage(bytes: Buffer): { readonly text: string; reado
 const firstText = (fields: readonly WireField[]): string | null =>
   filledString(bytesIn(fields, 1)[0]?.toString('utf8') ?? null)
 
-/** What was done in a turn, one thing a blob. */
+/** One step of a turn; each is a blob. */
 export type StateStep = { readonly atMs: number | null } & (
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string; readonly durationMs: number | null }
@@ -143,11 +142,11 @@ interface StateCall {
   readonly kind: 'tool'
   readonly name: string
   readonly input: Readonly<Record<string, string>>
-  /** Short texts of the call and its arguments: the call's id is among them, in a place that depends on the tool. */
+  /** Short texts of the call and its arguments. The call's id is one of them; its field depends on the tool. */
   readonly texts: readonly string[]
 }
 
-/** Null for a step of no known kind. */
+/** Null for an unknown kind of step. */
 export function decodeStep(bytes: Buffer): StateStep | null {
   const fields = readWire(bytes) ?? []
   const [field] = fields
@@ -162,7 +161,7 @@ export function decodeStep(bytes: Buffer): StateStep | null {
     : { kind: 'thinking', text, durationMs: numberAt(inner, 2), atMs }
 }
 
-/** By the number of the field: the tool's name, and what the first fields of its arguments are called. */
+/** By field number: the tool's name, and names for the first fields of its arguments. */
 const tools: ReadonlyMap<number, readonly [name: string, ...args: string[]]> = new Map([
   [1, ['shell', 'command', 'working_directory']],
   [3, ['delete', 'path']],
@@ -184,13 +183,13 @@ const tools: ReadonlyMap<number, readonly [name: string, ...args: string[]]> = n
 
 const CALL_ID_BYTES_MAX = 200
 
-/** Every tool has a message of its own for its arguments; of most of them only which tool it was is known. */
+/** Every tool has its own message type for its arguments. For most of them only the tool is known. */
 function decodeCall(step: readonly WireField[], fields: readonly WireField[]): StateStep {
   const [call] = fields
   const [name = 'unknown', ...named] = tools.get(call?.number ?? 0) ?? []
   const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
   const args = readWire(bytesIn(value, 1)[0] ?? Buffer.alloc(0)) ?? []
-  const told = named.flatMap((arg, index) => {
+  const input = named.flatMap((arg, index) => {
     const text = filledString(bytesIn(args, index + 1)[0]?.toString('utf8') ?? null)
     return text === null ? [] : [[arg, text] as const]
   })
@@ -200,9 +199,26 @@ function decodeCall(step: readonly WireField[], fields: readonly WireField[]): S
   return {
     kind: 'tool',
     name,
-    input: Object.fromEntries(told),
+    input: Object.fromEntries(input),
     texts,
-    // Not those of the arguments and the result: they are of something else.
+    // Without the times in the arguments and the result, which have another meaning.
     atMs: earliestTime([...step, ...fields, ...value]),
   }
+}
+
+/** The mark before the state's bytes, which are base64 or hex. The mark alone is an empty state. */
+const MARK = '~'
+
+/** The encoded state of a chat's thread as the model saw it; null if the row has none. */
+export function readStateText(chat: JsonRecord): string | null {
+  const state = chat['conversationState']
+  if (typeof state !== 'string') return null
+  const text = state.startsWith(MARK) ? state.slice(MARK.length) : state
+  return text === '' ? null : text
+}
+
+/** The bytes of a state; null if the text is neither base64 nor hex. */
+export function decodeStateText(text: string): Buffer | null {
+  if (text.length % 2 === 0 && /^[0-9a-f]+$/i.test(text)) return Buffer.from(text, 'hex')
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null
 }

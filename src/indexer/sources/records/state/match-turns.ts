@@ -1,78 +1,77 @@
 import type { Role } from '../../../../model/message.ts'
 import type { ModelEntry } from './model-messages.ts'
-import { decodeEntry, type Said } from './model-parts.ts'
+import { decodeEntry, type DecodedEntry, keysOf } from './model-parts.ts'
 import type { DecodedItem } from './read-turns.ts'
-import { keysOfSaid } from '../message/said-keys.ts'
 
 export interface TurnMatch {
-  /** So many of the items come before everything that the list holds. */
+  /** This many of the items come before everything in the list. */
   readonly before: number
-  /** When an entry of the list was said, by its index: epoch ms. */
+  /** When an entry of the list was sent, by its index; epoch milliseconds. */
   readonly times: ReadonlyMap<number, number>
 }
 
 /**
- * Finds the messages of a list among what the turns tell. Words, thoughts and ids of calls are compared. Where the same
- * stands several times, the last is paired with the last: a list that lost messages lost the oldest. Pairs that cross
+ * Finds the messages of a list among the items of the turns, by text, thinking and ids of calls. If the same key occurs
+ * several times, the last occurrences are paired, because a list that lost messages lost the oldest. Pairs that cross
  * others are dropped.
  * @param hasSummary whether the list is known to have lost messages
  */
 export function matchTurns(list: readonly ModelEntry[], items: readonly DecodedItem[], hasSummary: boolean): TurnMatch {
-  const sayings = list.flatMap(({ message }, at) => sayingsOf(decodeEntry(message), at))
-  const pairs = longestRising(pairUp(sayings, items))
+  const pieces = list.flatMap(({ message }, at) => piecesOf(decodeEntry(message), at))
+  const pairs = longestRising(pairUp(pieces, items))
   const times = new Map<number, number>()
-  for (const { saying, item } of pairs) {
-    const at = sayings[saying]?.at
+  for (const { piece, item } of pairs) {
+    const at = pieces[piece]?.at
     const atMs = items[item]?.entry?.atMs ?? null
     if (at !== undefined && atMs !== null) times.set(at, Math.min(atMs, times.get(at) ?? atMs))
   }
   const [first] = pairs
   if (first === undefined && !hasSummary) return { before: 0, times }
-  const unpaired = sayings.slice(0, first?.saying ?? sayings.length)
+  const unpaired = pieces.slice(0, first?.piece ?? pieces.length)
   return { before: stepBack(first?.item ?? items.length, unpaired, items), times }
 }
 
-interface Saying {
+interface ListPiece {
   /** Index of its entry. */
   readonly at: number
-  /** Null for what could not be read. */
+  /** Null if it could not be read. */
   readonly role: Role | null
   readonly key: string | null
 }
 
-function sayingsOf(said: Said, at: number): Saying[] {
-  if (said.isGap) return [{ at, role: null, key: null }]
-  return said.isSimulated ? [] : keysOfSaid(said).map((key) => ({ at, role: said.role, key }))
+function piecesOf(decoded: DecodedEntry, at: number): ListPiece[] {
+  if (decoded.isGap) return [{ at, role: null, key: null }]
+  return decoded.isSimulated ? [] : keysOf(decoded).map((key) => ({ at, role: decoded.role, key }))
 }
 
 interface Pair {
-  readonly saying: number
+  readonly piece: number
   readonly item: number
 }
 
 /** In the order of the list. */
-function pairUp(sayings: readonly Saying[], items: readonly DecodedItem[]): Pair[] {
-  const wanted = new Set(sayings.flatMap(({ key }) => key ?? []))
+function pairUp(pieces: readonly ListPiece[], items: readonly DecodedItem[]): Pair[] {
+  const wanted = new Set(pieces.flatMap(({ key }) => key ?? []))
   const places = new Map<string, number[]>()
   for (const [item, { keys }] of items.entries()) {
     const key = keys.find((each) => wanted.has(each))
     if (key !== undefined) places.set(key, [...(places.get(key) ?? []), item])
   }
   const pairs: Pair[] = []
-  for (let saying = sayings.length - 1; saying >= 0; saying -= 1) {
-    const item = places.get(sayings[saying]?.key ?? '')?.pop()
-    if (item !== undefined) pairs.push({ saying, item })
+  for (let piece = pieces.length - 1; piece >= 0; piece -= 1) {
+    const item = places.get(pieces[piece]?.key ?? '')?.pop()
+    if (item !== undefined) pairs.push({ piece, item })
   }
   return pairs.reverse()
 }
 
-/** The most pairs of which none crosses another. */
+/** The largest set of pairs that do not cross (longest increasing subsequence). */
 function longestRising(pairs: readonly Pair[]): readonly Pair[] {
   interface Run {
     readonly pair: Pair
     readonly before: Run | null
   }
-  /** By its length, the run of that length that ends lowest. */
+  /** By length: the run of that length with the lowest last item. */
   const runs: Run[] = []
   for (const pair of pairs) {
     let [low, high] = [0, runs.length]
@@ -88,8 +87,8 @@ function longestRising(pairs: readonly Pair[]): readonly Pair[] {
   return found.reverse()
 }
 
-/** What stands unpaired at the head of the list may be the items before, in another form: those are not told again. */
-function stepBack(from: number, unpaired: readonly Saying[], items: readonly DecodedItem[]): number {
+/** Unpaired entries at the head of the list may be the preceding items in another form, which must not appear twice. */
+function stepBack(from: number, unpaired: readonly ListPiece[], items: readonly DecodedItem[]): number {
   let before = from
   for (const { role } of unpaired.toReversed()) {
     const item = items[before - 1]

@@ -9,14 +9,14 @@ import type { Outline, OutlineEntry } from '../../../../model/thread.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import { asRecord, type JsonRecord } from '../json/json-value.ts'
 import { decodeEntry, openCall, readResults, type NamedResult } from './model-parts.ts'
-import { stringLeaves } from '../json/string-leaves.ts'
+import { stringLeaves } from '../json/bound-json.ts'
 import { readToolName } from '../message/tool-payload.ts'
 
 export type ParsedMessages =
   | { readonly kind: 'messages'; readonly messages: readonly JsonRecord[] }
   | { readonly kind: 'issue'; readonly reason: IssueReason }
 
-/** A blob of what the model saw: one message, or a list of them. Total. */
+/** A blob of what the model saw: one message, or a list of messages. Total. */
 export function parseModelMessages(bytes: Buffer): ParsedMessages {
   if (bytes.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
   const parsed = parseExactly(bytes.toString('utf8'))
@@ -32,16 +32,16 @@ export interface ToolResult {
   readonly isError: boolean
 }
 
-/** What tools gave back, as a message tells it. */
+/** The results of tools in a message. */
 export const listToolResults = (message: JsonRecord): readonly ToolResult[] =>
   readResults(message).map(({ callId, output, isError }) => ({ callId, output, isError }))
 
 export interface ModelEntry {
   readonly key: string
   readonly message: JsonRecord
-  /** When it was said, epoch ms, where something beside the message tells. */
+  /** When it was sent, epoch milliseconds, if a source other than the message has the time. */
   readonly atMs?: number | null
-  /** True where only the turns still tell of it. */
+  /** True if it exists only in the turns. */
   readonly isFromTurn?: boolean
 }
 
@@ -53,13 +53,13 @@ export interface EntryIssue {
 export interface DecodedThread {
   readonly messages: readonly MessageDraft[]
   readonly outline: Outline
-  /** Of the places that only the turns still tell of. */
+  /** The places that exist only in the turns. */
   readonly turnIds: ReadonlySet<MessageId>
-  /** Of each key at most one; what else its message holds stands. */
+  /** At most one per key; the rest of its message was decoded. */
   readonly issues: readonly EntryIssue[]
 }
 
-/** A place in the thread: what a person is shown, or a message that could not be read. */
+/** A place in the thread: something to show, or a message that could not be read. */
 interface Place {
   readonly id: MessageId
   readonly role: Role | null
@@ -69,8 +69,8 @@ interface Place {
 }
 
 /**
- * The thread that entries make in their order. What the system says is never told; what tools gave back joins the calls.
- * `nameMessage` gives an id for a key and how often it stood before, for a blob can be named twice.
+ * Decodes the entries, in order, into a thread. System messages are left out; results of tools are joined to their
+ * calls. `nameMessage` gives an id to a key and its number of previous occurrences, because a blob can be named twice.
  */
 export function decodeModelThread(
   entries: readonly ModelEntry[],
@@ -84,17 +84,17 @@ export function decodeModelThread(
   for (const { key, message, atMs = null, isFromTurn = false } of entries) {
     const occurrence = seen.get(key) ?? 0
     seen.set(key, occurrence + 1)
-    const said = decodeEntry(message)
+    const decoded = decodeEntry(message)
     const results = readResults(message)
-    const issue = said.issue ?? (results.some(({ isTooDeep }) => isTooDeep) ? 'too-deep' : null)
+    const issue = decoded.issue ?? (results.some(({ isTooDeep }) => isTooDeep) ? 'too-deep' : null)
     if (issue !== null && !issues.has(key)) issues.set(key, issue)
-    for (const part of said.parts) if (part.kind === 'tool') calls.open(part)
-    const parts = [...said.parts, ...results.flatMap((result) => calls.answer(result))]
-    if (parts.length === 0 && !said.isGap) continue
-    const { role, isSimulated } = said
+    for (const part of decoded.parts) if (part.kind === 'tool') calls.open(part)
+    const parts = [...decoded.parts, ...results.flatMap((result) => calls.answer(result))]
+    if (parts.length === 0 && !decoded.isGap) continue
+    const { role, isSimulated } = decoded
     const id = nameMessage(key, occurrence)
     if (isFromTurn) turnIds.add(id)
-    places.push({ id, role: said.isGap ? null : role, parts, sentAtMs: said.sentAtMs ?? atMs, isSimulated })
+    places.push({ id, role: decoded.isGap ? null : role, parts, sentAtMs: decoded.sentAtMs ?? atMs, isSimulated })
   }
   const settled = places.map((place, at) => calls.settle(place, at === places.length - 1))
   return {
@@ -118,7 +118,7 @@ const plainMessage = {
   isEmbedded: true,
 }
 
-/** Calls, each with its result where there is one. An id can be used again: then the last call before the result has it. */
+/** Calls with their results. An id can be used again; a result then belongs to the last call before it. */
 class Calls {
   readonly #open = new Map<string, ToolPart>()
   readonly #results = new Map<ToolPart, NamedResult>()
@@ -127,7 +127,7 @@ class Calls {
     if (call.callId !== null) this.#open.set(call.callId, call)
   }
 
-  /** @returns what to show of a result whose call is not there */
+  /** @returns what to show for a result without a call */
   answer(result: NamedResult): ToolPart[] {
     const call = this.#open.get(result.callId)
     this.#open.delete(result.callId)
@@ -141,7 +141,7 @@ class Calls {
     return [alone]
   }
 
-  /** A call without a result runs still if nothing follows. */
+  /** A call without a result is still running if nothing follows it. */
   settle(place: Place, isLast: boolean): Place {
     const settle = (part: Part): Part => (part.kind === 'tool' ? this.#settled(part, isLast) : part)
     return { ...place, parts: place.parts.map(settle) }

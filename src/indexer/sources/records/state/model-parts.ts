@@ -11,55 +11,62 @@ import {
   listIn,
   numberIn,
   recordIn,
+  type JsonRecord,
 } from '../json/json-value.ts'
-import type { JsonRecord } from '../json/json-value.ts'
 import { readPayload, readToolName, readToolPaths } from '../message/tool-payload.ts'
 import { unwrapPrompt } from '../message/unwrap-prompt.ts'
 
-/** Stands where a message is that could not be read; why is told elsewhere. */
+/** Takes the place of a message that could not be read; the reason is recorded elsewhere. */
 export const unreadMessage: JsonRecord = Object.freeze({})
 
-/** A call of which nothing is known yet. */
+/** A call before anything else is known about it. */
 export const openCall = { kind: 'tool', status: 'running', input: null, output: null, error: null, paths: [] } as const
 
-/** What a message of the model's says, without its place. */
-export interface Said {
+/** The decoded content of a message of the model's, without its place. */
+export interface DecodedEntry {
   readonly role: Role
   readonly parts: readonly Part[]
   readonly sentAtMs: number | null
   readonly isSimulated: boolean
-  /** True where something stands there that cannot be told. */
+  /** True if the message contains something that could not be decoded. */
   readonly isGap: boolean
   readonly issue: IssueReason | null
 }
 
-const silence: Said = { role: 'assistant', parts: [], sentAtMs: null, isSimulated: false, isGap: false, issue: null }
-const unknown: Said = { ...silence, isGap: true, issue: 'unknown-shape' }
+const emptyEntry: DecodedEntry = {
+  role: 'assistant',
+  parts: [],
+  sentAtMs: null,
+  isSimulated: false,
+  isGap: false,
+  issue: null,
+}
+const unknown: DecodedEntry = { ...emptyEntry, isGap: true, issue: 'unknown-shape' }
 
-/** Whether a person would be shown something of the message. */
+/** Whether there is anything to show of the message. */
 export const isShown = (message: JsonRecord): boolean => decodeEntry(message).parts.length > 0
 
-export function decodeEntry(message: JsonRecord): Said {
-  if (message === unreadMessage) return { ...silence, isGap: true }
+export function decodeEntry(message: JsonRecord): DecodedEntry {
+  if (message === unreadMessage) return { ...emptyEntry, isGap: true }
   const role = message['role']
-  if (role === 'system' || role === 'tool') return silence
+  if (role === 'system' || role === 'tool') return emptyEntry
   if (role === 'user') return decodePrompt(message)
   return role === 'assistant' ? decodeAnswer(message) : unknown
 }
 
-function decodePrompt(message: JsonRecord): Said {
+function decodePrompt(message: JsonRecord): DecodedEntry {
   const decoded = contentOf(message).map((part) => decodePromptPart(part))
   const sentAtMs = decoded.map((part) => part?.sentAtMs ?? null).find((time) => time !== null) ?? null
   const texts = decoded.flatMap((part) => part?.texts ?? []).map((text) => ({ kind: 'text' as const, text }))
   const paths = [...new Set(decoded.flatMap((part) => part?.paths ?? []))]
   const parts = [...texts, ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null }))]
   const issue = decoded.includes(null) ? 'unknown-shape' : null
-  // What Cursor itself put in place of messages that no longer fit.
+  // A summary that Cursor put in place of messages that no longer fitted.
   const isSimulated = cursorOptions(message)?.['isSummary'] === true
-  return { ...silence, role: 'user', parts, sentAtMs, isSimulated, issue }
+  return { ...emptyEntry, role: 'user', parts, sentAtMs, isSimulated, issue }
 }
 
-/** Null for a part of no known kind. */
+/** Null for an unknown kind of part. */
 function decodePromptPart(part: unknown): ReturnType<typeof unwrapPrompt> | null {
   const text = textOf(part)
   if (text !== null) return unwrapPrompt(text)
@@ -75,20 +82,20 @@ const PATH_LENGTH_MAX = 1024
 const isUri = (text: string | null): boolean => text !== null && /^(?:https?|file):/i.test(text)
 const isData = (text: string): boolean => /^\s*data:/i.test(text)
 
-/** What names a picture or a file; of one that is only there as bytes, that it was there. */
+/** The name of an image or file; its kind if only its bytes are there. */
 function attachedPath(part: unknown): string | null {
   const kind = kindOf(part)
   if (kind !== 'image' && kind !== 'file') return null
   const name = firstFilledIn(asRecord(part), ['filename', 'path', 'url'])
-  // These are the bytes themselves, or say where they are.
+  // These fields are the bytes themselves, or their location.
   const uri = ['image', 'data'].map((field) => filledStringIn(asRecord(part), field)).find((text) => isUri(text))
   return [name, uri].find((text) => typeof text === 'string' && text.length <= PATH_LENGTH_MAX && !isData(text)) ?? kind
 }
 
-function decodeAnswer(message: JsonRecord): Said {
+function decodeAnswer(message: JsonRecord): DecodedEntry {
   const decoded = contentOf(message).map(decodeAnswerPart)
   const parts = decoded.flatMap((part) => part.part ?? [])
-  return { ...silence, parts, issue: decoded.find((part) => part.issue !== null)?.issue ?? null }
+  return { ...emptyEntry, parts, issue: decoded.find((part) => part.issue !== null)?.issue ?? null }
 }
 
 interface AnswerPart {
@@ -139,20 +146,20 @@ export interface NamedResult {
   readonly isTooDeep: boolean
 }
 
-/** What tools gave back, as a message tells it. */
+/** The results of tools in a message. */
 export function readResults(message: JsonRecord): readonly NamedResult[] {
   if (message['role'] !== 'tool' && message['role'] !== 'assistant') return []
   const results = contentOf(message).filter((part): part is JsonRecord => kindOf(part) === 'tool-result')
   if (results.length > 0) return results.map((part) => readResult(part, message))
-  // Builds that have a message of its own for each result may leave the part out.
+  // Builds with one message per result may leave out the part.
   const isPlain = message['role'] === 'tool' && typeof message['content'] === 'string'
   return isPlain ? [readResult({ ...message, type: 'tool-result', result: message['content'] }, message)] : []
 }
 
 function readResult(part: JsonRecord, message: JsonRecord): NamedResult {
-  const told = recordIn(cursorOptions(message), 'highLevelToolCallResult')
+  const highLevel = recordIn(cursorOptions(message), 'highLevelToolCallResult')
   const { value, isFault } = readOutput(part)
-  const flags = [part['isError'], part['is_error'], told?.['isError'], recordIn(told, 'output')?.['isError']]
+  const flags = [part['isError'], part['is_error'], highLevel?.['isError'], recordIn(highLevel, 'output')?.['isError']]
   const output = boundJson(value)
   return {
     callId: firstFilledIn(part, ['toolCallId', 'tool_call_id', 'id']) ?? '',
@@ -166,7 +173,7 @@ function readResult(part: JsonRecord, message: JsonRecord): NamedResult {
 const cursorOptions = (message: JsonRecord): JsonRecord | null =>
   recordIn(recordIn(message, 'providerOptions'), 'cursor')
 
-/** Plain in older builds; in newer ones in a box that says of what kind it is. */
+/** A plain value in older builds; in newer ones an object with a type and a value. */
 function readOutput(part: JsonRecord): { readonly value: unknown; readonly isFault: boolean } {
   const given = part['result'] ?? part['output'] ?? null
   const box = asRecord(given)
@@ -183,3 +190,22 @@ function contentOf(message: JsonRecord): readonly unknown[] {
 }
 
 const kindOf = (part: unknown): unknown => (typeof part === 'string' ? 'text' : asRecord(part)?.['type'])
+
+/**
+ * A key for each part, by which the same part is recognised elsewhere; a whole prompt has one key. Null if there is
+ * nothing to recognise it by.
+ */
+export function keysOf({ role, parts }: DecodedEntry): readonly (string | null)[] {
+  if (role !== 'user' || parts.length === 0) return parts.map(keyOfPart)
+  const words = squash(parts.map((part) => (part.kind === 'text' ? part.text : '')).join(' '))
+  return [words === '' ? null : `user ${words}`]
+}
+
+function keyOfPart(part: Part): string | null {
+  if (part.kind === 'text' || part.kind === 'thinking') return `${part.kind} ${squash(part.text)}`
+  return part.kind === 'tool' && part.callId !== null ? keyOfCall(part.callId) : null
+}
+
+export const keyOfCall = (callId: string): string => `call ${callId}`
+
+const squash = (text: string): string => text.replace(/\s+/g, ' ').trim()

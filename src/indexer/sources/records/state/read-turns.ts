@@ -3,25 +3,24 @@ import type { Role } from '../../../../model/message.ts'
 import { decodeStep, decodeTurn, decodeTurnMessage, type StateStep } from './conversation-state.ts'
 import type { JsonRecord } from '../json/json-value.ts'
 import type { ModelEntry } from './model-messages.ts'
-import { decodeEntry, unreadMessage } from './model-parts.ts'
-import { keyOfCall, keysOfSaid } from '../message/said-keys.ts'
+import { decodeEntry, unreadMessage, keyOfCall, keysOf } from './model-parts.ts'
 
-/** Reads these blobs; null for one that is not there. */
+/** Reads these blobs; null for a missing one. */
 export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>
 
-/** One thing that a turn tells: a prompt, a step, or that something could not be read. */
+/** One item of a turn: a prompt, a step, or something that could not be read. */
 export interface DecodedItem {
   readonly id: string
-  /** Null for a turn that could not be read: it may have held anything. */
+  /** Null for a turn that could not be read and may have contained anything. */
   readonly entry: ModelEntry | null
-  /** Null where it could not be read. */
+  /** Null if it could not be read. */
   readonly role: Role | null
-  /** It is the same as a message of the list that has one of these. */
+  /** A message of the list with one of these keys is the same as this item. */
   readonly keys: readonly string[]
   readonly issue: IssueReason | null
 }
 
-/** Reads these turns, their prompts and their steps, in their order. A step that says nothing is left out. */
+/** Reads these turns with their prompts and steps, in order. Empty steps are left out. */
 export function readTurns(ids: readonly string[], read: ReadBlobs): readonly DecodedItem[] {
   const turns = read(ids)
   const decoded = ids.map((id) => {
@@ -51,24 +50,24 @@ const unread = (id: string, isThere: boolean, entry: ModelEntry | null): Decoded
 function promptItem(id: string, bytes: Buffer | null, turnAtMs: number | null): DecodedItem[] {
   const prompt = bytes === null ? null : decodeTurnMessage(bytes)
   if (prompt === null) return [unread(id, bytes !== null, { key: id, message: unreadMessage, isFromTurn: true })]
-  return toldItem(id, { role: 'user', content: prompt.text }, prompt.atMs ?? turnAtMs, [])
+  return readItem(id, { role: 'user', content: prompt.text }, prompt.atMs ?? turnAtMs, [])
 }
 
 function stepItem(id: string, bytes: Buffer | null): DecodedItem[] {
   const step = bytes === null ? null : decodeStep(bytes)
   if (step === null) return [unread(id, bytes !== null, { key: id, message: unreadMessage, isFromTurn: true })]
   const callKeys = step.kind === 'tool' ? step.texts.map(keyOfCall) : []
-  return toldItem(id, { role: 'assistant', content: contentOf(step) }, step.atMs, callKeys)
+  return readItem(id, { role: 'assistant', content: contentOf(step) }, step.atMs, callKeys)
 }
 
-function toldItem(id: string, message: JsonRecord, atMs: number | null, callKeys: readonly string[]): DecodedItem[] {
-  const said = decodeEntry(message)
-  if (said.parts.length === 0) return []
-  const keys = [...callKeys, ...keysOfSaid(said).flatMap((key) => key ?? [])]
-  return [{ id, entry: { key: id, message, atMs, isFromTurn: true }, role: said.role, keys, issue: null }]
+function readItem(id: string, message: JsonRecord, atMs: number | null, callKeys: readonly string[]): DecodedItem[] {
+  const decoded = decodeEntry(message)
+  if (decoded.parts.length === 0) return []
+  const keys = [...callKeys, ...keysOf(decoded).flatMap((key) => key ?? [])]
+  return [{ id, entry: { key: id, message, atMs, isFromTurn: true }, role: decoded.role, keys, issue: null }]
 }
 
-/** A step in the words of the other form. */
+/** A step in the form of a model message. */
 function contentOf(step: StateStep): readonly JsonRecord[] {
   if (step.kind === 'text') return [{ type: 'text', text: step.text }]
   if (step.kind === 'thinking') return [{ type: 'reasoning', text: step.text, durationMs: step.durationMs }]

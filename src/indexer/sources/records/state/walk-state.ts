@@ -12,17 +12,17 @@ import { decodeEntry, isShown, unreadMessage } from './model-parts.ts'
 import { readTurns, type ReadBlobs } from './read-turns.ts'
 
 export interface WalkedState extends Pick<ConversationState, 'contextTokens' | 'workspaceUris' | 'startedAtMs'> {
-  /** The thread's messages in their order. The key is the blob's id, with a number behind it where a blob holds several. */
+  /** The thread's messages in order. The key is the blob's id, followed by a number if a blob contains several. */
   readonly entries: readonly ModelEntry[]
   readonly issues: readonly EntryIssue[]
 }
 
-/** Under this the root itself is named where its id is not known. */
+/** The key of the root if its id is not known. */
 const ROOT = 'root'
 
 /**
- * Every message that a state reaches: what its summaries replaced, then its own list. Turns tell what came before
- * those, and when each message was said. What is missing is an issue only where no other list tells it.
+ * Every message that a state reaches: first what its summaries replaced, then its own list. Turns add what came before
+ * those, and when each message was sent. A missing blob is an issue only if no other list has its content.
  */
 export function walkState(root: Buffer, read: ReadBlobs, rootId: string = ROOT): WalkedState {
   const state = decodeConversationState(root)
@@ -45,12 +45,12 @@ export function walkState(root: Buffer, read: ReadBlobs, rootId: string = ROOT):
   }
 }
 
-/** Far beyond any chat: a short list can name a long message again and again. */
+/** Far more than any chat has: a short list can name a long message again and again. */
 const ENTRIES_MAX = 200_000
-/** The bytes of so many blobs are held at a time. */
+/** The bytes of this many blobs are in memory at a time. */
 const READ_AT_ONCE = 500
 
-/** What summaries replaced, each summary behind it unless the state's own list still names that. */
+/** What summaries replaced. Each summary follows what it replaced, unless the state's own list still names it. */
 function readArchives(state: ConversationState, read: ReadBlobs, issues: Map<string, IssueReason>): StateEntry[] {
   if (state.archives.length === 0) return []
   const own = new Set(state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])))
@@ -88,7 +88,10 @@ function readEntries(
 const keyed = (key: string, { messages }: Extract<ParsedMessages, { kind: 'messages' }>): ModelEntry[] =>
   messages.map((message, at) => ({ key: messages.length === 1 ? key : `${key}/${at}`, message }))
 
-/** The list with the times that turns tell, behind what only the turns tell; the turns alone where the list shows nothing. */
+/**
+ * The list with the times from the turns, after what exists only in the turns. The turns alone if the list shows
+ * nothing.
+ */
 function withTurns(
   listed: readonly ModelEntry[],
   { turns, archives }: ConversationState,
@@ -102,9 +105,9 @@ function withTurns(
   const { before, times } = isSilent
     ? { before: items.length, times: new Map<number, number>() }
     : matchTurns(listed, items, hasSummary)
-  const told = items.slice(0, before)
-  for (const { id, issue } of told) if (issue !== null) issues.set(id, issue)
-  const entries = told.flatMap(({ entry }) => entry ?? [])
+  const onlyInTurns = items.slice(0, before)
+  for (const { id, issue } of onlyInTurns) if (issue !== null) issues.set(id, issue)
+  const entries = onlyInTurns.flatMap(({ entry }) => entry ?? [])
   if (isSilent) return entries.length > 0 ? entries : listed
   return [...entries, ...listed.map((entry, at) => ({ ...entry, atMs: times.get(at) ?? null }))]
 }

@@ -1,0 +1,118 @@
+import type { Mirror } from '../../mirror/open.ts'
+import type { UsageImport } from '../../mirror/usage/usage-events.ts'
+import type { Ask } from '../questions.ts'
+import type { Histories } from '../reports/histories.ts'
+import type { ArchiveActs } from './archive-shapes.ts'
+import type { PurgeActs } from './purge-shapes.ts'
+
+export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
+
+export interface Progress {
+  /** `reading`: rows are copied from Cursor's stores. `indexing`: copied messages become searchable. */
+  readonly stage: 'reading' | 'indexing'
+  readonly done: number
+  readonly total: number
+  readonly bytesPerSecond: number | null
+  readonly etaMs: number | null
+}
+
+export interface Resources {
+  readonly rssBytes: number
+  readonly cpuPercent: number
+  readonly longestReadMs: number
+  readonly bytesRead: number
+  /** From Cursor's files; 0 while nothing changes. */
+  readonly bytesReadLastMinute: number
+}
+
+/** The progress of counting tokens. */
+export interface EstimationState {
+  /**
+   * `waiting`: for the daemon to be idle, or for more messages. `paused`: for searches or indexing. `failed`: so often
+   * that it is not tried again before the next start; the log says why.
+   */
+  readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done' | 'failed'
+  /** Messages that are not counted yet; null if unknown. */
+  readonly left: number | null
+}
+
+/** The state of the running daemon. */
+export interface LiveState {
+  readonly state: DaemonState
+  /** Why it is degraded, or not ready yet. */
+  readonly reasons: readonly string[]
+  readonly uptimeMs: number
+  readonly progress: Progress | null
+  /** Whether everything that existed at its start has been read. Missing without a daemon. */
+  readonly wasAllRead?: boolean
+  readonly resources: Resources
+  /** Time from a commit seen in a source until it is searchable; null before the first one. */
+  readonly lagMs: number | null
+  readonly mirrorPath: string
+  /** Missing if tokens are not counted. */
+  readonly estimation?: EstimationState
+}
+
+export interface DaemonEvent {
+  readonly type: 'status' | 'chat' | 'message' | 'loss' | 'archive'
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface SyncOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly tookMs: number
+  /** Why some sources could not be read, or why missing rows do not count as deleted yet, as sentences. */
+  readonly reasons: readonly string[]
+}
+
+/** A file that the user downloaded from Cursor's dashboard. */
+export interface UsageFileText {
+  readonly text: string
+  /** IANA name of the zone of times that have none. */
+  readonly timeZone: string
+}
+
+export interface UsageOutcome extends UsageImport {
+  readonly unknownColumns: readonly string[]
+}
+
+export interface Access {
+  readonly token: string | null
+  readonly tokenRequired: boolean
+  /** With ports, in lower case, as in the Host header: `127.0.0.1:4870`, `[::1]:4870`. */
+  allowedHosts(): ReadonlySet<string>
+}
+
+/** What the HTTP application needs. It only reads the mirror; functions given here do everything else. */
+export interface ApiContext {
+  readonly version: string
+  /** As in `daemon.json`. Missing without a daemon. */
+  readonly startedAt?: string
+  /** IANA name of the zone for dates without one, unless the request names a zone. */
+  readonly timeZone: string
+  readonly access: Access
+  /** Milliseconds after which `/api/events` sends a heartbeat; 15,000 by default. */
+  readonly heartbeatMs?: number
+  /** A read-only connection. It is the same one each time, because caches belong to it. @throws UserError */
+  mirror(): Mirror
+  /** Epoch milliseconds. */
+  now(): number
+  /** For slow requests: another process answers, so that lists do not wait. */
+  readonly ask: Ask
+  live(): LiveState
+  /** Reads git histories of projects' folders. */
+  readonly histories: Histories
+  /** Runs a pass now. Resolves when it is done. */
+  sync(options: { full: boolean }): Promise<SyncOutcome>
+  /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
+  importUsage?(file: UsageFileText): Promise<UsageOutcome>
+  readonly archives: ArchiveActs
+  /** Missing if this process cannot write to the mirror. */
+  readonly purging?: PurgeActs
+  /** @returns the function that ends the subscription */
+  subscribe(listener: (event: DaemonEvent) => void): () => void
+  /** Called with every error that was answered with a 500. */
+  reportFault?(error: unknown): void
+}

@@ -1,0 +1,90 @@
+import { dirname } from 'node:path'
+import { archivesHere } from '../../helpers/archives-here.ts'
+import { importUsageFile } from '../../helpers/import-usage-file.ts'
+import type { Hono } from 'hono'
+import { createApp } from '../../../src/api/http/app.ts'
+import type { ApiContext, DaemonEvent, LiveState } from '../../../src/api/http/api-context.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
+import { Histories } from '../../../src/git/histories.ts'
+import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
+
+export const HOST = '127.0.0.1:4870'
+
+export interface TestApi {
+  readonly app: Hono
+  readonly mirror: SeededMirror
+  /** What `sync` was called with. */
+  readonly syncs: { full: boolean }[]
+  readonly faults: unknown[]
+  readonly listeners: Set<(event: DaemonEvent) => void>
+  emit(event: DaemonEvent): void
+  /** Sends a request as a local program does: the right Host, nothing else. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+  dispose(): void
+}
+
+/** An idle daemon. */
+export const live: LiveState = {
+  state: 'ready',
+  reasons: [],
+  uptimeMs: 5,
+  progress: null,
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
+  lagMs: null,
+  mirrorPath: '/nowhere/mirror.db',
+}
+
+/** Longer than any test. */
+const DEADLINE_MS = 60_000
+
+/** The real app on a real mirror. Only the daemon around it is fake. */
+export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
+  const mirror = seedMirror()
+  const syncs: { full: boolean }[] = []
+  const faults: unknown[] = []
+  const listeners = new Set<(event: DaemonEvent) => void>()
+  const app = createApp({
+    version: '1.2.3',
+    timeZone: 'UTC',
+    heartbeatMs: 20,
+    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+    mirror: () => mirror.reader,
+    now: () => Date.now(),
+    ask: async (question) => answerQuestion(mirror.reader, question, DEADLINE_MS),
+    histories: new Histories(process.env),
+    live: () => ({ ...live, mirrorPath: mirror.path }),
+    sync: async (options) => {
+      syncs.push(options)
+      return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
+    },
+    importUsage: (file) => importUsageFile(mirror.writer, file),
+    archives: archivesHere(dirname(mirror.path), mirror.path),
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    reportFault: (error) => faults.push(error),
+    ...overrides,
+  })
+  return {
+    app,
+    mirror,
+    syncs,
+    faults,
+    listeners,
+    emit: (event) => {
+      for (const listener of listeners) listener(event)
+    },
+    ask: async (path, init = {}) => {
+      const headers = new Headers(init.headers)
+      if (!headers.has('host')) headers.set('host', HOST)
+      return app.request(path, { ...init, headers })
+    },
+    dispose: () => mirror.dispose(),
+  }
+}
+
+/** The JSON body of a response, untyped. */
+export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}
